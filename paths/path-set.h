@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer that both algorithms give: path instances gathered into ranked path
+ * patterns (the paper's FindCallPaths and T_paths, section 5.1.1.4).
+ *
+ * A *path instance* is one tree of calls that happened. A *path pattern* is the
+ * shape that many instances share: node names, the children of a node as a
+ * multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT.
+ */
+#ifndef RAVEL_PATH_SET_H
+#define RAVEL_PATH_SET_H
+
+#include "paths/histogram.h"
+#include "tracefmt/message.h"
+
+#define NO_PARENT ((guint32)-1)
+
+/* One call of a path instance. Times are ns since the epoch. The four moments
+ * are always set; stamps says which of them were observed and which were taken
+ * over from the other end of the message. */
+typedef struct {
+        guint32 parent; /* index into the same array, less than its own; NO_PARENT for the root */
+        NodeId caller, callee;
+        gint64 start;       /* the caller sends the call    (CALL_SENT, else CALL_RECV) */
+        gint64 enter;       /* it enters the callee         (CALL_RECV, else CALL_SENT) */
+        gint64 reply;       /* the callee replies           (RET_SENT, else RET_RECV)  */
+        gint64 end;         /* the return is at the caller  (RET_RECV, else RET_SENT)  */
+        guint8 stamps;      /* 1 << MessageOp of each stamp that the trace had */
+        float probability;  /* that parent is right; 1 for a root */
+        guint32 candidates; /* how many parents there were to choose from */
+        const char *id;     /* as written, not NUL-terminated; NULL where not kept */
+        guint32 id_length;
+        guint32 call;   /* the caller's number for it; comes back untouched */
+        gint64 own;     /* set by path_set_add(): own time at the callee, ns */
+        gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
+} PathCall;
+
+typedef struct {
+        NodeId node;
+        guint32 parent;       /* index into the pattern's nodes; NO_PARENT for node 0 */
+        guint32 depth;        /* 0 for node 0 */
+        Histogram latency;    /* start to end, as the caller sees it; includes callees */
+        Histogram call_delay; /* from entry into the parent to this call's start */
+        Histogram own;        /* own time (path_own_times()) */
+        Histogram network;    /* own time of the network on the way to this node and back */
+} PatternNode;
+
+typedef struct {
+        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names */
+        guint64 id;         /* hash of the signature (docs/paths.md); 16 hex digits in outputs */
+        NodeId client;      /* who called the root */
+        guint64 count;      /* path instances; nodes[0].latency is their total latency */
+        double probability; /* mean over the instances of the product of their calls' */
+        guint32 n_nodes;
+        PatternNode *nodes; /* pre-order; siblings in the order of the signature */
+} PathPattern;
+
+typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;
+typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
+
+typedef struct PathSet PathSet;
+
+/* Facts about a run that outputs carry. */
+typedef struct {
+        const char *method;      /* "paper" */
+        guint64 messages;        /* read */
+        guint64 calls;           /* call pairs */
+        guint64 unmatched_calls; /* calls without a return */
+        guint64 unmatched_returns;
+        guint64 cut_instances; /* cut by the capture's start or end; not in the patterns */
+        gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
+} PathSetSummary;
+
+PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
+void path_set_free(PathSet *set);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
+
+/* Called for each instance that is added, with own and network filled in:
+ * pattern is an index for path_set_pattern(), number counts instances from 0,
+ * and slot[i] is the index in the pattern's nodes that calls[i] belongs to.
+ * FALSE with error set stops path_set_add(). */
+typedef gboolean (*PathSink)(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
+                             const guint32 *slot, guint32 n, double probability, GError **error);
+void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
+
+/* Adds one instance of n >= 1 calls: pre-order, siblings in call order. Linear in
+ * n once its shape is known. */
+gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
+
+guint32 path_set_size(const PathSet *set);
+const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
+const NodeTable *path_set_nodes(const PathSet *set);
+PathSetSummary *path_set_summary(PathSet *set);
+
+/* Indices of the patterns, best first, path_set_size() of them; ties by
+ * signature. The caller's to free. */
+guint32 *path_set_rank(const PathSet *set, RankBy by);
+
+/* The node of the pattern with the most own time in all: the one to blame. Ties
+ * go to the first. */
+guint32 path_pattern_slowest(const PathPattern *pattern);
+
+/* 64-bit FNV-1a of the signature's bytes: the pattern id. */
+guint64 path_signature_id(const char *signature);
+
+/* Fills in own and network of the n calls of one instance. Walk back from the
+ * root's end along the child that ended last: each moment of the root's latency
+ * belongs to exactly one call's own time or network, so that they add up to it
+ * exactly. A child counts as far as it lies within its parent; children
+ * after the reply add nothing. O(n log n) at worst. */
+void path_own_times(PathCall *calls, guint32 n);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The writers of a path set, one a format, each in its write-FORMAT.c. All of
+ * them write the n_patterns first patterns of rank, and for the same path set
+ * always the same bytes.
+ */
+#ifndef RAVEL_PATH_WRITE_H
+#define RAVEL_PATH_WRITE_H
+
+#include "paths/path-set.h"
+#include "tracefmt/output-file.h"
+
+typedef struct {
+        const guint32 *rank; /* indices of patterns, best first */
+        guint32 n_patterns;  /* how many of them to write */
+        gboolean colour;     /* text: on a terminal that wants it */
+        guint columns;       /* text: width of the terminal; 0 for no limit */
+} PathWriteOptions;
+
+typedef gboolean (*PathWriter)(const PathSet *set, const PathWriteOptions *options, OutputFile *out,
+                               GError **error);
+
+/* The writer of a format ("text", "dot", "svg", "json", "tsv"), or NULL. */
+PathWriter path_writer_lookup(const char *format);
+
+gboolean path_write_text(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_dot(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_svg(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_json(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+gboolean path_write_tsv(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
+
+/* "12.3 ms": a duration for people, three significant digits, in ns, us, ms or s. */
+char *path_format_duration(gint64 ns);
+
+#endif

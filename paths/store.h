@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The store: ravel's own result file, an SQLite database that report, export,
+ * score and diff read (docs/store.md names every table and column). Filled while
+ * the paths are found.
+ */
+#ifndef RAVEL_STORE_H
+#define RAVEL_STORE_H
+
+#include "paths/path-set.h"
+
+typedef struct Store Store;
+
+typedef struct {
+        const char *arguments;  /* the command line */
+        const char *parameters; /* "key=value" lines, defaults included */
+        gint64 seed;            /* 0 where nothing is random */
+} StoreRun;
+
+/* Creates path under a temporary name. set is borrowed: its sink becomes the
+ * store, and it must outlive store_finish(). NULL and error set where path cannot be written. */
+Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error);
+
+/* An input that was read: its name, SHA-256 (may be NULL) and "key: value" facts. */
+gboolean store_add_capture(Store *store, const char *name, const char *digest, char *const *facts,
+                           guint n_facts, GError **error);
+
+/* Writes nodes, patterns and the summary, and renames the file to its name.
+ * The store is freed either way. */
+gboolean store_finish(Store *store, GError **error);
+
+/* Gives up: removes what was written. NULL is allowed. */
+void store_free(Store *store);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Bytes from a file, a pipe or standard input ("-"), decompressed on the way
+ * where they begin with the magic of gzip or zstd. Traces and captures are both
+ * read through this.
+ */
+#ifndef RAVEL_BYTE_SOURCE_H
+#define RAVEL_BYTE_SOURCE_H
+
+#include <glib.h>
+
+typedef struct ByteSource ByteSource;
+
+/* NULL and error set where path cannot be read (absent, a directory, no
+ * permission). */
+ByteSource *byte_source_new(const char *path, GError **error);
+
+/* Up to n bytes into buffer: as soon as there are any, so that a live pipe is
+ * read as it is written. Returns how many; 0 at the end, or -1 with error set
+ * (an unreadable disk, compressed data that is corrupt or ends early). */
+gssize byte_source_read(ByteSource *source, void *buffer, gsize n, GError **error);
+
+/* What to call it in a message: the path, or "standard input". */
+const char *byte_source_name(const ByteSource *source);
+
+/* Asks for the SHA-256 of the bytes as stored (not decompressed). Call before
+ * the first read; the digest is there after the last, else NULL. Borrowed. */
+void byte_source_want_digest(ByteSource *source);
+const char *byte_source_digest(ByteSource *source);
+
+void byte_source_free(ByteSource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ByteSource, byte_source_free)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What went wrong in the world outside, and so which exit status it is.
+ */
+#ifndef RAVEL_ERROR_H
+#define RAVEL_ERROR_H
+
+#include <glib.h>
+
+#define RAVEL_ERROR (ravel_error_quark())
+GQuark ravel_error_quark(void);
+
+typedef enum {
+        RAVEL_ERROR_USAGE = 2,   /* an option or argument is wrong */
+        RAVEL_ERROR_INPUT = 3,   /* input cannot be read or is corrupt */
+        RAVEL_ERROR_PARTIAL = 4, /* a partial result was written */
+        RAVEL_ERROR_OUTPUT = 5,  /* output cannot be written; exits as 4 */
+} RavelError;
+
+#endif

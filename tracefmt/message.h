@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A message: one line of a trace, one observation of a call, a return or a
+ * one-way message between two nodes (paper, sections 4 and 6.5).
+ */
+#ifndef RAVEL_MESSAGE_H
+#define RAVEL_MESSAGE_H
+
+#include "tracefmt/node-table.h"
+
+/* Where an observation was not made. No stamp of a trace has this value. */
+#define NO_TIME G_MININT64
+
+/* The order matters: bit 0 is the side (0 the sender's or a tap's, 1 the
+ * receiver's), the rest is what it is. */
+typedef enum {
+        CALL_SENT,
+        CALL_RECV,
+        RET_SENT,
+        RET_RECV,
+        MSG_SENT,
+        MSG_RECV,
+        N_MESSAGE_OPS,
+} MessageOp;
+
+typedef struct {
+        gint64 time; /* ns since the Unix epoch */
+        NodeId sender, receiver;
+        MessageOp op;
+        guint32 id_length;    /* bytes; 0 where the message has no id ("-") */
+        guint32 attrs_length; /* bytes; 0 where it has no attributes */
+        const char *id;       /* not NUL-terminated, as written in the trace */
+        const char *attrs;    /* "key=value key=value", as written */
+        guint64 id_hash;      /* of the id's bytes; 0 is as good as any other */
+} Message;                    /* id and attrs are borrowed from whoever made the message */
+
+/* "CALL_SENT" and so on. */
+const char *message_op_name(MessageOp op);
+
+static inline gboolean message_is_call(const Message *m)
+{
+        return m->op <= CALL_RECV;
+}
+
+static inline gboolean message_is_return(const Message *m)
+{
+        return m->op == RET_SENT || m->op == RET_RECV;
+}
+
+/* The value of attribute key, not NUL-terminated, as written; NULL where the
+ * message has none. Linear in the length of the attributes. */
+const char *message_attribute(const Message *m, const char *key, gsize *length);
+
+/* The id_hash of an id. */
+guint64 message_hash_id(const char *id, gsize n);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A result file that is there whole or not at all: written under a temporary
+ * name beside its target and renamed when it is complete, where the target is
+ * absent or a regular file. A device, a pipe or a symbolic link's target is
+ * opened and written as it is, and so is standard output ("-").
+ */
+#ifndef RAVEL_OUTPUT_FILE_H
+#define RAVEL_OUTPUT_FILE_H
+
+#include <glib.h>
+
+typedef struct OutputFile OutputFile;
+
+/* in_place = TRUE writes the final name from the start (a live capture).
+ * NULL and error set where it cannot be opened. */
+OutputFile *output_file_new(const char *path, gboolean in_place, GError **error);
+
+/* Buffered. FALSE and error set on a full disk or a closed pipe. */
+gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error);
+gboolean output_file_flush(OutputFile *out, GError **error);
+
+/* What to call the file in a message: its path, or "standard output". */
+const char *output_file_name(const OutputFile *out);
+
+/* Flushes, closes and renames; frees out either way. */
+gboolean output_file_close(OutputFile *out, GError **error);
+
+/* Gives up: removes the temporary file. NULL is allowed. */
+void output_file_free(OutputFile *out);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(OutputFile, output_file_free)
+
+/* For a library that must write a file by its name (SQLite): where to write,
+ * newly allocated; output_path_commit() then renames it to path. Where path is
+ * not absent or a regular file the two are the same and commit does nothing. */
+char *output_path_temporary(const char *path, GError **error);
+gboolean output_path_commit(const char *temporary, const char *path, GError **error);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Writes a trace (docs/trace-format.md): "# ravel trace 1", facts as comments,
+ * then a line a message, fields separated by one tab.
+ */
+#ifndef RAVEL_TRACE_WRITER_H
+#define RAVEL_TRACE_WRITER_H
+
+#include "tracefmt/message.h"
+
+typedef struct TraceWriter TraceWriter;
+
+/* Opens path ("-" is standard output). live = FALSE writes under a temporary
+ * name that trace_writer_close() renames; live = TRUE writes the final name and
+ * flushes after every message, for readers at the other end of a pipe. nodes is
+ * borrowed and must outlive the writer. NULL and error set where path cannot be
+ * opened. */
+TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
+                              GError **error);
+
+/* A fact about the capture, written as "# key: value". Control characters in
+ * value are escaped. May come at any time, facts known at the end included. */
+gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, GError **error);
+
+gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error);
+
+/* Flushes, notices a full disk, renames. The writer is freed either way. */
+gboolean trace_writer_close(TraceWriter *w, GError **error);
+
+/* Gives up: what was not renamed yet is removed. NULL is allowed. */
+void trace_writer_free(TraceWriter *w);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceWriter, trace_writer_free)
+
+#endif
