@@ -118,7 +118,7 @@ static void gather(const Nesting *n, guint32 root, GArray *path, GArray *stack)
         }
 }
 
-gboolean nesting_find_paths(Nesting *n, PathSet *set, guint64 *instance, GError **error)
+gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
 {
         g_autofree Cut *cuts = find_cuts(n);
         g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(PathCall));
@@ -129,6 +129,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, guint64 *instance, GError 
         PathSetSummary *summary = path_set_summary(set);
         guint64 number = 0;
 
+        path_set_set_fold(set, n->fold);
         summary->messages = counts->messages;
         summary->calls = counts->pairs;
         summary->unmatched_calls = counts->lone_calls;
@@ -141,17 +142,17 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, guint64 *instance, GError 
                 gboolean is_cut = root->end <= cut->returned || root->start > cut->called;
 
                 gather(n, roots[i], path, stack);
-                for (guint k = 0; instance && k < path->len; k++)
-                        instance[g_array_index(path, PathCall, k).call] =
-                                is_cut ? G_MAXUINT64 : number;
-                if (is_cut) {
+                if (is_cut)
                         summary->cut_instances++;
-                        continue;
-                }
-                g_array_index(path, PathCall, 0).caller = n->fold[root->caller];
-                if (!path_set_add(set, (PathCall *)path->data, path->len, error))
+                else if (!path_set_add(set, (PathCall *)path->data, path->len, error))
                         return FALSE;
-                number++;
+                for (guint k = 0; places && k < path->len; k++) {
+                        CallPlace *place = &places[g_array_index(path, PathCall, k).call];
+
+                        place->instance = number;
+                        place->pattern = is_cut ? NO_PATTERN : path_set_latest(set);
+                }
+                number += !is_cut;
         }
         return TRUE;
 }

@@ -58,11 +58,18 @@ gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
 /* After the last message: sets every call's parent. */
 void nesting_find_parents(Nesting *nesting);
 
-/* Adds each path instance to set, in order of start, those apart that the
- * capture's start or end has cut. instance, if not NULL, is n_calls long and
- * takes the number of each call's instance. FALSE with error set if set's sink
- * fails. */
-gboolean nesting_find_paths(Nesting *nesting, PathSet *set, guint64 *instance, GError **error);
+/* Where a call ended up. */
+typedef struct {
+        guint64 instance; /* counts path instances from 0 */
+        guint32 pattern;  /* in the path set; NO_PATTERN: its instance was cut */
+} CallPlace;
+
+#define NO_PATTERN G_MAXUINT32
+
+/* Adds each path instance to set, in order of start; those that the capture's
+ * start or end has cut are counted apart. places is n_calls long, by call, or
+ * NULL. FALSE with error set if set's sink fails. */
+gboolean nesting_find_paths(Nesting *nesting, PathSet *set, CallPlace *places, GError **error);
 
 /* The id of a call, as written, not NUL-terminated; length 0 where it has none. */
 const char *nesting_call_id(const Nesting *nesting, guint32 call, guint32 *length);
