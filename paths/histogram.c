@@ -183,9 +183,9 @@ guint64 histogram_bin_count(const Histogram *h, guint32 bin)
         return h->bins ? h->bins[bin - h->first] : h->count;
 }
 
-static void put_varint(GByteArray *out, guint64 value)
+static void put_number(GByteArray *out, uint128 value)
 {
-        guint8 bytes[10];
+        guint8 bytes[19];
         guint n = 0;
 
         for (; value >= 0x80; value >>= 7)
@@ -194,60 +194,121 @@ static void put_varint(GByteArray *out, guint64 value)
         g_byte_array_append(out, bytes, n);
 }
 
-static gboolean get_varint(const guint8 **data, const guint8 *end, guint64 *value)
+static void put_signed(GByteArray *out, gint128 value)
+{
+        put_number(out, value < 0 ? ~((uint128)value << 1) : (uint128)value << 1);
+}
+
+/* The next number, of at most the given bits. */
+static gboolean get_number(const guint8 **data, const guint8 *end, guint bits, uint128 *value)
 {
         *value = 0;
-        for (guint shift = 0; *data < end && shift < 64; shift += 7) {
+        for (guint shift = 0; *data < end && shift < bits; shift += 7) {
                 guint8 byte = *(*data)++;
-                if (shift == 63 && byte > 1)
+                if (shift + 7 > bits && (byte & 0x7f) >> (bits - shift))
                         return FALSE;
-                *value |= (guint64)(byte & 0x7f) << shift;
+                *value |= (uint128)(byte & 0x7f) << shift;
                 if (!(byte & 0x80))
                         return TRUE;
         }
         return FALSE;
 }
 
-GBytes *histogram_bins_pack(const Histogram *h)
+static gboolean get_signed(const guint8 **data, const guint8 *end, guint bits, gint128 *value)
 {
-        GByteArray *out = g_byte_array_new();
-        guint64 used = 0;
+        uint128 zigzag;
+
+        if (!get_number(data, end, bits, &zigzag))
+                return FALSE;
+        *value = (gint128)(zigzag >> 1);
+        if (zigzag & 1)
+                *value = ~*value;
+        return TRUE;
+}
+
+static void put_bins(GByteArray *out, const Histogram *h)
+{
+        guint32 used = 0, last = 0;
 
         for (guint32 i = 0; i < h->n_bins; i++)
                 used += histogram_bin_count(h, h->first + i) != 0;
-        put_varint(out, used);
-        guint32 last = 0;
+        put_number(out, used);
         for (guint32 i = 0; i < h->n_bins; i++) {
                 guint64 count = histogram_bin_count(h, h->first + i);
                 if (!count)
                         continue;
-                put_varint(out, h->first + i - last);
-                put_varint(out, count);
+                put_number(out, h->first + i - last);
+                put_number(out, count);
                 last = h->first + i;
         }
+}
+
+static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end)
+{
+        uint128 used, step, count, bin = 0;
+
+        if (!get_number(&data, end, 64, &used))
+                return FALSE;
+        for (uint128 i = 0; i < used; i++) {
+                if (!get_number(&data, end, 64, &step) || !get_number(&data, end, 64, &count) ||
+                    step >= HISTOGRAM_BINS - bin || (i > 0 && step == 0) || count == 0 ||
+                    count > G_MAXUINT64 - h->count)
+                        return FALSE;
+                bin += step;
+                count_in_bin(h, (guint32)bin, (guint64)count);
+        }
+        return data == end;
+}
+
+GBytes *histogram_bins_pack(const Histogram *h)
+{
+        GByteArray *out = g_byte_array_new();
+
+        put_bins(out, h);
         return g_byte_array_free_to_bytes(out);
 }
 
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
 {
-        const guint8 *end = data + n;
-        guint64 used, step, count, bin = 0;
-
         g_assert(h->count == 0);
-        if (!get_varint(&data, end, &used))
-                return FALSE;
-        for (guint64 i = 0; i < used; i++) {
-                if (!get_varint(&data, end, &step) || !get_varint(&data, end, &count) ||
-                    step >= HISTOGRAM_BINS - bin || (i > 0 && step == 0) || count == 0 ||
-                    count > G_MAXUINT64 - h->count) {
-                        histogram_clear(h);
-                        return FALSE;
-                }
-                bin += step;
-                count_in_bin(h, (guint32)bin, count);
-        }
-        if (data == end)
+        if (get_bins(h, data, data + n))
                 return TRUE;
         histogram_clear(h);
         return FALSE;
+}
+
+GBytes *histogram_pack(const Histogram *h)
+{
+        GByteArray *out = g_byte_array_new();
+
+        if (h->count > 0) {
+                put_signed(out, h->min);
+                put_number(out, (guint64)h->max - (guint64)h->min);
+                put_signed(out, h->sum);
+                put_number(out, (uint128)h->square);
+                put_bins(out, h);
+        }
+        return g_byte_array_free_to_bytes(out);
+}
+
+gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
+{
+        const guint8 *end = data + n;
+        gint128 min, sum;
+        uint128 width, square;
+
+        g_assert(h->count == 0);
+        if (n == 0)
+                return TRUE;
+        if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
+            !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
+            !get_bins(h, data, end) || h->count == 0 || min + (gint128)width > G_MAXINT64) {
+                histogram_clear(h);
+                return FALSE;
+        }
+        h->min = (gint64)min;
+        h->max = (gint64)(min + (gint128)width);
+        h->sum = sum;
+        h->square = (gint128)square;
+        return TRUE;
 }
