@@ -263,6 +263,11 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
 }
 
+guint64 path_set_instances(const PathSet *set)
+{
+        return set->n_instances;
+}
+
 guint32 path_set_size(const PathSet *set)
 {
         return set->patterns->len;

@@ -91,7 +91,8 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
  * n once its shape is known. */
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
 
-guint32 path_set_size(const PathSet *set);
+guint64 path_set_instances(const PathSet *set); /* path instances added */
+guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
 /* The caller's to fill in; no strings are copied. */

@@ -7,7 +7,8 @@ static const struct {
         const char *format;
         PathWriter writer;
 } formats[] = {
-        { "text", path_write_text },
+        { "text", path_write_text }, { "dot", path_write_dot }, { "svg", path_write_svg },
+        { "json", path_write_json }, { "tsv", path_write_tsv },
 };
 
 PathWriter path_writer_lookup(const char *format)
@@ -55,6 +56,22 @@ char *path_format_count(guint64 n)
                 text[to++] = digits[i];
         }
         return g_strndup(text, (gsize)to);
+}
+
+const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
+{
+        char *at = digits + PATH_INTEGER_SIZE - 1;
+        gboolean negative = n < 0;
+
+        *at = 0;
+        do {
+                int digit = (int)(n % 10);
+                *--at = (char)('0' + ABS(digit));
+                n /= 10;
+        } while (n != 0);
+        if (negative)
+                *--at = '-';
+        return at;
 }
 
 char *path_format_share(gint128 part, gint128 whole)

@@ -35,6 +35,10 @@ char *path_format_duration(gint64 ns);
 /* "1,234,567". */
 char *path_format_count(guint64 n);
 
+/* All digits of a sum. The result lies within digits. */
+enum { PATH_INTEGER_SIZE = 41 };
+const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
+
 /* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);

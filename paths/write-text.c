@@ -48,10 +48,7 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
 {
         const PathSetSummary *summary = path_set_summary(set);
         g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
-        guint64 instances = 0;
-
-        for (guint32 i = 0; i < path_set_size(set); i++)
-                instances += path_set_pattern(set, i)->count;
+        guint64 instances = path_set_instances(set);
 
         add_fact(read, summary->messages, "message", "messages");
         add_fact(read, summary->calls, "call", "calls");
@@ -121,6 +118,7 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
 {
         TextTable *table = text_table_new();
+        gboolean doubt = any_doubt(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -128,7 +126,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         text_table_add_column(table, "mean", TEXT_RIGHT, 0);
         text_table_add_column(table, "p50", TEXT_RIGHT, 3);
         text_table_add_column(table, "p99", TEXT_RIGHT, 1);
-        text_table_add_column(table, any_doubt(set, options) ? "prob" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
         text_table_add_column(table, "most time in", TEXT_LEFT, 2);
         text_table_add_column(table, "path", TEXT_LEFT, 5);
         for (guint32 i = 0; i < options->n_patterns; i++) {
@@ -141,8 +139,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
-                text_table_add(table, any_doubt(set, options) ? format_probability(p->probability)
-                                                              : g_strdup(""));
+                text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
                 text_table_add(table, g_strdup(p->signature));
         }
