@@ -67,6 +67,82 @@ gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *statu
         return FALSE;
 }
 
+/* --- the options of readers ------------------------------------------------ */
+
+static TraceReaderOptions reader_options = TRACE_READER_DEFAULTS;
+static char **excluded;
+
+static gboolean parse_moment(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)data;
+        return trace_parse_time(value,
+                                strcmp(option, "--to") ? &reader_options.from : &reader_options.to,
+                                error);
+}
+
+void tool_add_reader_options(GOptionContext *context)
+{
+        static const GOptionEntry entries[] = {
+                { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
+                  "Leave out what is before TIME (epoch seconds, or UTC as 2026-11-21T10:00:00Z)",
+                  "TIME" },
+                { "to", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
+                  "Leave out what is at TIME or later", "TIME" },
+                { "exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &excluded,
+                  "Leave out messages from and to NODE; may be repeated", "NODE" },
+                { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
+                  "Leave out broken lines and count them, instead of ending", NULL },
+                { NULL },
+        };
+
+        g_option_context_add_main_entries(context, entries, NULL);
+}
+
+const TraceReaderOptions *tool_reader_options(void)
+{
+        reader_options.exclude = excluded;
+        return &reader_options;
+}
+
+TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
+                             GError **error)
+{
+        TraceReaderOptions options = *tool_reader_options();
+
+        options.want_digest = want_digest;
+        if (argc != 2) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            argc < 2 ? "no trace named: expected a file, or - for standard input"
+                                     : "%d traces named: expected one",
+                            argc - 1);
+                return NULL;
+        }
+        return trace_reader_new(argv[1], nodes, &options, error);
+}
+
+gboolean tool_sort_trace(TraceReader *reader, GError **error)
+{
+        if (!g_error_matches(*error, RAVEL_ERROR, RAVEL_ERROR_DISORDER))
+                return FALSE;
+        tool_warn("%s, sorting all of it in memory", (*error)->message);
+        g_clear_error(error);
+        return trace_reader_sort(reader, error);
+}
+
+void tool_report_reader(const TraceReader *reader)
+{
+        const guint64 *broken = trace_reader_broken(reader);
+
+        for (guint i = 0; i < N_BROKEN; i++)
+                if (broken[i])
+                        tool_warn("%s: %" G_GUINT64_FORMAT " lines left out: %s",
+                                  trace_reader_name(reader), broken[i], broken_line_name(i));
+        if (trace_reader_late(reader))
+                tool_warn("%s: %" G_GUINT64_FORMAT " messages came after later ones and could not "
+                          "be put in order: write it to a file and read that",
+                          trace_reader_name(reader), trace_reader_late(reader));
+}
+
 gboolean tool_duration(const char *text, gint64 *ns, GError **error)
 {
         static const struct {
