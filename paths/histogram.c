@@ -151,7 +151,8 @@ gint64 histogram_deviation(const Histogram *h)
         /* The sum of (x - mean)^2. Its terms may wrap around; it does not. */
         uint128 mean = (uint128)(gint128)histogram_mean(h);
         uint128 squares = (uint128)h->square - 2 * mean * (uint128)h->sum + h->count * mean * mean;
-        return (gint64)(sqrt((double)squares / (double)h->count) + 0.5);
+        double deviation = sqrt((double)squares / (double)h->count) + 0.5;
+        return deviation < (double)G_MAXINT64 ? (gint64)deviation : G_MAXINT64;
 }
 
 gint64 histogram_quantile(const Histogram *h, double q)
@@ -243,7 +244,9 @@ static void put_bins(GByteArray *out, const Histogram *h)
         }
 }
 
-static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end)
+/* lowest and highest: of the bins that hold values. */
+static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, guint32 *lowest,
+                         guint32 *highest)
 {
         uint128 used, step, count, bin = 0;
 
@@ -255,6 +258,9 @@ static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end)
                     count > G_MAXUINT64 - h->count)
                         return FALSE;
                 bin += step;
+                if (i == 0)
+                        *lowest = (guint32)bin;
+                *highest = (guint32)bin;
                 count_in_bin(h, (guint32)bin, (guint64)count);
         }
         return data == end;
@@ -270,8 +276,10 @@ GBytes *histogram_bins_pack(const Histogram *h)
 
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
 {
+        guint32 lowest, highest;
+
         g_assert(h->count == 0);
-        if (get_bins(h, data, data + n))
+        if (get_bins(h, data, data + n, &lowest, &highest))
                 return TRUE;
         histogram_clear(h);
         return FALSE;
@@ -296,13 +304,16 @@ gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
         const guint8 *end = data + n;
         gint128 min, sum;
         uint128 width, square;
+        guint32 lowest, highest;
 
         g_assert(h->count == 0);
         if (n == 0)
                 return TRUE;
         if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
             !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
-            !get_bins(h, data, end) || h->count == 0 || min + (gint128)width > G_MAXINT64) {
+            !get_bins(h, data, end, &lowest, &highest) || h->count == 0 ||
+            min + (gint128)width > G_MAXINT64 || bin_of((gint64)min) != lowest ||
+            bin_of((gint64)(min + (gint128)width)) != highest) {
                 histogram_clear(h);
                 return FALSE;
         }
