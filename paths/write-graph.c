@@ -211,15 +211,23 @@ static void set_defaults(Agraph_t *graph)
         set_default(graph, AGEDGE, "fontsize", "10");
 }
 
+/* The signature, with %5C for a backslash, which at the end of a string would
+ * escape the quote that agwrite() puts there. */
+static char *graph_name(const PathPattern *p)
+{
+        if (strlen(p->signature) > NAME_LENGTH)
+                return g_strdup_printf("%016" G_GINT64_MODIFIER "x", p->id);
+        g_auto(GStrv) parts = g_strsplit(p->signature, "\\", -1);
+        return g_strjoinv("%5C", parts);
+}
+
 Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank, guint32 max_nodes,
                           Agdisc_t *disc)
 {
-        char id[20];
         guint32 drawn = MIN(p->n_nodes, max_nodes);
         g_autofree Agnode_t **vertices = g_new(Agnode_t *, drawn);
 
-        g_snprintf(id, sizeof id, "%016" G_GINT64_MODIFIER "x", p->id);
-        char *name = strlen(p->signature) > NAME_LENGTH ? id : p->signature;
+        g_autofree char *name = graph_name(p);
         Drawing d = { agopen(name, Agdirected, disc), path_set_nodes(set), p, path_pattern_total(p),
                       path_pattern_slowest(p) };
         set_defaults(d.graph);

@@ -98,6 +98,9 @@ static void add_hostile(PathSet *set, NodeTable *nodes)
                   4900 },
         };
 
+        static const Step end[] = { { NO_PARENT, "at the end \\", 0, 10 } };
+
+        add_requests(set, nodes, "-", end, G_N_ELEMENTS(end), 1, 0, 1);
         add_requests(set, nodes, "-", steps, G_N_ELEMENTS(steps), 3, 0, 1);
 }
 
