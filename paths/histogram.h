@@ -15,14 +15,22 @@
 
 __extension__ typedef __int128 gint128;
 
+/* How the shape is kept depends on how much there is of it, since most patterns
+ * are rare: nothing but the number of the one bin; a list of a bin a value; a
+ * count a bin, from the first bin used to the last. Only the functions below
+ * need to know. */
 typedef struct {
         guint64 count;
         gint64 min, max; /* ns; meaningless where count is 0 */
+        guint32 room;    /* how many values few has room for */
+        guint32 first;   /* the bin that bins[0] is, or where all values are */
         gint128 sum;     /* ns */
         gint128 square;  /* sum of the squares, ns^2 */
-        guint32 first;   /* the bin that bins[0] is */
-        guint32 n_bins;  /* how many bins there is room for, from first on */
-        guint64 *bins;   /* owned; NULL while all values are in one bin, which is first */
+        guint32 n_bins;  /* how many bins there is room for, from first on; 0: few is used */
+        union {
+                guint64 *bins; /* owned; NULL while all values are in one bin */
+                guint16 *few;  /* owned; of count values */
+        };
 } Histogram;
 
 #define HISTOGRAM_INIT                                                                             \
