@@ -7,12 +7,14 @@
 #include <graphviz/gvc.h>
 #include <string.h>
 
+#include "paths/text-table.h"
 #include "paths/write-graph.h"
 #include "tracefmt/error.h"
 
 enum {
-        MAX_NODES = 300, /* of a pattern: what a person can look at and dot lay out in time */
-        MARGIN = 16,     /* around and between, in points */
+        MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
+        SIGNATURE_WIDTH = 500, /* in the description */
+        MARGIN = 16,           /* around and between, in points */
 };
 
 typedef struct {
@@ -76,11 +78,12 @@ static void append_description(GString *out, const PathSet *set, const PathWrite
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
                 const char *name = node_table_written(path_set_nodes(set), slowest->node);
+                g_autofree char *signature = text_shorten(p->signature, SIGNATURE_WIDTH);
                 g_autofree char *count = path_format_count(p->count);
                 g_autofree char *mean = path_format_duration(histogram_mean(&p->nodes[0].latency));
                 g_autofree char *share = path_format_share(slowest->own.sum, path_pattern_total(p));
                 g_autofree char *line = g_markup_printf_escaped(
-                        "%u. %s: %s paths, mean %s, most time in %s (%s).\n", i + 1, p->signature,
+                        "%u. %s: %s paths, mean %s, most time in %s (%s).\n", i + 1, signature,
                         count, mean, name, share);
                 g_string_append(out, line);
         }

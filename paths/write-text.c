@@ -17,7 +17,7 @@ enum {
 };
 
 #define BOLD   "\033[1m"
-#define MARKED "\033[1;33m"
+#define MARKED "\033[1;31m" /* seen on white and on black */
 #define PLAIN  "\033[0m"
 
 static const char *const SIGNATURE_BREAKS = "(,>";
@@ -32,14 +32,31 @@ static void add_fact(GString *text, guint64 n, const char *one, const char *many
                                        n == 1 ? one : many);
 }
 
+/* "6 h 12 min": how long a trace is, in its two largest units. */
+static char *format_span(gint64 ns)
+{
+        gint64 s = ns / 1000000000;
+
+        if (s < 120)
+                return path_format_duration(ns);
+        if (s < 2 * 3600)
+                return g_strdup_printf("%d min %d s", (int)(s / 60), (int)(s % 60));
+        if (s < 48 * 3600)
+                return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s / 60 % 60));
+        return g_strdup_printf("%d days %d h", (int)(s / 86400), (int)(s / 3600 % 24));
+}
+
 static void add_span(GString *text, const PathSetSummary *summary)
 {
-        if (summary->first == NO_TIME || summary->last < summary->first)
+        gint64 span;
+
+        if (summary->first == NO_TIME || summary->last < summary->first ||
+            __builtin_sub_overflow(summary->last, summary->first, &span))
                 return;
-        g_autofree char *span = path_format_duration(summary->last - summary->first);
+        g_autofree char *length = format_span(span);
         g_autoptr(GDateTime) first = g_date_time_new_from_unix_utc(summary->first / 1000000000);
         g_autofree char *when = first ? g_date_time_format(first, "%Y-%m-%d %H:%M:%S UTC") : NULL;
-        g_string_append_printf(text, ", over %s", span);
+        g_string_append_printf(text, ", over %s", length);
         if (when)
                 g_string_append_printf(text, " from %s", when);
 }
@@ -199,8 +216,8 @@ static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guin
         } else if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
                 text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
         } else {
-                text = g_strdup_printf("%*s[%u deep] %s", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
-                                       node->depth, name);
+                text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       name, node->depth);
         }
         return text_shorten(text, width);
 }
@@ -277,7 +294,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                                options->colour ? PLAIN : "");
         gsize start = out->len;
         write_signature(out, p, 4, options->columns);
-        g_string_erase(out, (gssize)start, rank < 9 ? 3 : 4);
+        g_string_erase(out, (gssize)start, 3); /* where the rank is */
         write_heading(out, table, options, 4);
         for (guint row = 0; row < text_table_rows(table); row++) {
                 gboolean mark = row == MIN(slowest, shown) && options->colour;
@@ -285,6 +302,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
+        shown += slowest >= shown;
         if (shown < p->n_nodes) {
                 g_autofree char *left = path_format_count(p->n_nodes - shown);
                 g_string_append_printf(out, "    ... %s more calls; --format json has all\n", left);
