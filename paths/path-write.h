@@ -43,6 +43,11 @@ const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);
 
+/* The indices of the pattern's nodes in the order to show them in: pre-order,
+ * siblings by mean call delay, as they were called, which says more than the
+ * signature's order by name. The caller's to free. */
+guint32 *path_pattern_call_order(const PathPattern *pattern);
+
 /* What the shares of a pattern are of: its own and network times, which is its
  * total latency. */
 gint128 path_pattern_total(const PathPattern *pattern);

@@ -166,20 +166,20 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
 }
 
 /* Says in the graph what is not in it. */
-static void add_rest(const Drawing *d, guint32 drawn)
+static void add_rest(const Drawing *d, guint32 n, gboolean slowest_too)
 {
         g_autoptr(GString) label = g_string_new(NULL);
-        g_autofree char *count = path_format_count(d->pattern->n_nodes - drawn);
-        const PatternNode *n = &d->pattern->nodes[d->slowest];
+        g_autofree char *count = path_format_count(n);
+        const PatternNode *slowest = &d->pattern->nodes[d->slowest];
 
         g_string_append_printf(label, "%s more calls", count);
-        if (d->slowest >= drawn) {
-                const char *written = node_table_written(d->nodes, n->node);
+        if (slowest_too) {
+                const char *written = node_table_written(d->nodes, slowest->node);
                 g_autofree char *name = text_shorten(written, LABEL_WIDTH);
                 g_string_append(label, "\\nmost time in\\n");
                 append_name(label, name, "\\\\");
-                append_duration(label, ": own ", histogram_mean(&n->own), "");
-                append_share(label, n->own.sum, d);
+                append_duration(label, ": own ", histogram_mean(&slowest->own), "");
+                append_share(label, slowest->own.sum, d);
         }
         Agnode_t *vertex = agnode(d->graph, (char *)"rest", 1);
         set_attribute(vertex, "label", label->str);
@@ -225,8 +225,8 @@ Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank
                           Agdisc_t *disc)
 {
         guint32 drawn = MIN(p->n_nodes, max_nodes);
-        g_autofree Agnode_t **vertices = g_new(Agnode_t *, drawn);
-
+        g_autofree guint32 *order = path_pattern_call_order(p);
+        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, p->n_nodes);
         g_autofree char *name = graph_name(p);
         Drawing d = { agopen(name, Agdirected, disc), path_set_nodes(set), p, path_pattern_total(p),
                       path_pattern_slowest(p) };
@@ -234,10 +234,11 @@ Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank
         set_title(&d, rank);
         Agnode_t *client = add_client(&d);
         for (guint32 i = 0; i < drawn; i++) {
-                vertices[i] = add_vertex(&d, i);
-                add_edge(&d, i == 0 ? client : vertices[p->nodes[i].parent], vertices[i], i);
+                guint32 n = order[i];
+                vertices[n] = add_vertex(&d, n);
+                add_edge(&d, n == 0 ? client : vertices[p->nodes[n].parent], vertices[n], n);
         }
         if (drawn < p->n_nodes)
-                add_rest(&d, drawn);
+                add_rest(&d, p->n_nodes - drawn, vertices[d.slowest] == NULL);
         return d.graph;
 }

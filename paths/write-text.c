@@ -270,12 +270,10 @@ static void add_network_row(TextTable *table, const PathPattern *p)
         text_table_add(table, g_strdup(""));
 }
 
-static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                       GString *out)
+static TextTable *tree_table(const PathSet *set, const PathPattern *p, const guint32 *shown,
+                             guint32 n_shown, guint columns)
 {
-        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
-        guint32 slowest = path_pattern_slowest(p), shown = MIN(p->n_nodes, TREE_ROWS);
-        g_autoptr(TextTable) table = text_table_new();
+        TextTable *table = text_table_new();
 
         text_table_add_column(table, "node", TEXT_LEFT, 0);
         text_table_add_column(table, "after", TEXT_RIGHT, 3);
@@ -283,12 +281,28 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         text_table_add_column(table, "own time", TEXT_RIGHT, 0);
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
-        for (guint32 i = 0; i < shown; i++)
-                add_tree_row(table, set, p, i, options->columns);
-        if (slowest >= shown)
-                add_tree_row(table, set, p, slowest, options->columns);
+        for (guint32 i = 0; i < n_shown; i++)
+                add_tree_row(table, set, p, shown[i], columns);
         add_network_row(table, p);
-        text_table_fit(table, options->columns > 4 ? options->columns - 4 : 0);
+        text_table_fit(table, columns > 4 ? columns - 4 : 0);
+        return table;
+}
+
+static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                       GString *out)
+{
+        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
+        g_autofree guint32 *order = path_pattern_call_order(p);
+        guint32 n_shown = MIN(p->n_nodes, TREE_ROWS), slowest = 0;
+
+        for (guint32 node = path_pattern_slowest(p); order[slowest] != node;)
+                slowest++;
+        /* Of a long path the slowest node is shown, wherever it is. */
+        if (slowest >= n_shown) {
+                order[n_shown] = order[slowest];
+                slowest = n_shown++;
+        }
+        g_autoptr(TextTable) table = tree_table(set, p, order, n_shown, options->columns);
 
         g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
                                options->colour ? PLAIN : "");
@@ -297,14 +311,13 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         g_string_erase(out, (gssize)start, 3); /* where the rank is */
         write_heading(out, table, options, 4);
         for (guint row = 0; row < text_table_rows(table); row++) {
-                gboolean mark = row == MIN(slowest, shown) && options->colour;
+                gboolean mark = row == slowest && options->colour;
                 g_string_append_printf(out, "    %s", mark ? MARKED : "");
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
-        shown += slowest >= shown;
-        if (shown < p->n_nodes) {
-                g_autofree char *left = path_format_count(p->n_nodes - shown);
+        if (n_shown < p->n_nodes) {
+                g_autofree char *left = path_format_count(p->n_nodes - n_shown);
                 g_string_append_printf(out, "    ... %s more calls; --format json has all\n", left);
         }
 }
