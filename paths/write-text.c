@@ -284,7 +284,7 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const gui
         for (guint32 i = 0; i < n_shown; i++)
                 add_tree_row(table, set, p, shown[i], columns);
         add_network_row(table, p);
-        text_table_fit(table, columns > 4 ? columns - 4 : 0);
+        text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
         return table;
 }
 
@@ -318,7 +318,9 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         }
         if (n_shown < p->n_nodes) {
                 g_autofree char *left = path_format_count(p->n_nodes - n_shown);
-                g_string_append_printf(out, "    ... %s more calls; --format json has all\n", left);
+                g_autofree char *text =
+                        g_strdup_printf("... %s more calls; --format json has all", left);
+                text_append_wrapped(out, text, " ", 4, options->columns);
         }
 }
 

@@ -75,6 +75,11 @@ golden paths-hostile.tsv tsv hostile
 
 svg shop
 svg hostile
+for columns in 36 40 41 59 60 71 72 79 100 132; do
+	"$program" text shop $columns | awk "length(\$0) > $columns { exit 1 }" &&
+		"$program" text large $columns | awk "length(\$0) > $columns { exit 1 }"
+	result $? "text: at most $columns columns wide"
+done
 "$program" json hostile | python3 -c 'import json, sys; json.load(sys.stdin)' 2> /dev/null
 result $? "json hostile: read by another program"
 "$program" text shop > /dev/full 2> /dev/null
