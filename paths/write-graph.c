@@ -212,10 +212,11 @@ static void set_defaults(Agraph_t *graph)
 }
 
 /* The signature, with %5C for a backslash, which at the end of a string would
- * escape the quote that agwrite() puts there. */
+ * escape the quote that agwrite() puts there. A name that begins with '%' is no
+ * name to cgraph. */
 static char *graph_name(const PathPattern *p)
 {
-        if (strlen(p->signature) > NAME_LENGTH)
+        if (strlen(p->signature) > NAME_LENGTH || p->signature[0] == '%')
                 return g_strdup_printf("%016" G_GINT64_MODIFIER "x", p->id);
         g_auto(GStrv) parts = g_strsplit(p->signature, "\\", -1);
         return g_strjoinv("%5C", parts);

@@ -16,7 +16,7 @@
 /* The graph of the pattern of that rank (from 0), at most max_nodes of its nodes
  * in it; the graph then says what is missing. The caller closes it with
  * agclose(). disc is what it is written with, or NULL. Its name is the
- * signature, or the pattern's id where that is very long. */
+ * signature, or the pattern's id where that cannot be. */
 Agraph_t *write_graph_new(const PathSet *set, const PathPattern *pattern, guint32 rank,
                           guint32 max_nodes, Agdisc_t *disc);
 

@@ -86,15 +86,14 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
                 text_append_wrapped(out, aside->str, " ", 0, options->columns);
         }
         g_string_truncate(read, 0);
-        add_fact(read, instances, "path", "paths");
         if (instances == 0)
                 g_string_append(read, "No whole path was found");
-        else
-                g_string_append_printf(read, " of ");
-        g_autofree char *patterns = path_format_count(path_set_size(set));
-        if (instances > 0)
-                g_string_append_printf(read, "%s %s", patterns,
+        add_fact(read, instances, "path", "paths");
+        if (instances > 0) {
+                g_autofree char *patterns = path_format_count(path_set_size(set));
+                g_string_append_printf(read, " of %s %s", patterns,
                                        path_set_size(set) == 1 ? "pattern" : "patterns");
+        }
         if (options->n_patterns < path_set_size(set)) {
                 g_autofree char *shown = path_format_count(options->n_patterns);
                 g_string_append_printf(read, ", the first %s of them here", shown);
