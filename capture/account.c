@@ -41,6 +41,42 @@ char *account_summary(const Account *account)
         return g_string_free(text, FALSE);
 }
 
+/* The three ports with the most of them: " --proto 5432=generic ...". */
+static char *suggest_ports(const Account *account)
+{
+        GString *text = g_string_new(NULL);
+        guint32 below = G_MAXUINT32;
+        guint last = 0;
+        for (guint shown = 0; shown < 3; shown++) {
+                guint best = 0;
+                for (guint port = 1; port < 65536; port++) {
+                        guint32 n = account->unclear_port[port];
+                        if ((n < below || (n == below && port > last)) &&
+                            n > account->unclear_port[best])
+                                best = port;
+                }
+                if (account->unclear_port[best] == 0)
+                        break;
+                below = account->unclear_port[last = best];
+                g_string_append_printf(text, " --proto %u=generic", best);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static void judge_roles(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (n[ACCOUNT_ROLE_UNKNOWN] * 20 < n[ACCOUNT_CALLS] + n[ACCOUNT_ONE_WAY])
+                return;
+        g_autofree char *ports = suggest_ports(account);
+        g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
+                                               " messages are one-way because their connections "
+                                               "were open before the capture and it is not known "
+                                               "who calls: say which ports serve, for instance "
+                                               "with%s",
+                                               n[ACCOUNT_ROLE_UNKNOWN], ports));
+}
+
 static void judge_calls(const Account *account, GPtrArray *lines)
 {
         const guint64 *n = account->count;
@@ -48,15 +84,15 @@ static void judge_calls(const Account *account, GPtrArray *lines)
                 g_ptr_array_add(lines, g_strdup("only one direction of every connection was seen: "
                                                 "capture where both pass (mirror both directions, "
                                                 "or capture on the hosts themselves)"));
-        if (n[ACCOUNT_CALLS] == 0 && n[ACCOUNT_ONE_WAY] > 0)
-                g_ptr_array_add(lines, g_strdup("no call was found, only one-way messages: nesting "
-                                                "needs calls; capture from before connections "
-                                                "open, or say which port serves with --proto "
-                                                "PORT=generic"));
-        else if (n[ACCOUNT_CALLS] == 0)
-                g_ptr_array_add(lines, g_strdup("no call was found: check the interface, the "
+        if (n[ACCOUNT_CALLS] == 0)
+                g_ptr_array_add(lines,
+                                g_strdup_printf("no call was found%s: check the interface, the "
                                                 "filter, and that requests were made while "
-                                                "capturing"));
+                                                "capturing",
+                                                n[ACCOUNT_ONE_WAY]
+                                                        ? ", only one-way messages, and nesting "
+                                                          "needs calls"
+                                                        : ""));
         else if (n[ACCOUNT_RETURNS] == 0)
                 g_ptr_array_add(lines, g_strdup("no call has a return: check that the packets that "
                                                 "answer pass here too, and that the filter lets "
@@ -71,6 +107,8 @@ char **account_judge(const Account *account)
                 g_ptr_array_add(lines, g_strdup("no packet: check the interface and the filter"));
         else
                 judge_calls(account, lines);
+        if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
+                judge_roles(account, lines);
         if (account->to_itself > 0 && account->to_others == 0)
                 g_ptr_array_add(lines,
                                 g_strdup("everything talks to itself on one address: name the "
