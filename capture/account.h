@@ -33,6 +33,7 @@
         X(CALLS, "calls")                                                                          \
         X(RETURNS, "returns")                                                                      \
         X(ONE_WAY, "one-way messages")                                                             \
+        X(ROLE_UNKNOWN, "one-way messages: who calls is not known")                                \
         X(INTERIM, "interim responses not used")                                                   \
         X(REPEATED_CALLS, "calls not used: repeated")                                              \
         X(UNANSWERED, "calls without return")                                                      \
@@ -57,7 +58,8 @@ typedef struct {
         guint64 tcp_two_sided; /* and in both */
         guint64 to_itself;     /* connections of an address with itself */
         guint64 to_others;     /* and with another */
-        guint64 pcap_filtered; /* packets that the filter was offered, live */
+        /* One-way messages for want of knowing who calls, by the lower port. */
+        guint32 unclear_port[65536];
 } Account;
 
 static inline void account_add(Account *account, AccountEntry entry)

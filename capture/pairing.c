@@ -94,6 +94,10 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.op = MSG_SENT;
                 out.has_id = !p->datagrams;
                 account_add(context->account, ACCOUNT_ONE_WAY);
+                if (p->client == NO_SIDE && !p->datagrams) {
+                        account_add(context->account, ACCOUNT_ROLE_UNKNOWN);
+                        context->account->unclear_port[MIN(p->port[0], p->port[1])]++;
+                }
                 break;
         case KIND_INTERIM:
                 account_add(context->account, ACCOUNT_INTERIM);

@@ -8,6 +8,7 @@ enum {
         MAX_HELD_BYTES = 2 << 20,   /* and their bytes */
         MAX_TOTAL_BYTES = 48 << 20, /* of all connections */
         LATE_SEGMENTS = 64,         /* a segment that is later than this is lost, */
+        LATE_SYN = 65536,           /* bytes after which a SYN is no longer the same start */
         RESET_WINDOW = 1 << 20,     /* how far from the next byte a reset is believed */
 };
 #define LATE_TIME (50 * G_GINT64_CONSTANT(1000000)) /* or than this, in ns */
@@ -47,7 +48,12 @@ gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segm
 gboolean tcp_is_new(const TcpConnection *c, guint side, const TcpSegment *segment)
 {
         const TcpHalf *h = &c->half[side];
-        return (segment->flags & TCP_SYN) && h->known && !(h->start_seen && h->isn == segment->seq);
+        if (!(segment->flags & TCP_SYN) || !h->known)
+                return FALSE;
+        if (h->start_seen)
+                return h->isn != segment->seq;
+        /* Captured after what follows it: its number is just before that. */
+        return h->next - (segment->seq + 1) > LATE_SYN;
 }
 
 static void half_end(TcpConnection *c, guint side, Stamp stamp, const TcpSink *sink)
@@ -261,8 +267,10 @@ static void see_seq(TcpHalf *h, const TcpSegment *segment, guint32 seq)
         if (!h->known) {
                 h->known = TRUE;
                 h->next = seq;
+        }
+        if (segment->flags & TCP_SYN) {
                 h->isn = segment->seq;
-                h->start_seen = (segment->flags & TCP_SYN) != 0;
+                h->start_seen = TRUE;
         } else if (!h->begun && !h->start_seen && segment->length > 0 && !h->held &&
                    seq_diff(seq, h->next) > 0) {
                 h->next = seq; /* nothing of what came before was seen */
