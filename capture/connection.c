@@ -319,7 +319,7 @@ static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
 static void held_update(ConnectionTable *t, Connection *c)
 {
         gint64 since;
-        if (tcp_held_since(&c->tcp, &since))
+        if (tcp_waits_since(&c->tcp, &since))
                 sequencer_open(t->context->sequencer, &c->held, since);
         else
                 sequencer_close(&c->held);
@@ -381,10 +381,9 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 c->payload |= (guint8)(1 << side);
         SinkUser user = { t, c };
         TcpSink sink = sink_for(&user);
-        gboolean held = open_item_is_open(&c->held);
+
         tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);
-        if (held || c->tcp.half[0].held || c->tcp.half[1].held)
-                held_update(t, c);
+        held_update(t, c);
         connection_touch(t, c, stamp.time / 1000000000);
 }
 

@@ -179,7 +179,7 @@ static void skip_to(TcpConnection *c, guint side, guint32 seq, const TcpSink *si
                 return;
         guint32 from = h->next;
         h->next = seq;
-        if (!h->begun && !h->start_seen)
+        if (h->sends && !h->begun && !h->start_seen)
                 return; /* before the first byte that was seen */
         totals->holes++;
         totals->hole_bytes += (guint64)n;
@@ -261,7 +261,7 @@ static void see_ack(TcpHalf *sender, const TcpSegment *segment)
         sender->acked_known = TRUE;
 }
 
-static void see_seq(TcpHalf *h, const TcpSegment *segment, guint32 seq)
+static void see_seq(TcpHalf *h, const TcpSegment *segment, guint32 seq, Stamp stamp)
 {
         h->sends = TRUE;
         if (!h->known) {
@@ -278,6 +278,7 @@ static void see_seq(TcpHalf *h, const TcpSegment *segment, guint32 seq)
         if ((segment->flags & TCP_FIN) && !h->fin_seen) {
                 h->fin = seq + (guint32)segment->length;
                 h->fin_seen = TRUE;
+                h->fin_stamp = stamp;
         }
 }
 
@@ -299,7 +300,7 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
         guint32 seq = segment->seq + ((segment->flags & TCP_SYN) != 0);
         if (c->closed)
                 return;
-        see_seq(h, segment, seq);
+        see_seq(h, segment, seq, stamp);
         if (segment->flags & TCP_ACK)
                 see_ack(&c->half[!side], segment);
         if (segment->flags & TCP_RST) {
@@ -323,20 +324,35 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
         half_end_if_reached(c, side, stamp, sink);
 }
 
-gboolean tcp_held_since(const TcpConnection *c, gint64 *time)
+gboolean tcp_waits_since(const TcpConnection *c, gint64 *time)
 {
         *time = G_MAXINT64;
-        for (guint side = 0; side < 2; side++)
-                for (const TcpHeld *s = c->half[side].held; s; s = s->next)
+        for (guint side = 0; side < 2; side++) {
+                const TcpHalf *h = &c->half[side];
+                for (const TcpHeld *s = h->held; s; s = s->next)
                         *time = MIN(*time, s->stamp.time);
+                if (h->fin_seen && !h->ended)
+                        *time = MIN(*time, h->fin_stamp.time);
+        }
         return *time != G_MAXINT64;
 }
 
 void tcp_settle(TcpConnection *c, gint64 time, const TcpSink *sink, TcpTotals *totals)
 {
         gint64 first;
-        while (tcp_held_since(c, &first) && first <= time)
-                unblock(c, c->half[0].held == NULL, sink, totals);
+        while (tcp_waits_since(c, &first) && first <= time) {
+                if (c->half[0].held || c->half[1].held) {
+                        unblock(c, c->half[0].held == NULL, sink, totals);
+                        continue;
+                }
+                for (guint side = 0; side < 2; side++) {
+                        TcpHalf *h = &c->half[side];
+                        if (h->fin_seen && !h->ended) {
+                                skip_to(c, side, h->fin, sink, totals);
+                                half_end(c, side, h->fin_stamp, sink);
+                        }
+                }
+        }
 }
 
 void tcp_clear(TcpConnection *c, TcpTotals *totals)

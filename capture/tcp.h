@@ -41,6 +41,7 @@ typedef struct {
         guint32 next;              /* sequence number of the next byte */
         guint32 isn;               /* where start_seen */
         guint32 acked;             /* what the other end has acknowledged */
+        Stamp fin_stamp;           /* when its FIN was seen, */
         guint32 fin;               /* sequence number after the last byte, where fin_seen */
         guint32 n_held, held_bytes;
         guint8 known;      /* next is valid */
@@ -81,8 +82,9 @@ gboolean tcp_is_new(const TcpConnection *c, guint side, const TcpSegment *segmen
 void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
              const TcpSink *sink, TcpTotals *totals);
 
-/* The earliest stamp of a segment that waits; FALSE where none does. */
-gboolean tcp_held_since(const TcpConnection *c, gint64 *time);
+/* The earliest stamp of a segment that waits, be it a FIN; FALSE where none
+ * does. */
+gboolean tcp_waits_since(const TcpConnection *c, gint64 *time);
 
 /* Skips what holes keep segments waiting, up to and including time. */
 void tcp_settle(TcpConnection *c, gint64 time, const TcpSink *sink, TcpTotals *totals);
