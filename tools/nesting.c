@@ -186,12 +186,11 @@ static void put_time(GString *line, gint64 time)
 
 static void put_call(GString *line, const Nesting *n, guint32 call)
 {
-        const CallPair *c = &n->calls[call];
         guint32 length;
         const char *id = nesting_call_id(n, call, &length);
 
-        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, c->caller),
-                               node_table_written(n->nodes, c->callee));
+        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, n->calls.caller[call]),
+                               node_table_written(n->nodes, n->calls.callee[call]));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -210,31 +209,31 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
                 "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
                 "parent_callee\tparent_id\tinstance\tpattern\tprobability\n";
         g_autoptr(OutputFile) out = output_file_new(options.calls, FALSE, error);
-        g_autofree guint32 *order = g_new(guint32, n->n_calls);
+        g_autofree guint32 *order = g_new(guint32, n->calls.n);
         g_autoptr(GString) line = g_string_new(NULL);
 
         if (!out || !output_file_write(out, header, sizeof header - 1, error))
                 return FALSE;
-        for (guint32 i = 0; i < n->n_calls; i++)
+        for (guint32 i = 0; i < n->calls.n; i++)
                 order[i] = i;
-        nesting_sort_calls(n, order, n->n_calls);
-        for (guint32 i = 0; i < n->n_calls; i++) {
-                const CallPair *c = &n->calls[order[i]];
-                const CallPlace *place = &places[order[i]];
+        nesting_sort_calls(n, order, n->calls.n);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                guint32 call = order[i], parent = n->calls.parent[call];
+                const CallPlace *place = &places[call];
 
                 g_string_truncate(line, 0);
-                put_time(line, c->start);
+                put_time(line, n->calls.start[call]);
                 g_string_append_c(line, '\t');
-                put_time(line, c->end);
+                put_time(line, n->calls.end[call]);
                 g_string_append_c(line, '\t');
-                put_call(line, n, order[i]);
+                put_call(line, n, call);
                 g_string_append_c(line, '\t');
-                if (c->parent == NO_PARENT) {
+                if (parent == NO_PARENT) {
                         g_string_append(line, "-\t-\t-\t-");
                 } else {
-                        put_time(line, n->calls[c->parent].start);
+                        put_time(line, n->calls.start[parent]);
                         g_string_append_c(line, '\t');
-                        put_call(line, n, c->parent);
+                        put_call(line, n, parent);
                 }
                 if (place->pattern == NO_PATTERN)
                         g_string_append(line, "\t-\t-\t"); /* cut by the capture */
@@ -242,7 +241,7 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
                         g_string_append_printf(
                                 line, "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                 place->instance, path_set_pattern(set, place->pattern)->id);
-                put_probability(line, c->probability);
+                put_probability(line, parent == NO_PARENT ? 1 : n->calls.probability[call]);
                 g_string_append_c(line, '\n');
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;
@@ -314,7 +313,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
                         return FALSE;
         }
         if (options.calls)
-                places = g_new(CallPlace, nesting->n_calls);
+                places = g_new(CallPlace, nesting->calls.n);
         return nesting_find_paths(nesting, set, places, error) &&
                (!store || store_finish(g_steal_pointer(&store), error)) &&
                (!places || write_calls(nesting, set, places, error)) &&
@@ -329,7 +328,7 @@ static gboolean check_options(GError **error)
                 return usage_error(error, options.format,
                                    "--format text, dot, svg, json or tsv");
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep_ids = options.store || options.calls;
+        options.nesting.keep = options.store || options.calls;
         return TRUE;
 }
 
