@@ -19,7 +19,7 @@ void candidates_start(Candidates *c, const CallIn *in, guint32 n_in)
 {
         c->in = in;
         c->n_in = n_in;
-        c->next_in = c->n_active = c->n_found = 0;
+        c->next_in = c->n_active = 0;
 }
 
 static void grow(Candidates *c)
@@ -40,9 +40,10 @@ static void forget(Candidates *c, gint64 before)
         c->n_active = kept;
 }
 
-void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
+guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
 {
         gint64 window = c->window;
+        gint64 latest = MAX(start, end) - window; /* a broken call may end before it starts */
         guint32 n_found = 0, alive = 0;
 
         while (c->next_in < c->n_in && c->in[c->next_in].enter < start + window) {
@@ -59,7 +60,7 @@ void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
                 gint64 reply = c->active[i].reply;
 
                 c->found[n_found] = i; /* no branch: half of them would be missed */
-                n_found += reply >= end - window;
+                n_found += reply >= latest;
                 alive += reply >= start - window;
         }
         if (c->n_active - alive > alive / 4) {
@@ -67,7 +68,7 @@ void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
                 n_found = 0;
                 for (guint32 i = 0; i < c->n_active; i++) {
                         c->found[n_found] = i;
-                        n_found += c->active[i].reply >= end - window;
+                        n_found += c->active[i].reply >= latest;
                 }
         }
         /* A node that calls itself: with a window a call could be its own parent. */
@@ -79,5 +80,5 @@ void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
                                 c->found[kept++] = c->found[i];
                 n_found = kept;
         }
-        c->n_found = n_found;
+        return n_found;
 }

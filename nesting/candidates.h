@@ -31,7 +31,6 @@ typedef struct {
         CallIn *active; /* those that some later child may have as its parent; by enter */
         guint32 n_active, size;
         guint32 *found; /* indices into active: the candidates, earliest first */
-        guint32 n_found;
 } Candidates;
 
 void candidates_init(Candidates *c, gint64 window);
@@ -40,8 +39,9 @@ void candidates_clear(Candidates *c);
 /* Begins with the calls into one node; borrowed. */
 void candidates_start(Candidates *c, const CallIn *in, guint32 n_in);
 
-/* Finds those of a call from start to end, the index of which is child. Children
- * must come in order of start. Linear in the calls open at the node then. */
-void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child);
+/* Finds those of a call from start to end, the index of which is child; returns
+ * how many. Children must come in order of start. Linear in the calls that are
+ * open at the node then. */
+guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child);
 
 #endif

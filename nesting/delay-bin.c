@@ -3,6 +3,21 @@
 
 __extension__ typedef unsigned __int128 Fixed; /* 64 bits before the point, 64 after */
 
+guint delay_bin_slowly(const DelayBins *bins, gint64 delay)
+{
+        guint low = 0, high = N_DELAY_BINS; /* edge[low] <= delay < edge[high] */
+
+        while (high - low > 1) {
+                guint middle = (low + high) / 2;
+
+                if (delay >= bins->edge[middle])
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
 void delay_bins_init(DelayBins *bins)
 {
         Fixed one = (Fixed)1 << 64, edge = one;
@@ -15,13 +30,10 @@ void delay_bins_init(DelayBins *bins)
                         edge += edge / 20;
         }
         for (guint i = 0; i < G_N_ELEMENTS(bins->guess); i++) {
-                guint exponent = i >> 5;
-                guint64 least = G_GUINT64_CONSTANT(1) << exponent |
-                                ((guint64)(i & 31) << exponent) >> 5;
-                guint b = 0;
+                guint octave = i / DELAY_OCTAVE;
+                gint64 part = i % DELAY_OCTAVE;
 
-                while (b + 1 < N_DELAY_BINS && (guint64)bins->edge[b + 1] <= least)
-                        b++;
-                bins->guess[i] = b;
+                bins->guess[i] = delay_bin_slowly(
+                        bins, ((gint64)1 << octave) + ((part << octave) / DELAY_OCTAVE));
         }
 }

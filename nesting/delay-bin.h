@@ -9,23 +9,37 @@
 #define RAVEL_DELAY_BIN_H
 
 #include <glib.h>
+#include <string.h>
 
-enum { N_DELAY_BINS = 896 }; /* 1.05^896 ns is over 300 years */
+enum {
+        N_DELAY_BINS = 896, /* 1.05^896 ns is over 300 years */
+        DELAY_OCTAVE = 32,  /* parts of an octave; none is wider than a bin */
+};
+
+/* As doubles, delays up to here are exact. */
+#define DELAY_EXACT ((gint64)1 << 53)
 
 typedef struct {
-        gint64 edge[N_DELAY_BINS + 1]; /* the least delay of each bin */
-        guint16 guess[64 * 32];        /* by exponent and 5 bits: the bin, or the one below */
+        gint64 edge[N_DELAY_BINS + 1];     /* the least delay of each bin */
+        guint16 guess[54 * DELAY_OCTAVE]; /* by part of an octave: the bin, or the one below */
 } DelayBins;
 
 void delay_bins_init(DelayBins *bins);
 
+/* The same for any delay. */
+guint delay_bin_slowly(const DelayBins *bins, gint64 delay);
+
 static inline guint delay_bin(const DelayBins *bins, gint64 delay)
 {
-        guint64 d = delay < 1 ? 1 : delay;
-        guint exponent = 63 - __builtin_clzll(d);
-        /* The five bits below the leading one; a bin is never narrower. */
-        guint guess = bins->guess[exponent << 5 | ((d << (63 - exponent)) >> 58 & 31)];
+        double d = delay < 1 ? 1 : delay;
+        guint64 bits;
+        guint guess;
 
+        if (G_UNLIKELY(delay > DELAY_EXACT))
+                return delay_bin_slowly(bins, delay);
+        /* The exponent and the first five bits of the mantissa. */
+        memcpy(&bits, &d, 8);
+        guess = bins->guess[(bits >> 47) - 1023 * DELAY_OCTAVE];
         return guess + (delay >= bins->edge[guess + 1]);
 }
 

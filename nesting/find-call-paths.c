@@ -189,6 +189,7 @@ static void summarise(const Nesting *n, PathSet *set)
         summary->calls = counts->pairs;
         summary->unmatched_calls = counts->lone_calls;
         summary->unmatched_returns = counts->lone_returns;
+        summary->parallelism = n->children ? (double)n->nestings / n->children : 0;
         summary->first = counts->first;
         summary->last = counts->last;
 }

@@ -61,17 +61,17 @@ void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates,
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallOut *child = &node->out[i];
                 gint64 start = child->start + n->options.window;
+                const guint32 *rows = board->rows_of[child->callee];
+                guint32 n_found = candidates_find(candidates, child->start, child->end, child->call);
                 double best = 0, sum = 0;
                 CallIn *parent = NULL;
 
-                candidates_find(candidates, child->start, child->end, child->call);
-                for (guint32 k = 0; k < candidates->n_found; k++) {
+                for (guint32 k = 0; k < n_found; k++) {
                         CallIn *p = &candidates->active[candidates->found[k]];
-                        double score = 1;
+                        /* The sum of weights is far from 2^63. */
+                        double score = (gint64)*scoreboard_cell(board, rows[p->caller],
+                                                                start - p->enter);
 
-                        if (candidates->n_found > 1)
-                                score = scoreboard_lookup(board, p->caller, child->callee,
-                                                          start - p->enter);
                         /* Only a child that ended later than this one starts overlaps. */
                         if (by_kind || p->busy_until > child->start)
                                 score = penalise(n, node, score, p, child);

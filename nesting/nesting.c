@@ -209,6 +209,7 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
 
         callers->mark = callees->mark = id + 1;
         callers->n = callees->n = 0;
+        node->longest = 0;
         for (guint32 i = 0; i < node->n_in; i++) {
                 guint32 call = in[i];
                 Span span = c->at_callee[call];
@@ -222,6 +223,7 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
                                         .children = NO_PARENT };
                 sorted &= span.from >= last;
                 last = span.from;
+                node->longest = MAX(node->longest, span.to - span.from);
         }
         if (!sorted)
                 qsort(node->in, node->n_in, sizeof *node->in, compare_in);

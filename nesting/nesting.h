@@ -94,6 +94,7 @@ typedef struct {
         CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;
         guint32 n_callers, n_callees;
+        gint64 longest; /* reply - enter of the longest call into it, at least 0 */
 } NodeCalls;
 
 void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candidates,

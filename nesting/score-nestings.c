@@ -7,26 +7,31 @@
 
 void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, Scoreboard *board)
 {
-        scoreboard_start(board, node->n_callers, node->n_callees);
+        scoreboard_start(board, node->n_callers, node->n_callees,
+                         node->longest + 2 * n->options.window);
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *child = &node->out[i];
                 /* Shifted by the skew window, a delay stays positive. */
                 gint64 start = child->start + n->options.window;
+                guint32 *rows = board->rows_of[child->callee];
+                guint32 n_found = candidates_find(candidates, child->start, child->end, child->call);
                 guint64 weight;
 
-                candidates_find(candidates, child->start, child->end, child->call);
                 if (n->candidates)
-                        n->candidates[child->call] = candidates->n_found;
-                if (!candidates->n_found)
+                        n->candidates[child->call] = n_found;
+                if (!n_found)
                         continue;
                 n->children++;
-                n->nestings += candidates->n_found;
-                weight = SCORE_UNIT / candidates->n_found;
-                for (guint32 k = 0; k < candidates->n_found; k++) {
+                n->nestings += n_found;
+                weight = SCORE_UNIT / n_found;
+                for (guint32 k = 0; k < n_found; k++) {
                         const CallIn *p = &candidates->active[candidates->found[k]];
+                        guint32 row = rows[p->caller];
 
-                        scoreboard_add(board, p->caller, child->callee, start - p->enter, weight);
+                        if (G_UNLIKELY(!row))
+                                row = scoreboard_add_row(board, child->callee, p->caller);
+                        *scoreboard_cell(board, row, start - p->enter) += weight;
                 }
         }
         if (n->options.smooth > 0)

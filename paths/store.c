@@ -39,7 +39,7 @@ static const char *const SCHEMA =
         "  version TEXT NOT NULL, method TEXT NOT NULL, arguments TEXT, parameters TEXT,"
         "  seed INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL,"
         "  unmatched_calls INTEGER NOT NULL, unmatched_returns INTEGER NOT NULL,"
-        "  cut_paths INTEGER NOT NULL, first INTEGER, last INTEGER);"
+        "  cut_paths INTEGER NOT NULL, parallelism REAL, first INTEGER, last INTEGER);"
         "CREATE TABLE capture ("
         "  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT, facts TEXT NOT NULL);"
         "CREATE TABLE node ("
@@ -266,7 +266,7 @@ static gboolean update_run(Store *store, GError **error)
         sqlite3_stmt *s = prepare(store,
                                   "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
                                   "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
-                                  "first = ?7, last = ?8",
+                                  "first = ?7, last = ?8, parallelism = nullif(?9, 0)",
                                   error);
         if (!s)
                 return FALSE;
@@ -278,6 +278,7 @@ static gboolean update_run(Store *store, GError **error)
         sqlite3_bind_int64(s, 6, (gint64)summary->cut_instances);
         bind_time(s, 7, summary->first, summary->first != NO_TIME);
         bind_time(s, 8, summary->last, summary->last != NO_TIME);
+        sqlite3_bind_double(s, 9, summary->parallelism);
         gboolean ok = insert(store, s, error);
         sqlite3_finalize(s);
         return ok;

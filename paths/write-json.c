@@ -134,6 +134,10 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         append_count(out, "unmatched_calls", summary->unmatched_calls);
         append_count(out, "unmatched_returns", summary->unmatched_returns);
         append_count(out, "cut_paths", summary->cut_instances);
+        if (summary->parallelism > 0)
+                g_string_append_printf(out, ",\n    \"parallelism\": %.6f", summary->parallelism);
+        else
+                g_string_append(out, ",\n    \"parallelism\": null");
         append_stamp(out, "first", summary->first);
         append_stamp(out, "last", summary->last);
         append_count(out, "paths", path_set_instances(set));

@@ -71,6 +71,9 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         add_fact(read, summary->calls, "call", "calls");
         if (read->len > 0) {
                 add_span(read, summary);
+                if (summary->parallelism > 0)
+                        g_string_append_printf(read, "; mean parallelism %.3g",
+                                               summary->parallelism);
                 g_string_append_c(read, '.');
                 text_append_wrapped(out, read->str, " ", 0, options->columns);
         }
