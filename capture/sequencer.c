@@ -4,6 +4,7 @@
 enum { MAX_WAITING = 200000 };
 
 typedef struct {
+        guint32 epoch; /* how often the clock had been set back */
         gint64 time;
         guint64 packet;
         guint32 serial; /* equal stamps keep the order in which they came */
@@ -18,7 +19,7 @@ struct Sequencer {
         CapturedMessage *messages; /* by slot */
         guint32 *free_slots;
         guint n_free;
-        guint32 serial;
+        guint32 serial, epoch;
 };
 
 Sequencer *sequencer_new(gint64 patience, gint64 disorder)
@@ -68,6 +69,8 @@ void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
 
 static gboolean entry_before(const Entry *a, const Entry *b)
 {
+        if (a->epoch != b->epoch)
+                return a->epoch < b->epoch;
         if (a->time != b->time)
                 return a->time < b->time;
         if (a->packet != b->packet)
@@ -90,7 +93,7 @@ void sequencer_add(Sequencer *s, const CapturedMessage *message)
 {
         if (s->waiting == s->capacity)
                 grow(s);
-        Entry new = { message->stamp.time, message->stamp.packet, s->serial++,
+        Entry new = { s->epoch, message->stamp.time, message->stamp.packet, s->serial++,
                       s->free_slots[--s->n_free] };
         s->messages[new.slot] = *message;
         guint at = s->waiting++;
@@ -133,9 +136,9 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
 {
         if (s->waiting == 0)
                 return FALSE;
-        gint64 first = s->heap[0].time;
-        if (first > now - s->disorder ||
-            (s->list.later != &s->list && s->list.later->time <= first))
+        const Entry *first = &s->heap[0];
+        gboolean item_before = s->list.later != &s->list && s->list.later->time <= first->time;
+        if (first->epoch == s->epoch && (first->time > now - s->disorder || item_before))
                 return FALSE;
         guint32 slot = s->heap[0].slot;
         *message = s->messages[slot];
@@ -144,7 +147,8 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
         return TRUE;
 }
 
-guint sequencer_waiting(const Sequencer *s)
+void sequencer_start_anew(Sequencer *s)
 {
-        return s->waiting;
+        g_assert(s->list.later == &s->list);
+        s->epoch++;
 }
