@@ -111,7 +111,7 @@ static void start_anew(Capture *c)
         account_add(&c->account, ACCOUNT_CLOCK_STEPS);
         connection_table_flush(c->connections, c->now);
         ip_fragments_flush(c->fragments, &c->account);
-        c->flush = TRUE;
+        sequencer_start_anew(c->sequencer);
 }
 
 void capture_add(Capture *c, const Packet *packet)

@@ -91,7 +91,7 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         gsize question_end = (gsize)(c.at - bytes);
         while (records > 0 && record_skip(&c))
                 records--;
-        if ((eof && records > 0) || cursor_left(&c) > 0 ||
+        if ((records > 0 ? eof : cursor_left(&c) > 0) ||
             (response && questions == 0 && n > HEADER))
                 return PARSE_NOT_MINE;
         if (label && !response) {

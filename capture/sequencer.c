@@ -3,22 +3,37 @@
 
 enum { MAX_WAITING = 200000 };
 
+/* Where a message stands among the others. */
 typedef struct {
+        guint32 epoch;  /* how often the clock had been set back */
+        guint32 serial; /* equal stamps keep the order in which they came */
         gint64 time;
         guint64 packet;
-        guint32 serial; /* equal stamps keep the order in which they came */
-        guint32 slot;   /* into messages */
+} Place;
+
+typedef struct {
+        Place place;
+        guint32 slot; /* into late */
 } Entry;
 
+typedef struct {
+        Place place;
+        CapturedMessage message;
+} Punctual;
+
+/* Most messages are known in the order of their stamps and wait in a ring; the
+ * late ones wait in a heap. */
 struct Sequencer {
         gint64 patience, disorder;
-        OpenItem list; /* the ends of a ring in order of time */
-        Entry *heap;   /* the earliest first */
-        guint waiting, capacity;
-        CapturedMessage *messages; /* by slot */
+        OpenItem list;  /* the ends of a ring in order of time */
+        Punctual *ring; /* in order; size is a power of two */
+        guint first, n_ring, ring_size;
+        Entry *heap; /* the earliest first */
+        guint n_heap, heap_size;
+        CapturedMessage *late; /* by slot */
         guint32 *free_slots;
         guint n_free;
-        guint32 serial;
+        guint32 serial, epoch;
 };
 
 Sequencer *sequencer_new(gint64 patience, gint64 disorder)
@@ -34,10 +49,13 @@ void sequencer_free(Sequencer *s)
 {
         if (!s)
                 return;
-        for (guint i = 0; i < s->waiting; i++)
-                g_free(s->messages[s->heap[i].slot].label);
+        for (guint i = 0; i < s->n_ring; i++)
+                g_free(s->ring[(s->first + i) & (s->ring_size - 1)].message.label);
+        for (guint i = 0; i < s->n_heap; i++)
+                g_free(s->late[s->heap[i].slot].label);
+        g_free(s->ring);
         g_free(s->heap);
-        g_free(s->messages);
+        g_free(s->late);
         g_free(s->free_slots);
         g_free(s);
 }
@@ -66,8 +84,10 @@ void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
         before->later = item;
 }
 
-static gboolean entry_before(const Entry *a, const Entry *b)
+static gboolean place_before(const Place *a, const Place *b)
 {
+        if (a->epoch != b->epoch)
+                return a->epoch < b->epoch;
         if (a->time != b->time)
                 return a->time < b->time;
         if (a->packet != b->packet)
@@ -75,53 +95,55 @@ static gboolean entry_before(const Entry *a, const Entry *b)
         return (gint32)(a->serial - b->serial) < 0;
 }
 
-static void grow(Sequencer *s)
+static void ring_grow(Sequencer *s)
 {
-        guint capacity = MAX(64, 2 * s->capacity);
-        s->heap = g_renew(Entry, s->heap, capacity);
-        s->messages = g_renew(CapturedMessage, s->messages, capacity);
-        s->free_slots = g_renew(guint32, s->free_slots, capacity);
-        for (guint i = s->capacity; i < capacity; i++)
-                s->free_slots[s->n_free++] = i;
-        s->capacity = capacity;
+        guint size = MAX(64, 2 * s->ring_size);
+        Punctual *ring = g_new(Punctual, size);
+        for (guint i = 0; i < s->n_ring; i++)
+                ring[i] = s->ring[(s->first + i) & (s->ring_size - 1)];
+        g_free(s->ring);
+        s->ring = ring;
+        s->ring_size = size;
+        s->first = 0;
 }
 
-void sequencer_add(Sequencer *s, const CapturedMessage *message)
+static void heap_grow(Sequencer *s)
 {
-        if (s->waiting == s->capacity)
-                grow(s);
-        Entry new = { message->stamp.time, message->stamp.packet, s->serial++,
-                      s->free_slots[--s->n_free] };
-        s->messages[new.slot] = *message;
-        guint at = s->waiting++;
-        while (at > 0 && entry_before(&new, &s->heap[(at - 1) / 2])) {
+        guint size = MAX(64, 2 * s->heap_size);
+        s->heap = g_renew(Entry, s->heap, size);
+        s->late = g_renew(CapturedMessage, s->late, size);
+        s->free_slots = g_renew(guint32, s->free_slots, size);
+        for (guint i = s->heap_size; i < size; i++)
+                s->free_slots[s->n_free++] = i;
+        s->heap_size = size;
+}
+
+static void heap_add(Sequencer *s, const Place *place, const CapturedMessage *message)
+{
+        if (s->n_heap == s->heap_size)
+                heap_grow(s);
+        Entry new = { *place, s->free_slots[--s->n_free] };
+        s->late[new.slot] = *message;
+        guint at = s->n_heap++;
+        while (at > 0 && place_before(&new.place, &s->heap[(at - 1) / 2].place)) {
                 s->heap[at] = s->heap[(at - 1) / 2];
                 at = (at - 1) / 2;
         }
         s->heap[at] = new;
 }
 
-OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
-{
-        OpenItem *first = s->list.later;
-        if (first == &s->list)
-                return NULL;
-        if (s->waiting >= MAX_WAITING && first->time <= s->heap[0].time)
-                return first;
-        return first->time < now - s->patience ? first : NULL;
-}
-
 static void heap_remove_first(Sequencer *s)
 {
-        Entry last = s->heap[--s->waiting];
+        Entry last = s->heap[--s->n_heap];
         guint at = 0;
         for (;;) {
                 guint child = 2 * at + 1;
-                if (child >= s->waiting)
+                if (child >= s->n_heap)
                         break;
-                if (child + 1 < s->waiting && entry_before(&s->heap[child + 1], &s->heap[child]))
+                if (child + 1 < s->n_heap &&
+                    place_before(&s->heap[child + 1].place, &s->heap[child].place))
                         child++;
-                if (!entry_before(&s->heap[child], &last))
+                if (!place_before(&s->heap[child].place, &last.place))
                         break;
                 s->heap[at] = s->heap[child];
                 at = child;
@@ -129,22 +151,68 @@ static void heap_remove_first(Sequencer *s)
         s->heap[at] = last;
 }
 
+void sequencer_add(Sequencer *s, const CapturedMessage *message)
+{
+        Place place = { s->epoch, s->serial++, message->stamp.time, message->stamp.packet };
+        if (s->n_ring > 0 &&
+            place_before(&place, &s->ring[(s->first + s->n_ring - 1) & (s->ring_size - 1)].place)) {
+                heap_add(s, &place, message);
+                return;
+        }
+        if (s->n_ring == s->ring_size)
+                ring_grow(s);
+        Punctual *end = &s->ring[(s->first + s->n_ring++) & (s->ring_size - 1)];
+        end->place = place;
+        end->message = *message;
+}
+
+/* The place of the earliest message, and whether it is in the heap. NULL where
+ * none waits. */
+static const Place *earliest(const Sequencer *s, gboolean *in_heap)
+{
+        const Place *ring = s->n_ring ? &s->ring[s->first].place : NULL;
+        const Place *heap = s->n_heap ? &s->heap[0].place : NULL;
+        *in_heap = heap && (!ring || place_before(heap, ring));
+        return *in_heap ? heap : ring;
+}
+
+OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
+{
+        OpenItem *first = s->list.later;
+        if (first == &s->list)
+                return NULL;
+        if (s->n_ring + s->n_heap >= MAX_WAITING) {
+                gboolean in_heap;
+                if (first->time <= earliest(s, &in_heap)->time)
+                        return first;
+        }
+        return first->time < now - s->patience ? first : NULL;
+}
+
 gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
 {
-        if (s->waiting == 0)
+        gboolean in_heap;
+        const Place *first = earliest(s, &in_heap);
+        if (!first)
                 return FALSE;
-        gint64 first = s->heap[0].time;
-        if (first > now - s->disorder ||
-            (s->list.later != &s->list && s->list.later->time <= first))
+        gboolean item_before = s->list.later != &s->list && s->list.later->time <= first->time;
+        if (first->epoch == s->epoch && (first->time > now - s->disorder || item_before))
                 return FALSE;
-        guint32 slot = s->heap[0].slot;
-        *message = s->messages[slot];
-        s->free_slots[s->n_free++] = slot;
-        heap_remove_first(s);
+        if (in_heap) {
+                guint32 slot = s->heap[0].slot;
+                *message = s->late[slot];
+                s->free_slots[s->n_free++] = slot;
+                heap_remove_first(s);
+        } else {
+                *message = s->ring[s->first].message;
+                s->first = (s->first + 1) & (s->ring_size - 1);
+                s->n_ring--;
+        }
         return TRUE;
 }
 
-guint sequencer_waiting(const Sequencer *s)
+void sequencer_start_anew(Sequencer *s)
 {
-        return s->waiting;
+        g_assert(s->list.later == &s->list);
+        s->epoch++;
 }

@@ -65,7 +65,8 @@ OpenItem *sequencer_overdue(Sequencer *sequencer, gint64 now);
  * FALSE where there is none. The label is the caller's to free. */
 gboolean sequencer_next(Sequencer *sequencer, gint64 now, CapturedMessage *message);
 
-/* How many messages wait. */
-guint sequencer_waiting(const Sequencer *sequencer);
+/* The clock was set back: what waits goes out before all that comes after. No
+ * item may be open. */
+void sequencer_start_anew(Sequencer *sequencer);
 
 #endif

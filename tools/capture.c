@@ -299,36 +299,46 @@ static gboolean any_is_pipe(void)
         return FALSE;
 }
 
+static void run_free(Run *run)
+{
+        trace_writer_free(run->writer);
+        capture_free(run->capture);
+        node_names_free(run->names);
+        node_table_free(run->nodes);
+        g_clear_error(&run->write_error);
+        g_free(run);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)
+
+static Run *run_new(gint64 *duration, GError **error)
+{
+        g_autoptr(Run) run = g_new0(Run, 1);
+        gboolean taps = options.interfaces && options.interfaces[0] && options.interfaces[1];
+        run->nodes = node_table_new();
+        run->names = node_names_new(run->nodes);
+        if (!check_options(duration, error) || !parse_protocols(run, error) ||
+            (options.nodes && !node_names_load(run->names, options.nodes, error)))
+                return NULL;
+        run->live = options.interfaces || any_is_pipe();
+        run->left = options.count ? options.count : -1;
+        CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
+                               .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
+                               .labels = options.labels,
+                               .host = options.host,
+                               .ports = options.protocols ? run->ports : NULL };
+        run->capture = capture_new(&how, run->nodes, run->names);
+        return g_steal_pointer(&run);
+}
+
 int tool_capture(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context = g_option_context_new("- packets to a trace");
-        Run *run = g_new0(Run, 1);
         GError *error = NULL;
         gint64 duration = 0;
         int status;
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        run->nodes = node_table_new();
-        run->names = node_names_new(run->nodes);
-        if (!check_options(&duration, &error) || !parse_protocols(run, &error) ||
-            (options.nodes && !node_names_load(run->names, options.nodes, &error)))
-                return tool_fail(error);
-        run->live = options.interfaces || any_is_pipe();
-        run->left = options.count ? options.count : -1;
-        CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
-                               .disorder = options.interfaces && options.interfaces[1]
-                                                   ? CAPTURE_DISORDER_TAPS
-                                                   : CAPTURE_DISORDER,
-                               .labels = options.labels,
-                               .host = options.host,
-                               .ports = options.protocols ? run->ports : NULL };
-        run->capture = capture_new(&how, run->nodes, run->names);
-        status = capture_all(run, duration);
-        trace_writer_free(run->writer);
-        capture_free(run->capture);
-        node_names_free(run->names);
-        node_table_free(run->nodes);
-        g_free(run);
-        return status;
+        g_autoptr(Run) run = run_new(&duration, &error);
+        return run ? capture_all(run, duration) : tool_fail(error);
 }

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Packets in, trace lines out. Packets are made here; each test is a
+ * conversation and the lines that it must give.
+ */
+#include <string.h>
+
+#include "capture/capture.h"
+#include "capture/link-layer.h"
+
+enum { FIN = 1, SYN = 2, RST = 4, ACK = 16 };
+enum { CLIENT, SERVER };
+
+#define MS G_GINT64_CONSTANT(1000000)
+
+/* A capture under test, and one connection from 10.0.0.1:4096 to 10.0.0.2:80. */
+typedef struct {
+        NodeTable *nodes;
+        NodeNames *names;
+        Capture *capture;
+        const Protocol *ports[65536];
+        gint64 time; /* ns */
+        guint16 port[2];
+        guint32 next[2];
+        gsize snapshot;
+        GString *lines;
+} Scene;
+
+static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
+{
+        Scene *s = g_new0(Scene, 1);
+        CaptureOptions options = { .patience = CAPTURE_PATIENCE,
+                                   .disorder = CAPTURE_DISORDER,
+                                   .labels = labels,
+                                   .host = host,
+                                   .ports = s->ports };
+        s->nodes = node_table_new();
+        s->names = node_names_new(s->nodes);
+        g_assert(node_names_parse(s->names, nodes, strlen(nodes), "test", NULL));
+        s->capture = capture_new(&options, s->nodes, s->names);
+        s->lines = g_string_new(NULL);
+        s->port[CLIENT] = 4096;
+        s->port[SERVER] = 80;
+        s->next[CLIENT] = 0x100;
+        s->next[SERVER] = 0x500;
+        s->snapshot = 65536;
+        return s;
+}
+
+static void take_lines(Scene *s)
+{
+        Message m;
+        while (capture_next(s->capture, &m)) {
+                g_string_append_printf(
+                        s->lines, "%" G_GINT64_FORMAT " %s %s>%s %.*s%s%.*s\n", m.time / MS,
+                        message_op_name(m.op), node_table_name(s->nodes, m.sender),
+                        node_table_name(s->nodes, m.receiver), m.id_length ? (int)m.id_length : 1,
+                        m.id_length ? m.id : "-", m.attrs_length ? " " : "", (int)m.attrs_length,
+                        m.attrs ? m.attrs : "");
+        }
+}
+
+static void put_u16(GByteArray *out, guint value)
+{
+        guint8 bytes[2] = { (guint8)(value >> 8), (guint8)value };
+        g_byte_array_append(out, bytes, 2);
+}
+
+static void put_u32(GByteArray *out, guint32 value)
+{
+        put_u16(out, value >> 16);
+        put_u16(out, value & 0xffff);
+}
+
+static void put_ip(GByteArray *out, guint side, guint8 protocol, gsize payload)
+{
+        put_u16(out, 0x4500);
+        put_u16(out, (guint)(20 + payload));
+        put_u32(out, 0);
+        put_u16(out, (guint)(64 << 8 | protocol));
+        put_u16(out, 0);
+        put_u32(out, side == CLIENT ? 0x0a000001 : 0x0a000002);
+        put_u32(out, side == CLIENT ? 0x0a000002 : 0x0a000001);
+}
+
+static void put_packet(Scene *s, GByteArray *bytes)
+{
+        Packet packet = { .bytes = bytes->data,
+                          .captured = MIN(bytes->len, s->snapshot),
+                          .length = bytes->len,
+                          .link_type = LINK_RAW,
+                          .time = s->time };
+        capture_add(s->capture, &packet);
+        take_lines(s);
+        g_byte_array_free(bytes, TRUE);
+}
+
+/* A segment at the given sequence number, acknowledging all that was said. */
+static void segment(Scene *s, guint side, guint8 flags, guint32 seq, const char *text, gsize n)
+{
+        GByteArray *out = g_byte_array_new();
+        put_ip(out, side, 6, 20 + n);
+        put_u16(out, s->port[side]);
+        put_u16(out, s->port[!side]);
+        put_u32(out, seq);
+        put_u32(out, flags & ACK ? s->next[!side] : 0);
+        put_u16(out, 0x5000 | flags);
+        put_u16(out, 65535);
+        put_u32(out, 0);
+        g_byte_array_append(out, (const guint8 *)text, (guint)n);
+        put_packet(s, out);
+}
+
+/* Side says text, at time ms. */
+static void say(Scene *s, guint side, gint64 ms, const char *text)
+{
+        gsize n = strlen(text);
+        s->time = ms * MS;
+        segment(s, side, ACK, s->next[side], text, n);
+        s->next[side] += (guint32)n;
+}
+
+/* The same, but nobody captures it. */
+static void lose(Scene *s, guint side, gsize n)
+{
+        s->next[side] += (guint32)n;
+}
+
+static void handshake(Scene *s)
+{
+        segment(s, CLIENT, SYN, s->next[CLIENT]++, "", 0);
+        segment(s, SERVER, SYN | ACK, s->next[SERVER]++, "", 0);
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+}
+
+static void hang_up(Scene *s, guint side, gint64 ms)
+{
+        s->time = ms * MS;
+        segment(s, side, FIN | ACK, s->next[side]++, "", 0);
+}
+
+static void datagram(Scene *s, guint side, gint64 ms, const char *text, gsize n)
+{
+        GByteArray *out = g_byte_array_new();
+        s->time = ms * MS;
+        put_ip(out, side, 17, 8 + n);
+        put_u16(out, s->port[side]);
+        put_u16(out, s->port[!side]);
+        put_u16(out, (guint)(8 + n));
+        put_u16(out, 0);
+        g_byte_array_append(out, (const guint8 *)text, (guint)n);
+        put_packet(s, out);
+}
+
+static void scene_end(Scene *s, const char *expected)
+{
+        capture_finish(s->capture);
+        take_lines(s);
+        g_assert_cmpstr(s->lines->str, ==, expected);
+        capture_free(s->capture);
+        node_names_free(s->names);
+        node_table_free(s->nodes);
+        g_string_free(s->lines, TRUE);
+        g_free(s);
+}
+
+static void check_count(const Scene *s, AccountEntry entry, guint64 expected)
+{
+        g_assert_cmpuint(capture_account(s->capture)->count[entry], ==, expected);
+}
+
+static const char two_nodes[] = "10.0.0.1 a\n10.0.0.2 b\n";
+
+/* --- HTTP ------------------------------------------------------------------ */
+
+static void test_one_call(void)
+{
+        Scene *s = scene_new("", NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nHost: x\r\n");
+        say(s, CLIENT, 6, "\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab");
+        say(s, SERVER, 10, "cd");
+        scene_end(s, "5 CALL_SENT 10.0.0.1>10.0.0.2 1000.101 dur=1000000\n"
+                     "10 RET_SENT 10.0.0.2>10.0.0.1 1000.101 dur=2000000\n");
+}
+
+static void test_keep_alive_and_labels(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET /a?b=c HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 304 n\r\n\r\n");
+        say(s, CLIENT, 7, "HEAD /b/17 HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 200 n\r\nContent-Length: 1000\r\n\r\n");
+        say(s, CLIENT, 9, "GET /c HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 10, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 label=GET%20/a\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 CALL_SENT a>b 1000.118 label=HEAD%20/b/{id}\n"
+                     "8 RET_SENT b>a 1000.118\n"
+                     "9 CALL_SENT a>b 1000.12f label=GET%20/c\n"
+                     "10 RET_SENT b>a 1000.12f\n");
+}
+
+static void test_pipelined(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\nPOST / HTTP/1.1\r\nContent-Length: 2\r\n\r\nx");
+        say(s, CLIENT, 6, "yGET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 204 n\r\n\r\nHTTP/1.1 200 n\r\nContent-Length: 1\r\n\r\n");
+        say(s, SERVER, 9, "zHTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "5 CALL_SENT a>b 1000.113 dur=1000000\n"
+                     "6 CALL_SENT a>b 1000.13b\n"
+                     "8 RET_SENT b>a 1000.101\n"
+                     "9 RET_SENT b>a 1000.113 dur=1000000\n"
+                     "9 RET_SENT b>a 1000.13b\n");
+}
+
+static void test_interim(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "PUT / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 100 Continue\r\n\r\n");
+        say(s, CLIENT, 7, "abc");
+        say(s, SERVER, 8, "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n");
+        check_count(s, ACCOUNT_INTERIM, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=2000000\n"
+                     "8 RET_SENT b>a 1000.101\n");
+}
+
+static void test_until_close(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.0\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.0 200 OK\r\n\r\nsome");
+        say(s, SERVER, 8, "thing");
+        hang_up(s, SERVER, 9);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "8 RET_SENT b>a 1000.101 dur=2000000\n");
+}
+
+static void test_upgrade(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET /chat HTTP/1.1\r\nUpgrade: x\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n\1\2");
+        say(s, CLIENT, 7, "\3\4");
+        say(s, SERVER, 8, "\5");
+        say(s, CLIENT, 9, "\6");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "6 MSG_SENT b>a 50.527\n"
+                     "7 CALL_SENT a>b 1000.123\n"
+                     "8 RET_SENT b>a 1000.123\n"
+                     "9 CALL_SENT a>b 1000.125\n");
+}
+
+static void test_aborted(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nab");
+        s->time = 7 * MS;
+        segment(s, CLIENT, RST, s->next[CLIENT], "", 0);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 RET_SENT b>a 1000.101 dur=1000000\n");
+}
+
+/* --- what was not captured ------------------------------------------------- */
+
+static void test_mid_stream(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "the rest of a body");
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_BEFORE_BOUNDARY, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "6 RET_SENT b>a 1000.100\n");
+}
+
+static void test_hole_in_body(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n");
+        lose(s, SERVER, 999);
+        say(s, SERVER, 8, "z");
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say(s, CLIENT, 105, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 106, "HTTP/1.1 204 n\r\n\r\n");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_HOLES, 1);
+        check_count(s, ACCOUNT_HOLE_BYTES, 999);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "8 RET_SENT b>a 1000.101 dur=2000000\n"
+                     "105 CALL_SENT a>b 1000.113\n"
+                     "106 RET_SENT b>a 1000.113\n");
+}
+
+/* A call and its return were lost together; the ones after them pair right. */
+static void test_hole_over_messages(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        lose(s, SERVER, 30);
+        lose(s, CLIENT, 40);
+        lose(s, SERVER, 50);
+        say(s, CLIENT, 205, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 206, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "205 CALL_SENT a>b 1000.13b\n"
+                     "206 RET_SENT b>a 1000.13b\n");
+}
+
+static void test_lost_call(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        lose(s, CLIENT, 40);
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 105, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 106, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "105 CALL_SENT a>b 1000.129\n"
+                     "106 RET_SENT b>a 1000.129\n");
+}
+
+/* Headers are cut off; lengths still tell the messages apart. */
+static void test_snapshot(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->snapshot = 60;
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
+        say(s, SERVER, 7, "and more");
+        say(s, CLIENT, 8, "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n");
+        say(s, SERVER, 9, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 RET_SENT b>a 1000.101 dur=1000000\n"
+                     "8 CALL_SENT a>b 1000.126\n"
+                     "9 RET_SENT b>a 1000.126\n");
+}
+
+static void test_one_sided(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        segment(s, CLIENT, SYN, s->next[CLIENT]++, "", 0);
+        s->next[SERVER]++;
+        say(s, CLIENT, 5, "\1call");
+        lose(s, SERVER, 100);
+        say(s, CLIENT, 7, "\1call");
+        lose(s, SERVER, 100);
+        say(s, CLIENT, 9, "\1call");
+        check_count(s, ACCOUNT_CALLS, 2);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 CALL_SENT a>b 1000.106\n"
+                     "9 CALL_SENT a>b 1000.10b\n");
+}
+
+/* The return was captured before the call, and the call's second half before its
+ * first: sequence numbers and acknowledgements say how it was. */
+static void test_disorder(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        s->next[CLIENT] += 18;
+        say(s, SERVER, 5, "HTTP/1.1 204 n\r\n\r\n");
+        segment(s, CLIENT, ACK, s->next[CLIENT] - 10, "HTTP/1.1\r\n\r\n" + 2, 10);
+        segment(s, CLIENT, ACK, s->next[CLIENT] - 18, "GET / HT", 8);
+        say(s, CLIENT, 6, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 7, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 RET_SENT b>a 1000.101\n"
+                     "5 CALL_SENT a>b 1000.101\n"
+                     "6 CALL_SENT a>b 1000.113\n"
+                     "7 RET_SENT b>a 1000.113\n");
+}
+
+static void test_port_reuse(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        s->next[CLIENT] = 0x90000000;
+        s->next[SERVER] = 0xfffffffe; /* and the numbers wrap */
+        handshake(s);
+        say(s, CLIENT, 7, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_CONNECTIONS, 2);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 CALL_SENT a>b 1000.90000001\n"
+                     "8 RET_SENT b>a 1000.90000001\n");
+}
+
+/* --- the generic rule ------------------------------------------------------ */
+
+static void test_generic(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, SERVER, 4, "\1greeting");
+        say(s, CLIENT, 5, "\1ask");
+        say(s, CLIENT, 6, "more");
+        say(s, SERVER, 7, "\1answer");
+        say(s, SERVER, 9, "more");
+        say(s, CLIENT, 10, "\1ask");
+        say(s, SERVER, 11, "\1answer");
+        scene_end(s, "4 MSG_SENT b>a 50.501\n"
+                     "5 CALL_SENT a>b 1000.101 dur=1000000\n"
+                     "9 RET_SENT b>a 1000.101 dur=2000000\n"
+                     "10 CALL_SENT a>b 1000.109\n"
+                     "11 RET_SENT b>a 1000.109\n");
+}
+
+static void test_generic_mid_stream(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        check_count(s, ACCOUNT_CALLS, 0);
+        scene_end(s, "5 MSG_SENT a>b 1000.100\n"
+                     "7 MSG_SENT b>a 50.500\n");
+
+        s = scene_new(two_nodes, NULL, FALSE);
+        s->ports[80] = &protocol_generic;
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "7 RET_SENT b>a 1000.100\n");
+}
+
+/* A server that has accepted one connection is known for the next. */
+static void test_known_server(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        s->port[CLIENT]++;
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        scene_end(s, "5 CALL_SENT a>b 1001.101\n"
+                     "7 RET_SENT b>a 1001.101\n");
+}
+
+static void test_silence(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        s->time = 20000 * MS;
+        datagram(s, CLIENT, 20000, "x", 1);
+        g_assert_cmpstr(s->lines->str, ==,
+                        "5 CALL_SENT a>b 1000.101\n"
+                        "7 RET_SENT b>a 1000.101\n");
+        say(s, SERVER, 20005, "\1news");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 RET_SENT b>a 1000.101\n"
+                     "20000 MSG_SENT a>b -\n"
+                     "20005 MSG_SENT b>a 50.508\n");
+}
+
+/* --- datagrams ------------------------------------------------------------- */
+
+static const char query[] = "\x12\x34\1\0\0\1\0\0\0\0\0\0\1a\0\0\1\0\1";
+static const char answer[] = "\x12\x34\x81\x80\0\1\0\1\0\0\0\0\1a\0\0\1\0\1"
+                             "\xc0\x0c\0\1\0\1\0\0\0\1\0\4\1\2\3\4";
+
+static void test_dns(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        s->port[SERVER] = 53;
+        datagram(s, CLIENT, 5, query, sizeof query - 1);
+        datagram(s, CLIENT, 6, query, sizeof query - 1);
+        datagram(s, SERVER, 8, answer, sizeof answer - 1);
+        datagram(s, SERVER, 9, answer, sizeof answer - 1);
+        datagram(s, CLIENT, 10, "not dns", 7);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.1234 label=DNS%20A\n"
+                     "8 RET_SENT b>a 1000.1234\n"
+                     "10 MSG_SENT a>b -\n");
+}
+
+/* --- names, hosts ---------------------------------------------------------- */
+
+static void test_host(void)
+{
+        Scene *s = scene_new(two_nodes, "b", FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_RECV a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n");
+}
+
+static void test_names_by_port(void)
+{
+        Scene *s = scene_new("10.0.0.2:80 web\n10.0.0.0/8 net\n", NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT net>web 1000.101\n"
+                     "6 RET_SENT web>net 1000.101\n");
+}
+
+/* --- time ------------------------------------------------------------------ */
+
+/* Whatever order calls are done in, lines come in order of time. */
+static void test_order(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n");
+        s->port[SERVER] = 53;
+        datagram(s, CLIENT, 6, query, sizeof query - 1);
+        datagram(s, SERVER, 7, answer, sizeof answer - 1);
+        s->port[SERVER] = 80;
+        say(s, CLIENT, 8, "ab");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=3000000\n"
+                     "6 CALL_SENT a>b 1000.1234\n"
+                     "7 RET_SENT b>a 1000.1234\n");
+}
+
+/* A call that goes on for too long does not hold up the others. */
+static void test_patience(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n");
+        capture_idle(s->capture, 9000 * MS);
+        take_lines(s);
+        g_assert_cmpstr(s->lines->str, ==, "");
+        capture_idle(s->capture, 11000 * MS);
+        take_lines(s);
+        g_assert_cmpstr(s->lines->str, ==, "5 CALL_SENT a>b 1000.101\n");
+        say(s, CLIENT, 12000, "ab");
+        say(s, SERVER, 12001, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "12001 RET_SENT b>a 1000.101\n");
+}
+
+static void test_clock_step(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[SERVER] = 53;
+        datagram(s, CLIENT, 500000, query, sizeof query - 1);
+        datagram(s, CLIENT, 5, query, sizeof query - 1);
+        datagram(s, SERVER, 6, answer, sizeof answer - 1);
+        check_count(s, ACCOUNT_CLOCK_STEPS, 1);
+        scene_end(s, "500000 CALL_SENT a>b 1000.1234\n"
+                     "5 CALL_SENT a>b 1000.1234\n"
+                     "6 RET_SENT b>a 1000.1234\n");
+}
+
+static void test_judgement(void)
+{
+        Account account = { { 0 }, 0, 0, 0, 0, { 0 } };
+        g_auto(GStrv) empty = account_judge(&account);
+        g_assert_nonnull(strstr(empty[0], "no packet"));
+        account.count[ACCOUNT_PACKETS] = 10;
+        account.to_itself = 1;
+        account.tcp_one_sided = 1;
+        g_auto(GStrv) lines = account_judge(&account);
+        g_assert_nonnull(strstr(lines[0], "one direction"));
+        g_assert_nonnull(strstr(lines[1], "no call was found"));
+        g_assert_nonnull(strstr(lines[2], "--nodes"));
+        g_assert_null(lines[3]);
+        account.count[ACCOUNT_CALLS] = 5;
+        account.count[ACCOUNT_RETURNS] = 5;
+        account.count[ACCOUNT_ONE_WAY] = account.count[ACCOUNT_ROLE_UNKNOWN] = 9;
+        account.unclear_port[5432] = 6;
+        account.unclear_port[25] = 3;
+        account.to_others = account.tcp_two_sided = 1;
+        g_auto(GStrv) roles = account_judge(&account);
+        g_assert_nonnull(strstr(roles[0], "--proto 5432=generic --proto 25=generic"));
+        g_assert_null(roles[1]);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/capture/one-call", test_one_call);
+        g_test_add_func("/capture/keep-alive-and-labels", test_keep_alive_and_labels);
+        g_test_add_func("/capture/pipelined", test_pipelined);
+        g_test_add_func("/capture/interim", test_interim);
+        g_test_add_func("/capture/until-close", test_until_close);
+        g_test_add_func("/capture/upgrade", test_upgrade);
+        g_test_add_func("/capture/aborted", test_aborted);
+        g_test_add_func("/capture/mid-stream", test_mid_stream);
+        g_test_add_func("/capture/hole-in-body", test_hole_in_body);
+        g_test_add_func("/capture/hole-over-messages", test_hole_over_messages);
+        g_test_add_func("/capture/lost-call", test_lost_call);
+        g_test_add_func("/capture/snapshot", test_snapshot);
+        g_test_add_func("/capture/one-sided", test_one_sided);
+        g_test_add_func("/capture/disorder", test_disorder);
+        g_test_add_func("/capture/port-reuse", test_port_reuse);
+        g_test_add_func("/capture/generic", test_generic);
+        g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
+        g_test_add_func("/capture/known-server", test_known_server);
+        g_test_add_func("/capture/silence", test_silence);
+        g_test_add_func("/capture/dns", test_dns);
+        g_test_add_func("/capture/host", test_host);
+        g_test_add_func("/capture/names-by-port", test_names_by_port);
+        g_test_add_func("/capture/order", test_order);
+        g_test_add_func("/capture/patience", test_patience);
+        g_test_add_func("/capture/clock-step", test_clock_step);
+        g_test_add_func("/capture/judgement", test_judgement);
+        return g_test_run();
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "capture/protocol.h"
+
+static ParseStatus parse(const char *bytes, gsize n, gboolean whole, Parsed *parsed, GString *label)
+{
+        g_autofree guint8 *copy = g_memdup2(bytes, n);
+        memset(parsed, 0, sizeof *parsed);
+        return protocol_dns.parse(NULL, CALL_NONE, copy, n, whole, label, parsed);
+}
+
+#define QUESTION "\3www\7example\3com\0\0\x1c\0\1"
+#define QUERY    "\xab\xcd\1\0\0\1\0\0\0\0\0\0" QUESTION
+#define ANSWER                                                                                     \
+        "\xab\xcd\x81\x80\0\1\0\1\0\0\0\0" QUESTION "\xc0\x0c\0\x1c\0\1\0\0\0\x3c\0\x10"           \
+        "0123456789abcdef"
+
+static void test_query(void)
+{
+        Parsed parsed;
+        g_autoptr(GString) label = g_string_new(NULL);
+        g_assert_cmpint(parse(QUERY, sizeof QUERY - 1, TRUE, &parsed, label), ==, PARSE_MESSAGE);
+        g_assert_cmpint(parsed.kind, ==, KIND_CALL);
+        g_assert(parsed.keyed);
+        g_assert_cmpuint(parsed.key, ==, 0xabcd);
+        g_assert_cmpuint(parsed.length, ==, sizeof QUERY - 1);
+        g_assert_cmpstr(label->str, ==, "DNS AAAA");
+}
+
+static void test_answer(void)
+{
+        Parsed parsed;
+        gsize n = sizeof ANSWER - 1;
+        g_assert_cmpint(parse(ANSWER, n, TRUE, &parsed, NULL), ==, PARSE_MESSAGE);
+        g_assert_cmpint(parsed.kind, ==, KIND_RETURN);
+        g_assert_cmpuint(parsed.key, ==, 0xabcd);
+        /* cut short: only where the capture did it */
+        g_assert_cmpint(parse(ANSWER, n - 5, TRUE, &parsed, NULL), ==, PARSE_NOT_MINE);
+        g_assert_cmpint(parse(ANSWER, n - 5, FALSE, &parsed, NULL), ==, PARSE_MESSAGE);
+}
+
+static void test_not_dns(void)
+{
+        static const struct {
+                const char *bytes;
+                gsize n;
+        } datagrams[] = {
+#define BYTES(text) { text, sizeof text - 1 }
+                BYTES(""),
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0"),
+                BYTES("\xab\xcd\1\0\0\0\0\0\0\0\0\0"),                   /* no question */
+                BYTES("\xab\xcd\1\0\0\2\0\0\0\0\0\0" QUESTION QUESTION), /* two */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0" QUESTION "x"),      /* and more */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\x40www\0\0\1\0\1"),  /* a label of 64 */
+                BYTES("\xab\xcd\1\0\0\1\0\0\0\0\0\0\3www\0\0\1\0\x77"),  /* no such class */
+                BYTES("\xab\xcd\x7f\0\0\1\0\0\0\0\0\0" QUESTION),        /* no such opcode */
+                BYTES("GET / HTTP/1.1\r\n\r\n"),
+#undef BYTES
+        };
+        Parsed parsed;
+        for (guint i = 0; i < G_N_ELEMENTS(datagrams); i++)
+                g_assert_cmpint(parse(datagrams[i].bytes, datagrams[i].n, TRUE, &parsed, NULL), ==,
+                                PARSE_NOT_MINE);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/dns/query", test_query);
+        g_test_add_func("/dns/answer", test_answer);
+        g_test_add_func("/dns/not-dns", test_not_dns);
+        return g_test_run();
+}
