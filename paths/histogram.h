@@ -21,8 +21,8 @@ typedef struct {
         gint128 sum;     /* ns */
         gint128 square;  /* sum of the squares, ns^2 */
         guint32 first;   /* the bin that bins[0] is */
-        guint32 n_bins;
-        guint64 *bins; /* owned; NULL where empty */
+        guint32 n_bins;  /* how many bins there is room for, from first on */
+        guint64 *bins;   /* owned; NULL while all values are in one bin, which is first */
 } Histogram;
 
 #define HISTOGRAM_INIT                                                                             \
@@ -39,15 +39,27 @@ gint64 histogram_mean(const Histogram *h);
 gint64 histogram_deviation(const Histogram *h); /* of the population */
 
 /* The delay below which a share q (0 to 1) of the values lie: the middle of the
- * bin that the value of rank ceil(q * count) is in, never outside min to max. */
+ * bin that the value of rank ceil(q * count) is in, as far as that bin lies
+ * within min to max. The first and the last value are exact. */
 gint64 histogram_quantile(const Histogram *h, double q);
 
-/* The half-open range of delays that a bin holds. */
+/* Bins are numbered 0 to HISTOGRAM_BINS - 1, whatever the histogram. */
+#define HISTOGRAM_BINS (1 + 64 + 57 * 64)
+
+/* The bin of a delay, and the half-open range of delays that a bin holds (the
+ * last one's high is G_MAXINT64, which it holds too). */
+guint32 histogram_bin(gint64 delay);
 void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high);
 
-/* A compact portable form for the store, and back: little-endian varints, count
- * of pairs, then (bin, count) pairs. FALSE where the bytes are not that. Count, sum, square,
- * min and max are not in it. */
+/* How many values are in a bin. */
+guint64 histogram_bin_count(const Histogram *h, guint32 bin);
+
+/* A compact portable form for the store, and back: little-endian varints (7 bits
+ * a byte, the top bit set on all but the last), first how many bins hold values,
+ * then for each, in rising order, how far it is past the one before (the first:
+ * its number) and its count. Sum, square, min and max are not in it. Unpacking
+ * into an empty histogram sets its bins and count; FALSE, and h still empty,
+ * where the bytes are not that. */
 GBytes *histogram_bins_pack(const Histogram *h);
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n);
 

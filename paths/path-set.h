@@ -15,6 +15,10 @@
 
 #define NO_PARENT ((guint32)-1)
 
+/* Times lie within this many ns of 1970, the years 1823 to 2116, so that
+ * differences never overflow. path_set_add() brings others to the limit. */
+#define PATH_TIME_LIMIT (((gint64)1 << 62) - 1)
+
 /* One call of a path instance. Times are ns since the epoch. The four moments
  * are always set; stamps says which of them were observed and which were taken
  * over from the other end of the message. */
@@ -90,7 +94,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
 guint32 path_set_size(const PathSet *set);
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
-PathSetSummary *path_set_summary(PathSet *set);
+/* The caller's to fill in; no strings are copied. */
+PathSetSummary *path_set_summary(const PathSet *set);
 
 /* Indices of the patterns, best first, path_set_size() of them; ties by
  * signature. The caller's to free. */
@@ -106,8 +111,9 @@ guint64 path_signature_id(const char *signature);
 /* Fills in own and network of the n calls of one instance. Walk back from the
  * root's end along the child that ended last: each moment of the root's latency
  * belongs to exactly one call's own time or network, so that they add up to it
- * exactly. A child counts as far as it lies within its parent; children
- * after the reply add nothing. O(n log n) at worst. */
+ * exactly (a root that ends before it starts has none). A child counts as far as
+ * it lies within its parent; children after the reply add nothing. Times must be
+ * within PATH_TIME_LIMIT. O(n log n) at worst. */
 void path_own_times(PathCall *calls, guint32 n);
 
 #endif

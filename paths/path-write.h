@@ -32,4 +32,18 @@ gboolean path_write_tsv(const PathSet *, const PathWriteOptions *, OutputFile *,
 /* "12.3 ms": a duration for people, three significant digits, in ns, us, ms or s. */
 char *path_format_duration(gint64 ns);
 
+/* "1,234,567". */
+char *path_format_count(guint64 n);
+
+/* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
+ * would say none or all and it is not so, "-" where there is no whole. */
+char *path_format_share(gint128 part, gint128 whole);
+
+/* What the shares of a pattern are of: its own and network times, which is its
+ * total latency. */
+gint128 path_pattern_total(const PathPattern *pattern);
+
+/* The network's part of it. */
+gint128 path_pattern_network(const PathPattern *pattern);
+
 #endif

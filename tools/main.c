@@ -1,4 +1,77 @@
-int main(void)
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel: dispatches to the verb. The algorithms also answer when the program is
+ * called by their names, as the paper has them.
+ */
+#include <locale.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config.h"
+#include "tools/tool.h"
+
+static const struct {
+        const char *name;
+        int (*run)(int argc, char **argv);
+        const char *help;
+} verbs[] = {
+        { "capture", tool_capture, "packets to a trace: from files or a live interface" },
+        { "stats", tool_stats, "what is in a trace" },
+        { "nesting", tool_nesting, "causal paths of calls and returns" },
+};
+
+static void print_usage(FILE *to)
 {
-        return 0;
+        fputs("Usage: ravel VERB [OPTION...]\n\n"
+              "Finds the causal paths of requests through a system of black boxes, from\n"
+              "packets alone, and which node on which path makes them slow.\n\n",
+              to);
+        for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
+                fprintf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
+        fputs("\nravel VERB --help lists a verb's options; ravel(1) explains them.\n"
+              "  ravel capture -i eth0 -w web.trace     then     ravel nesting web.trace\n",
+              to);
+}
+
+static int run_verb(const char *name, int argc, char **argv)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(verbs); i++) {
+                if (strcmp(name, verbs[i].name))
+                        continue;
+                tool_set_verb(name);
+                return verbs[i].run(argc, argv);
+        }
+        return -1;
+}
+
+int main(int argc, char **argv)
+{
+        g_autofree char *called = g_path_get_basename(argv[0]);
+        int status;
+
+        setlocale(LC_CTYPE, "");
+        /* A closed pipe is an error of write(), reported as any other. */
+        signal(SIGPIPE, SIG_IGN);
+        status = run_verb(called, argc, argv);
+        if (status >= 0)
+                return status;
+        if (argc < 2) {
+                print_usage(stderr);
+                return EXIT_USAGE;
+        }
+        if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+                print_usage(stdout);
+                return EXIT_DONE;
+        }
+        if (!strcmp(argv[1], "--version")) {
+                puts(PACKAGE_STRING);
+                return EXIT_DONE;
+        }
+        status = run_verb(argv[1], argc - 1, argv + 1);
+        if (status < 0) {
+                tool_warn("there is no verb \"%s\" (ravel --help lists them)", argv[1]);
+                return EXIT_USAGE;
+        }
+        return status;
 }

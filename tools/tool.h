@@ -6,7 +6,7 @@
 #ifndef RAVEL_TOOL_H
 #define RAVEL_TOOL_H
 
-#include <glib.h>
+#include "tracefmt/trace-reader.h"
 
 /* Exit statuses; the manual page says when. */
 enum {
@@ -36,6 +36,24 @@ void tool_set_verb(const char *verb);
 /* Parses options and leaves the arguments in *argc and *argv. TRUE: go on.
  * FALSE: *status is what to exit with (a wrong option was named). */
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status);
+
+/* Adds the options of every reader of traces: --from, --to, --exclude and
+ * --keep-going. After tool_parse(), tool_reader_options() says what they were. */
+void tool_add_reader_options(GOptionContext *context);
+const TraceReaderOptions *tool_reader_options(void);
+
+/* Opens the one trace that is named on the command line; "-" is standard input.
+ * NULL and error set where there is none, or more than one, or it cannot be
+ * opened. want_digest: see TraceReaderOptions. */
+TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
+                             GError **error);
+
+/* After trace_reader_next() failed with *error. TRUE where that was disorder and
+ * reader now begins again, in order: forget what was read, and go on. Says so. */
+gboolean tool_sort_trace(TraceReader *reader, GError **error);
+
+/* What there is to say of the reading, at its end: broken lines, late messages. */
+void tool_report_reader(const TraceReader *reader);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);

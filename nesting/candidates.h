@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The candidate parents of each call that a node makes (paper, Figure 4, lines
+ * 11 and 12): found by a sweep over the node's calls in time order, each time
+ * they are needed, and never stored.
+ *
+ * A candidate of child c is a call into c's caller that entered it before c
+ * started and was not replied to before c ended, on that node's own clock; both
+ * within the skew window (section 7.5.6). Line 12's t3 < t2 is strict. A call
+ * without a return is no candidate.
+ */
+#ifndef RAVEL_CANDIDATES_H
+#define RAVEL_CANDIDATES_H
+
+#include "nesting/call-pair.h"
+
+/* A call into the node that some later child may still have as its parent. */
+typedef struct {
+        gint64 enter, reply;
+        gint64 busy_until; /* the latest end of the children it was given so far */
+        guint32 call;      /* index into calls */
+        guint32 caller;    /* the number of its caller among the node's callers */
+} ActiveCall;
+
+typedef struct {
+        const CallPair *calls;
+        const guint32 *in;        /* the calls into the node, by enter */
+        const guint32 *caller_of; /* by NodeId: number among the node's callers */
+        guint32 n_in, next_in;
+        gint64 window;
+
+        ActiveCall *active; /* by enter, ties by the order of the trace */
+        guint32 n_active, size;
+        guint32 *found; /* indices into active: the candidates, earliest first */
+        guint32 n_found;
+} Candidates;
+
+void candidates_init(Candidates *c, const CallPair *calls, gint64 window);
+void candidates_clear(Candidates *c);
+
+/* Begins with the calls into one node. All borrowed. */
+void candidates_start(Candidates *c, const guint32 *in, guint32 n_in, const guint32 *caller_of);
+
+/* Finds those of child, an index into calls. Children must come in order of
+ * start. Linear in the calls open at the node at that time. */
+void candidates_find(Candidates *c, guint32 child);
+
+#endif

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/find-call-pairs.h"
+
+#include <string.h>
+
+#include "tracefmt/hash.h"
+
+enum {
+        MAX_CHAIN = 1024, /* open calls of one key that are looked through */
+        MAX_LONE = 100000,
+        HORIZON = 1000000000, /* ns that a call waits for its other stamps */
+};
+
+#define NO_CALL G_MAXUINT32
+#define CALL_STAMPS (1 << CALL_SENT | 1 << CALL_RECV)
+#define RET_STAMPS (1 << RET_SENT | 1 << RET_RECV)
+
+typedef struct {
+        guint64 hash;
+        gint64 stamp[4]; /* by MessageOp */
+        guint64 number;
+        guint32 edge;
+        guint32 next;       /* of the calls of the same key, in order */
+        guint32 tail, chain; /* in the first of them: the last, and how many they are */
+        guint32 id_length;
+        guint8 stamps;
+        gboolean settling; /* in the queue */
+        union {
+                char in_place[SHORT_ID];
+                char *apart;
+        } id;
+} OpenCall;
+
+typedef struct {
+        guint32 tag;  /* the low half of the hash */
+        guint32 call; /* index of an open call, plus one; 0: free */
+} KeySlot;
+
+typedef struct {
+        guint64 number;
+        gint64 time;
+        guint32 call;
+} Settling;
+
+struct CallMatcher {
+        gint64 window, horizon;
+        OpenCall *open;
+        guint32 n_open, open_size, free; /* free: head of the list of unused ones */
+        KeySlot *keys;
+        guint32 key_mask, keys_used;
+        GArray *edges; /* of Edge */
+        guint32 *edge_slots, edge_mask;
+        Settling *queue; /* a ring: calls that could be complete, in time order */
+        guint32 queue_start, queue_length, queue_mask;
+        GArray *done; /* of DoneCall */
+        GPtrArray *done_ids;
+        GArray *lone; /* of LoneMessage */
+        guint n_lone[2];
+        guint64 next_number;
+        MatchCounts counts;
+};
+
+CallMatcher *call_matcher_new(gint64 window)
+{
+        CallMatcher *m = g_new0(CallMatcher, 1);
+
+        m->window = window;
+        m->horizon = MAX(window, HORIZON);
+        m->free = NO_CALL;
+        m->key_mask = 1023;
+        m->keys = g_new0(KeySlot, m->key_mask + 1);
+        m->edge_mask = 255;
+        m->edge_slots = g_new0(guint32, m->edge_mask + 1);
+        m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
+        m->queue_mask = 255;
+        m->queue = g_new(Settling, m->queue_mask + 1);
+        m->done = g_array_new(FALSE, FALSE, sizeof(DoneCall));
+        m->done_ids = g_ptr_array_new_with_free_func(g_free);
+        m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
+        m->counts.first = m->counts.last = NO_TIME;
+        return m;
+}
+
+void call_matcher_free(CallMatcher *m)
+{
+        if (!m)
+                return;
+        for (guint32 i = 0; i <= m->key_mask; i++) {
+                guint32 c = m->keys[i].call ? m->keys[i].call - 1 : NO_CALL;
+
+                for (; c != NO_CALL; c = m->open[c].next)
+                        if (m->open[c].id_length > SHORT_ID)
+                                g_free(m->open[c].id.apart);
+        }
+        g_free(m->open);
+        g_free(m->keys);
+        g_free(m->edge_slots);
+        g_free(m->queue);
+        g_array_free(m->edges, TRUE);
+        g_array_free(m->done, TRUE);
+        g_ptr_array_free(m->done_ids, TRUE);
+        g_array_free(m->lone, TRUE);
+        g_free(m);
+}
+
+/* --- edges ---------------------------------------------------------------- */
+
+static Edge *edge_at(const CallMatcher *m, guint32 i)
+{
+        return &g_array_index(m->edges, Edge, i);
+}
+
+static guint32 edge_slot(const CallMatcher *m, NodeId caller, NodeId callee)
+{
+        guint32 i = hash_word(HASH_SEED, (guint64)caller << 32 | callee) & m->edge_mask;
+
+        while (m->edge_slots[i]) {
+                const Edge *e = edge_at(m, m->edge_slots[i] - 1);
+
+                if (e->caller == caller && e->callee == callee)
+                        break;
+                i = (i + 1) & m->edge_mask;
+        }
+        return i;
+}
+
+static guint32 add_edge(CallMatcher *m, NodeId caller, NodeId callee)
+{
+        Edge edge = { .caller = caller, .callee = callee };
+
+        g_array_append_val(m->edges, edge);
+        if (m->edges->len * 2 > m->edge_mask) {
+                g_free(m->edge_slots);
+                m->edge_mask = m->edge_mask * 2 + 1;
+                m->edge_slots = g_new0(guint32, m->edge_mask + 1);
+                for (guint32 e = 0; e + 1 < m->edges->len; e++)
+                        m->edge_slots[edge_slot(m, edge_at(m, e)->caller,
+                                                edge_at(m, e)->callee)] = e + 1;
+        }
+        m->edge_slots[edge_slot(m, caller, callee)] = m->edges->len;
+        return m->edges->len - 1;
+}
+
+static inline guint32 find_edge(CallMatcher *m, NodeId caller, NodeId callee)
+{
+        guint32 e = m->edge_slots[edge_slot(m, caller, callee)];
+
+        return G_LIKELY(e) ? e - 1 : add_edge(m, caller, callee);
+}
+
+/* --- the table of open calls ---------------------------------------------- */
+
+static inline gboolean same_id(const OpenCall *c, const Message *m)
+{
+        const char *id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place;
+
+        return c->id_length == m->id_length && !memcmp(id, m->id, c->id_length);
+}
+
+/* The slot of the key, or the free slot where it would be. */
+static inline guint32 find_key(const CallMatcher *m, guint64 hash, guint32 edge,
+                               const Message *message)
+{
+        guint32 i = hash & m->key_mask;
+
+        while (m->keys[i].call) {
+                const OpenCall *c = &m->open[m->keys[i].call - 1];
+
+                if (m->keys[i].tag == (guint32)hash && c->hash == hash && c->edge == edge &&
+                    same_id(c, message))
+                        break;
+                i = (i + 1) & m->key_mask;
+        }
+        return i;
+}
+
+static void grow_keys(CallMatcher *m)
+{
+        KeySlot *old = m->keys;
+        guint32 old_mask = m->key_mask;
+
+        m->key_mask = old_mask * 2 + 1;
+        m->keys = g_new0(KeySlot, m->key_mask + (gsize)1);
+        for (guint32 i = 0; i <= old_mask; i++) {
+                guint32 k = old[i].tag & m->key_mask;
+
+                if (!old[i].call)
+                        continue;
+                while (m->keys[k].call)
+                        k = (k + 1) & m->key_mask;
+                m->keys[k] = old[i];
+        }
+        g_free(old);
+}
+
+/* Frees slot i and closes the gap, so that no search stops short. */
+static void remove_key(CallMatcher *m, guint32 i)
+{
+        for (guint32 k = i;;) {
+                guint32 home;
+
+                k = (k + 1) & m->key_mask;
+                if (!m->keys[k].call)
+                        break;
+                home = m->keys[k].tag & m->key_mask;
+                if (((k - home) & m->key_mask) >= ((k - i) & m->key_mask)) {
+                        m->keys[i] = m->keys[k];
+                        i = k;
+                }
+        }
+        m->keys[i].call = 0;
+        m->keys_used--;
+}
+
+static guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const Message *message)
+{
+        guint32 index = m->free;
+        OpenCall *c;
+
+        if (index != NO_CALL) {
+                m->free = m->open[index].next;
+        } else {
+                if (m->n_open == m->open_size) {
+                        m->open_size = m->open_size ? m->open_size * 2 : 256;
+                        m->open = g_renew(OpenCall, m->open, m->open_size);
+                }
+                index = m->n_open++;
+        }
+        c = &m->open[index];
+        c->hash = hash;
+        c->edge = edge;
+        c->number = m->next_number++;
+        c->next = NO_CALL;
+        c->tail = index;
+        c->chain = 1;
+        c->stamps = 0;
+        c->settling = FALSE;
+        c->id_length = message->id_length;
+        if (c->id_length > SHORT_ID)
+                c->id.apart = g_memdup2(message->id, c->id_length);
+        else
+                memcpy(c->id.in_place, message->id, c->id_length);
+        return index;
+}
+
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
+{
+        Edge *e = edge_at(m, edge);
+        LoneMessage lone = { time, e->caller, e->callee, is_return };
+
+        if (is_return) {
+                m->counts.lone_returns++;
+                e->lone_returns++;
+        } else {
+                m->counts.lone_calls++;
+                e->lone_calls++;
+        }
+        if (m->n_lone[is_return]++ < MAX_LONE)
+                g_array_append_val(m->lone, lone);
+}
+
+static gint64 first_of(const OpenCall *c, MessageOp a, MessageOp b)
+{
+        return c->stamps & 1 << a ? c->stamp[a] : c->stamp[b];
+}
+
+/* The call goes out of the table; as a pair, or as what was lone of it. */
+static void release(CallMatcher *m, guint32 index)
+{
+        OpenCall *c = &m->open[index];
+        Edge *e = edge_at(m, c->edge);
+        char *id = c->id_length > SHORT_ID ? c->id.apart : NULL;
+
+        if ((c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS)) {
+                DoneCall *d;
+
+                g_array_set_size(m->done, m->done->len + 1);
+                d = &g_array_index(m->done, DoneCall, m->done->len - 1);
+                d->pair.start = first_of(c, CALL_SENT, CALL_RECV);
+                d->pair.enter = first_of(c, CALL_RECV, CALL_SENT);
+                d->pair.reply = first_of(c, RET_SENT, RET_RECV);
+                d->pair.end = first_of(c, RET_RECV, RET_SENT);
+                d->pair.caller = e->caller;
+                d->pair.callee = e->callee;
+                d->pair.parent = NO_PARENT;
+                d->pair.probability = 1;
+                d->number = c->number;
+                d->stamps = c->stamps;
+                d->id_length = c->id_length;
+                d->long_id = id;
+                if (id)
+                        g_ptr_array_add(m->done_ids, id);
+                else
+                        memcpy(d->short_id, c->id.in_place, SHORT_ID);
+                m->counts.pairs++;
+                e->pairs++;
+                e->longest = MAX(e->longest, d->pair.end - d->pair.start);
+        } else {
+                gboolean is_return = !(c->stamps & CALL_STAMPS);
+
+                add_lone(m, c->edge,
+                         is_return ? first_of(c, RET_SENT, RET_RECV)
+                                   : first_of(c, CALL_RECV, CALL_SENT),
+                         is_return);
+                g_free(id);
+        }
+        c->next = m->free;
+        c->number = G_MAXUINT64;
+        m->free = index;
+}
+
+/* Takes one call out of its key's chain (slot: the key's) and releases it. */
+static void take_out(CallMatcher *m, guint32 slot, guint32 index)
+{
+        guint32 head = m->keys[slot].call - 1;
+        OpenCall *c = &m->open[index];
+
+        if (index == head) {
+                if (c->next == NO_CALL) {
+                        remove_key(m, slot);
+                } else {
+                        m->open[c->next].tail = c->tail;
+                        m->open[c->next].chain = c->chain - 1;
+                        m->keys[slot].call = c->next + 1;
+                }
+        } else {
+                guint32 before = head;
+
+                while (m->open[before].next != index)
+                        before = m->open[before].next;
+                m->open[before].next = c->next;
+                if (m->open[head].tail == index)
+                        m->open[head].tail = before;
+                m->open[head].chain--;
+        }
+        release(m, index);
+}
+
+static guint32 slot_of_call(const CallMatcher *m, guint32 index)
+{
+        const OpenCall *c = &m->open[index];
+        Message message = { .id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place,
+                            .id_length = c->id_length };
+
+        return find_key(m, c->hash, c->edge, &message);
+}
+
+/* --- waiting for more stamps ---------------------------------------------- */
+
+static void settle(CallMatcher *m, guint32 index, gint64 time)
+{
+        OpenCall *c = &m->open[index];
+
+        if (c->settling)
+                return;
+        c->settling = TRUE;
+        if (m->queue_length > m->queue_mask) {
+                guint32 size = m->queue_mask + 1;
+
+                m->queue = g_renew(Settling, m->queue, size * (gsize)2);
+                memcpy(m->queue + size, m->queue, m->queue_start * sizeof *m->queue);
+                m->queue_mask = size * 2 - 1;
+        }
+        m->queue[(m->queue_start + m->queue_length++) & m->queue_mask] =
+                (Settling){ c->number, time, index };
+}
+
+static void settle_until(CallMatcher *m, gint64 time)
+{
+        while (m->queue_length > 0) {
+                Settling *s = &m->queue[m->queue_start];
+
+                if (s->time > time)
+                        break;
+                m->queue_start = (m->queue_start + 1) & m->queue_mask;
+                m->queue_length--;
+                if (m->open[s->call].number == s->number)
+                        take_out(m, slot_of_call(m, s->call), s->call);
+        }
+}
+
+/* --- matching ------------------------------------------------------------- */
+
+/* May this stamp be the one that c still lacks? On each end's clock the return
+ * follows the call; between the two ends only a skew window is known, and only
+ * needed where an end was seen once. */
+static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp op, gint64 time)
+{
+        static const struct {
+                MessageOp same, cross;
+        } other[] = {
+                [CALL_SENT] = { RET_RECV, RET_SENT },
+                [CALL_RECV] = { RET_SENT, RET_RECV },
+                [RET_SENT] = { CALL_RECV, CALL_SENT },
+                [RET_RECV] = { CALL_SENT, CALL_RECV },
+        };
+        MessageOp same = other[op].same, cross = other[op].cross;
+        gboolean is_return = op >= RET_SENT;
+
+        if (c->stamps & 1 << op)
+                return FALSE;
+        if (c->stamps & 1 << same)
+                return is_return ? c->stamp[same] <= time : time <= c->stamp[same];
+        if (c->stamps == 1 << cross)
+                return is_return ? c->stamp[cross] <= time + m->window
+                                 : time <= c->stamp[cross] + m->window;
+        return TRUE;
+}
+
+/* Opens a call at the end of the chain of its key, whose slot is given. */
+static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint32 edge,
+                           const Message *message)
+{
+        guint32 first, index;
+
+        if (m->keys[slot].call) {
+                first = m->keys[slot].call - 1;
+                /* Without ids all calls of an edge share a chain: one that could
+                 * be complete does not wait in the way of too many others. */
+                if (m->open[first].chain >= MAX_CHAIN && (m->open[first].stamps & CALL_STAMPS) &&
+                    (m->open[first].stamps & RET_STAMPS)) {
+                        take_out(m, slot, first);
+                        first = m->keys[slot].call - 1;
+                }
+                index = new_call(m, hash, edge, message);
+                m->open[m->open[first].tail].next = index;
+                m->open[first].tail = index;
+                m->open[first].chain++;
+                return index;
+        }
+        index = new_call(m, hash, edge, message);
+        m->keys[slot] = (KeySlot){ (guint32)hash, index + 1 };
+        if (++m->keys_used > m->key_mask / 2)
+                grow_keys(m);
+        return index;
+}
+
+guint call_matcher_add(CallMatcher *m, const Message *message)
+{
+        gboolean is_return = message_is_return(message);
+        guint8 bit = 1 << message->op;
+        guint32 edge_index, slot, index, found = NO_CALL;
+        guint64 hash;
+        OpenCall *c;
+        Edge *edge;
+        guint result = 0;
+
+        if (m->done->len) {
+                g_array_set_size(m->done, 0);
+                g_ptr_array_set_size(m->done_ids, 0);
+        }
+        m->counts.messages++;
+        if (G_UNLIKELY(m->counts.first == NO_TIME))
+                m->counts.first = m->counts.last = message->time;
+        m->counts.last = MAX(m->counts.last, message->time);
+        if (G_UNLIKELY(m->queue_length > 0))
+                settle_until(m, message->time - m->horizon);
+        if (G_UNLIKELY(message->op >= MSG_SENT)) {
+                m->counts.one_way++;
+                return m->done->len ? MATCH_DONE : 0;
+        }
+
+        edge_index = is_return ? find_edge(m, message->receiver, message->sender)
+                               : find_edge(m, message->sender, message->receiver);
+        edge = edge_at(m, edge_index);
+        edge->messages++;
+        if (G_UNLIKELY(!(edge->kinds & bit))) {
+                edge->kinds |= bit;
+                edge->kinds_since = message->time;
+        }
+        hash = hash_word(message->id_hash, edge_index);
+        slot = find_key(m, hash, edge_index, message);
+
+        /* A call where no other stamp of calls is known is always a new one. */
+        index = m->keys[slot].call ? m->keys[slot].call - 1 : NO_CALL;
+        if (!is_return && (edge->kinds & CALL_STAMPS) == bit && m->window == 0)
+                index = NO_CALL;
+        for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
+                if (fits(m, &m->open[index], message->op, message->time)) {
+                        found = index;
+                        break;
+                }
+                index = m->open[index].next;
+        }
+
+        if (found == NO_CALL) {
+                if (is_return && m->window == 0) {
+                        add_lone(m, edge_index, message->time, TRUE);
+                        return m->done->len ? MATCH_DONE : 0;
+                }
+                found = append_call(m, slot, hash, edge_index, message);
+                result |= is_return ? 0 : MATCH_OPENED;
+                if (is_return)
+                        settle(m, found, message->time);
+        } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
+                result |= MATCH_CLOSED;
+        }
+
+        c = &m->open[found];
+        c->stamps |= bit;
+        c->stamp[message->op] = message->time;
+        if ((c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS)) {
+                /* The edge's kinds are sure once they have not grown for a while. */
+                if (c->stamps == (CALL_STAMPS | RET_STAMPS) ||
+                    (c->stamps == edge->kinds &&
+                     message->time - edge->kinds_since > m->horizon))
+                        take_out(m, slot, found);
+                else
+                        settle(m, found, message->time);
+        }
+        return result | (m->done->len ? MATCH_DONE : 0);
+}
+
+guint call_matcher_finish(CallMatcher *m)
+{
+        g_array_set_size(m->done, 0);
+        g_ptr_array_set_size(m->done_ids, 0);
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].number != G_MAXUINT64)
+                        release(m, i);
+        memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
+        m->keys_used = 0;
+        m->queue_length = 0;
+        return m->done->len ? MATCH_DONE : 0;
+}
+
+const DoneCall *call_matcher_done(CallMatcher *m, guint *n)
+{
+        *n = m->done->len;
+        return (const DoneCall *)m->done->data;
+}
+
+const MatchCounts *call_matcher_counts(const CallMatcher *m)
+{
+        return &m->counts;
+}
+
+const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
+{
+        *n = m->edges->len;
+        return (const Edge *)m->edges->data;
+}
+
+const LoneMessage *call_matcher_lone(const CallMatcher *m, guint *n)
+{
+        *n = m->lone->len;
+        return (const LoneMessage *)m->lone->data;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * FindCallPairs (paper, Figure 4, lines 1 to 10): matches calls with their
+ * returns, in a hash table of open calls keyed by (caller, callee, id).
+ *
+ * It is a stream: messages go in one at a time, in time order, call pairs come
+ * out as they are complete. Memory is bounded by the calls that are open.
+ *
+ * Calls with the same key (repeated ids, or none) pair first-in-first-out.
+ * Where a trace has stamps of both ends, the two at the caller are matched on
+ * the caller's clock and the two at the callee on the callee's, never one
+ * against the other: clocks may disagree by any amount. A call then waits for
+ * its missing stamps while its edge is known to carry them, at most a second of
+ * trace time (or the skew window, if that is longer).
+ *
+ * A return without a call is counted and dropped at once, except that with a
+ * skew window it waits that long for a call that is stamped later.
+ */
+#ifndef RAVEL_FIND_CALL_PAIRS_H
+#define RAVEL_FIND_CALL_PAIRS_H
+
+#include "nesting/call-pair.h"
+
+typedef struct CallMatcher CallMatcher;
+
+enum { SHORT_ID = 24 }; /* bytes; longer ids cost an allocation */
+
+/* What a message did; a set of flags. */
+enum {
+        MATCH_OPENED = 1, /* it is the first of a new call */
+        MATCH_CLOSED = 2, /* it is the first return of an open call */
+        MATCH_DONE = 4,   /* call pairs are complete: see call_matcher_done() */
+};
+
+/* A call pair that is complete. */
+typedef struct {
+        CallPair pair;     /* parent is NO_PARENT, probability 1 */
+        guint64 number;    /* counts calls from 0 in the order they opened */
+        guint8 stamps;     /* 1 << MessageOp of each stamp observed */
+        guint32 id_length; /* 0 where the call has no id */
+        char short_id[SHORT_ID];
+        char *long_id;     /* NULL where the id fits into short_id */
+} DoneCall;
+
+/* The call's id, as written, not NUL-terminated. Valid until the next message. */
+static inline const char *done_call_id(const DoneCall *done)
+{
+        return done->long_id ? done->long_id : done->short_id;
+}
+
+/* A call without a return, or a return without a call. */
+typedef struct {
+        gint64 time;
+        NodeId caller, callee;
+        gboolean is_return;
+} LoneMessage;
+
+/* An edge: messages from one node to another, both ways of a call together. */
+typedef struct {
+        NodeId caller, callee;
+        guint8 kinds;       /* 1 << MessageOp of every kind of stamp seen on it */
+        gint64 kinds_since; /* when the last of those was first seen */
+        guint64 messages, pairs, lone_calls, lone_returns;
+        gint64 longest; /* end - start of the longest call pair, ns */
+} Edge;
+
+typedef struct {
+        guint64 messages, pairs, lone_calls, lone_returns, one_way;
+        gint64 first, last; /* time of the first and last message; NO_TIME where none */
+} MatchCounts;
+
+/* window: the skew window, ns. */
+CallMatcher *call_matcher_new(gint64 window);
+void call_matcher_free(CallMatcher *matcher);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
+
+/* Returns MATCH_ flags. Constant time. */
+guint call_matcher_add(CallMatcher *matcher, const Message *message);
+
+/* Gives up waiting: what is open and complete enough comes out, the rest is
+ * lone. Returns MATCH_DONE or 0. */
+guint call_matcher_finish(CallMatcher *matcher);
+
+/* The pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
+const DoneCall *call_matcher_done(CallMatcher *matcher, guint *n);
+
+const MatchCounts *call_matcher_counts(const CallMatcher *matcher);
+
+/* Borrowed; in order of first sight. */
+const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);
+
+/* In no particular order, up to the first 100,000 of each kind, which is far more
+ * than a capture's start and end cut. Complete after _finish(). Borrowed. */
+const LoneMessage *call_matcher_lone(const CallMatcher *matcher, guint *n);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The nesting algorithm (paper, section 5.1): messages to call pairs, to the
+ * parent of each, to causal paths. This is the data that its four procedures
+ * work on, and the order they run in:
+ *
+ *     FindCallPairs    find-call-pairs.c, fed by nesting_add()
+ *     ScoreNestings    score-nestings.c    \ node by node, by
+ *     FindNestedPairs  find-nested-pairs.c / nesting_find_parents()
+ *     FindCallPaths    find-call-paths.c
+ *
+ * Call pairs lie in one array in the order in which they were opened and name
+ * each other by index.
+ */
+#ifndef RAVEL_NESTING_H
+#define RAVEL_NESTING_H
+
+#include "nesting/candidates.h"
+#include "nesting/find-call-pairs.h"
+#include "nesting/scoreboard.h"
+
+typedef struct {
+        double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
+        gint64 window;             /* skew window, ns */
+        double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
+        gboolean fold;             /* fold clients */
+        gboolean keep_ids;         /* nesting_call_id() will be asked */
+} NestingOptions;
+
+/* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
+#define NESTING_DEFAULTS { .overlap = 2, .fold = TRUE }
+
+typedef struct {
+        NestingOptions options;
+        NodeTable *nodes; /* borrowed */
+        CallMatcher *matcher;
+
+        CallPair *calls;
+        guint32 n_calls, calls_size;
+        guint8 *stamps;       /* by call: 1 << MessageOp of each stamp observed */
+        guint32 *candidates;  /* by call: how many candidate parents it had */
+        guint32 *first_child; /* by call: its latest child so far, or NO_PARENT */
+        guint32 *next_child;  /* by call: the child before it of the same parent */
+        NodeId *fold;         /* by NodeId: the node that stands for it */
+        guint folded;         /* how many nodes were folded into one */
+        GByteArray *ids;      /* of all calls, one after the other */
+        guint64 *id_at;       /* by call: where in ids its id ends << 32 | its length */
+} Nesting;
+
+Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
+void nesting_free(Nesting *nesting);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
+
+/* Line 2 of Figure 4: for each trace entry. Messages in time order. FALSE with
+ * error set past 2^32 - 2 calls. */
+gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
+
+/* After the last message: sets every call's parent. */
+void nesting_find_parents(Nesting *nesting);
+
+/* Adds each path instance to set, in order of start, those apart that the
+ * capture's start or end has cut. instance, if not NULL, is n_calls long and
+ * takes the number of each call's instance. FALSE with error set if set's sink
+ * fails. */
+gboolean nesting_find_paths(Nesting *nesting, PathSet *set, guint64 *instance, GError **error);
+
+/* The id of a call, as written, not NUL-terminated; length 0 where it has none. */
+const char *nesting_call_id(const Nesting *nesting, guint32 call, guint32 *length);
+
+/* Puts indices of calls in order of start, ties in the order of the trace. */
+void nesting_sort_calls(const Nesting *nesting, guint32 *calls, guint32 n);
+
+/* --- between its files ---------------------------------------------------- */
+
+/* One node's part in the nestings. */
+typedef struct {
+        guint32 *in, *out;    /* calls into it by enter, and out of it by start */
+        guint32 n_in, n_out;
+        guint32 *caller_of;   /* by NodeId: number among its callers */
+        guint32 *callee_of;   /* by NodeId: number among its callees */
+        guint32 n_callers, n_callees;
+} NodeCalls;
+
+void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candidates,
+                    Scoreboard *board);
+void find_nested_pairs(Nesting *nesting, const NodeCalls *node, Candidates *candidates,
+                       const Scoreboard *board);
+
+#endif

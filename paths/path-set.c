@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/path-set.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/path-shape.h"
+#include "tracefmt/hash.h"
+
+/* Finding the pattern of an instance must cost little more than reading it.
+ * Instances of one pattern differ only in the order of their siblings, and few
+ * orders come up again and again. Each is a *variant*: the raw sequence of
+ * (callee, parent), found by its hash, with the slots it was once given. Only
+ * a new variant is sorted and spelt out. */
+typedef struct {
+        guint32 pattern;
+        guint32 n;   /* calls */
+        gsize words; /* into PathSet.words: client, n times (callee, parent), n slots */
+} Variant;
+
+typedef struct {
+        PathPattern pattern;
+        double probability_sum;
+} PatternEntry;
+
+/* An open-addressed table from hash to the index of something kept elsewhere. */
+typedef struct {
+        guint64 hash;
+        guint32 index; /* NOTHING: free */
+} Place;
+
+#define NOTHING ((guint32)-1)
+
+typedef struct {
+        Place *places;
+        gsize mask; /* a power of two less one */
+        gsize used;
+} HashTable;
+
+struct PathSet {
+        const NodeTable *nodes;
+        SiblingOrder order;
+        PathSink sink;
+        gpointer sink_data;
+        PathSetSummary *summary;
+
+        guint64 n_instances;
+        GPtrArray *patterns; /* of PatternEntry, which must not move */
+        GArray *variants;    /* of Variant */
+        guint32 *words;
+        gsize n_words, room_words;
+        HashTable by_sequence; /* variants */
+        HashTable by_id;       /* patterns */
+};
+
+static void table_init(HashTable *t, gsize size)
+{
+        t->places = g_new(Place, size);
+        t->mask = size - 1;
+        t->used = 0;
+        for (gsize i = 0; i < size; i++)
+                t->places[i].index = NOTHING;
+}
+
+static void table_put(HashTable *t, guint64 hash, guint32 index)
+{
+        if (2 * ++t->used > t->mask) {
+                HashTable old = *t;
+                table_init(t, 2 * (old.mask + 1));
+                for (gsize i = 0; i <= old.mask; i++)
+                        if (old.places[i].index != NOTHING)
+                                table_put(t, old.places[i].hash, old.places[i].index);
+                g_free(old.places);
+                t->used++;
+        }
+        gsize at = hash & t->mask;
+        while (t->places[at].index != NOTHING)
+                at = (at + 1) & t->mask;
+        t->places[at] = (Place){ hash, index };
+}
+
+static void pattern_free(gpointer entry)
+{
+        PathPattern *p = &((PatternEntry *)entry)->pattern;
+
+        for (guint32 i = 0; i < p->n_nodes; i++) {
+                histogram_clear(&p->nodes[i].latency);
+                histogram_clear(&p->nodes[i].call_delay);
+                histogram_clear(&p->nodes[i].own);
+                histogram_clear(&p->nodes[i].network);
+        }
+        g_free(p->nodes);
+        g_free(p->signature);
+        g_free(entry);
+}
+
+PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
+{
+        PathSet *set = g_new0(PathSet, 1);
+
+        set->nodes = nodes;
+        set->order = order;
+        set->summary = g_new0(PathSetSummary, 1);
+        set->summary->method = "unknown";
+        set->summary->first = set->summary->last = NO_TIME;
+        set->patterns = g_ptr_array_new_with_free_func(pattern_free);
+        set->variants = g_array_new(FALSE, FALSE, sizeof(Variant));
+        table_init(&set->by_sequence, 64);
+        table_init(&set->by_id, 64);
+        return set;
+}
+
+void path_set_free(PathSet *set)
+{
+        if (!set)
+                return;
+        g_ptr_array_free(set->patterns, TRUE);
+        g_array_free(set->variants, TRUE);
+        g_free(set->words);
+        g_free(set->by_sequence.places);
+        g_free(set->by_id.places);
+        g_free(set->summary);
+        g_free(set);
+}
+
+void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
+{
+        set->sink = sink;
+        set->sink_data = data;
+}
+
+/* Brings stamps that only a broken trace has into the range where no difference
+ * of two overflows. */
+static void limit_times(PathCall *calls, guint32 n)
+{
+        for (guint32 i = 0; i < n; i++) {
+                PathCall *c = &calls[i];
+                c->start = CLAMP(c->start, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+                c->enter = CLAMP(c->enter, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+                c->reply = CLAMP(c->reply, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+                c->end = CLAMP(c->end, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+        }
+}
+
+static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guint32 n,
+                                 const guint32 *slot, char *signature, guint64 id)
+{
+        PatternEntry *entry = g_new0(PatternEntry, 1);
+        PathPattern *p = &entry->pattern;
+
+        p->signature = signature;
+        p->id = id;
+        p->client = calls[0].caller;
+        p->n_nodes = n;
+        p->nodes = g_new0(PatternNode, n);
+        for (guint32 i = 0; i < n; i++) {
+                PatternNode *node = &p->nodes[slot[i]];
+                node->node = calls[i].callee;
+                node->parent = i == 0 ? NO_PARENT : slot[calls[i].parent];
+                node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
+        }
+        g_ptr_array_add(set->patterns, entry);
+        return entry;
+}
+
+/* Finds the pattern of an instance by its signature, or makes it. */
+static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guint32 *slot)
+{
+        char *signature = path_shape_signature(set->nodes, calls, n, set->order, slot);
+        guint64 id = path_signature_id(signature);
+        const HashTable *t = &set->by_id;
+
+        for (gsize at = id & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
+                guint32 found = t->places[at].index;
+                if (t->places[at].hash == id &&
+                    !strcmp(path_set_pattern(set, found)->signature, signature)) {
+                        g_free(signature);
+                        return found;
+                }
+        }
+        guint32 made = path_set_size(set);
+        pattern_new(set, calls, n, slot, signature, id);
+        table_put(&set->by_id, id, made);
+        return made;
+}
+
+static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n, guint64 hash)
+{
+        gsize size = 1 + 3 * (gsize)n;
+
+        if (set->room_words - set->n_words < size) {
+                set->room_words = MAX(2 * set->room_words, set->n_words + size);
+                set->words = g_renew(guint32, set->words, set->room_words);
+        }
+        guint32 *words = set->words + set->n_words;
+        *words++ = calls[0].caller;
+        for (guint32 i = 0; i < n; i++) {
+                *words++ = calls[i].callee;
+                *words++ = calls[i].parent;
+        }
+        Variant v = { find_pattern(set, calls, n, words), n, set->n_words };
+        set->n_words += size;
+        table_put(&set->by_sequence, hash, set->variants->len);
+        g_array_append_val(set->variants, v);
+        return &g_array_index(set->variants, Variant, set->variants->len - 1);
+}
+
+static inline gboolean same_sequence(const guint32 *words, const PathCall *calls, guint32 n)
+{
+        if (*words++ != calls[0].caller)
+                return FALSE;
+        for (guint32 i = 0; i < n; i++, words += 2)
+                if (words[0] != calls[i].callee || words[1] != calls[i].parent)
+                        return FALSE;
+        return TRUE;
+}
+
+static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 n)
+{
+        guint64 hash = hash_word(HASH_SEED, calls[0].caller);
+        const HashTable *t = &set->by_sequence;
+
+        for (guint32 i = 0; i < n; i++)
+                hash = hash_word(hash, (guint64)calls[i].callee << 32 | calls[i].parent);
+        for (gsize at = hash & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
+                if (t->places[at].hash != hash)
+                        continue;
+                const Variant *v = &g_array_index(set->variants, Variant, t->places[at].index);
+                if (v->n == n && same_sequence(set->words + v->words, calls, n))
+                        return v;
+        }
+        return variant_add(set, calls, n, hash);
+}
+
+gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
+{
+        g_assert(n >= 1 && calls[0].parent == NO_PARENT);
+        limit_times(calls, n);
+        path_own_times(calls, n);
+
+        const Variant *v = find_variant(set, calls, n);
+        const guint32 *slot = set->words + v->words + 1 + 2 * (gsize)n;
+        PatternEntry *entry = g_ptr_array_index(set->patterns, v->pattern);
+        double probability = 1;
+
+        for (guint32 i = 0; i < n; i++) {
+                PatternNode *node = &entry->pattern.nodes[slot[i]];
+                const PathCall *c = &calls[i];
+                gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
+                histogram_add(&node->latency, c->end - c->start);
+                histogram_add(&node->call_delay, delay);
+                histogram_add(&node->own, c->own);
+                histogram_add(&node->network, c->network);
+                probability *= (double)c->probability;
+        }
+        entry->pattern.count++;
+        entry->probability_sum += probability;
+        entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
+
+        guint64 number = set->n_instances++;
+        if (!set->sink)
+                return TRUE;
+        return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
+}
+
+guint32 path_set_size(const PathSet *set)
+{
+        return set->patterns->len;
+}
+
+const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
+{
+        g_assert(pattern < set->patterns->len);
+        return &((PatternEntry *)g_ptr_array_index(set->patterns, pattern))->pattern;
+}
+
+const NodeTable *path_set_nodes(const PathSet *set)
+{
+        return set->nodes;
+}
+
+PathSetSummary *path_set_summary(const PathSet *set)
+{
+        return set->summary;
+}
+
+typedef struct {
+        gint128 key;
+        const char *signature;
+        guint32 pattern;
+} Ranked;
+
+static int compare_ranked(const void *va, const void *vb)
+{
+        const Ranked *a = va, *b = vb;
+
+        if (a->key != b->key)
+                return a->key > b->key ? -1 : 1;
+        return strcmp(a->signature, b->signature);
+}
+
+static gint128 rank_key(const PathPattern *p, RankBy by)
+{
+        switch (by) {
+        case RANK_TOTAL:
+                return p->nodes[0].latency.sum;
+        case RANK_COUNT:
+                return p->count;
+        case RANK_MEAN:
+                return histogram_mean(&p->nodes[0].latency);
+        case RANK_P99:
+                return histogram_quantile(&p->nodes[0].latency, 0.99);
+        }
+        g_assert_not_reached();
+}
+
+guint32 *path_set_rank(const PathSet *set, RankBy by)
+{
+        guint32 n = path_set_size(set);
+        g_autofree Ranked *ranked = g_new(Ranked, n);
+        guint32 *patterns = g_new(guint32, n);
+
+        for (guint32 i = 0; i < n; i++) {
+                const PathPattern *p = path_set_pattern(set, i);
+                ranked[i] = (Ranked){ rank_key(p, by), p->signature, i };
+        }
+        if (n > 0)
+                qsort(ranked, n, sizeof *ranked, compare_ranked);
+        for (guint32 i = 0; i < n; i++)
+                patterns[i] = ranked[i].pattern;
+        return patterns;
+}
+
+guint32 path_pattern_slowest(const PathPattern *pattern)
+{
+        guint32 slowest = 0;
+
+        for (guint32 i = 1; i < pattern->n_nodes; i++)
+                if (pattern->nodes[i].own.sum > pattern->nodes[slowest].own.sum)
+                        slowest = i;
+        return slowest;
+}
+
+guint64 path_signature_id(const char *signature)
+{
+        guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
+
+        for (const guchar *c = (const guchar *)signature; *c; c++)
+                hash = (hash ^ *c) * G_GUINT64_CONSTANT(0x100000001b3);
+        return hash;
+}

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer for a person at a terminal: what was read, the ranked table of the
+ * patterns (section 5.4's sorting by frequency or total latency), and of the
+ * first few the tree with each node's share of the time.
+ */
+#include "paths/path-write.h"
+
+#include "paths/text-table.h"
+
+enum {
+        TREES = 3,           /* patterns drawn as trees */
+        TREE_ROWS = 40,      /* nodes drawn of one; json and tsv have them all */
+        TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
+        NAME_WIDTH = 24,     /* of a node's name in the ranked table */
+        SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
+};
+
+#define BOLD   "\033[1m"
+#define MARKED "\033[1;33m"
+#define PLAIN  "\033[0m"
+
+static const char *const SIGNATURE_BREAKS = "(,>";
+
+/* "3 calls without a return", nothing where n is 0. */
+static void add_fact(GString *text, guint64 n, const char *one, const char *many)
+{
+        g_autofree char *count = path_format_count(n);
+
+        if (n > 0)
+                g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "", count,
+                                       n == 1 ? one : many);
+}
+
+static void add_span(GString *text, const PathSetSummary *summary)
+{
+        if (summary->first == NO_TIME || summary->last < summary->first)
+                return;
+        g_autofree char *span = path_format_duration(summary->last - summary->first);
+        g_autoptr(GDateTime) first = g_date_time_new_from_unix_utc(summary->first / 1000000000);
+        g_autofree char *when = first ? g_date_time_format(first, "%Y-%m-%d %H:%M:%S UTC") : NULL;
+        g_string_append_printf(text, ", over %s", span);
+        if (when)
+                g_string_append_printf(text, " from %s", when);
+}
+
+static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const PathSetSummary *summary = path_set_summary(set);
+        g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
+        guint64 instances = 0;
+
+        for (guint32 i = 0; i < path_set_size(set); i++)
+                instances += path_set_pattern(set, i)->count;
+
+        add_fact(read, summary->messages, "message", "messages");
+        add_fact(read, summary->calls, "call", "calls");
+        if (read->len > 0) {
+                add_span(read, summary);
+                g_string_append_c(read, '.');
+                text_append_wrapped(out, read->str, " ", 0, options->columns);
+        }
+        add_fact(aside, summary->unmatched_calls, "call without a return",
+                 "calls without a return");
+        add_fact(aside, summary->unmatched_returns, "return without a call",
+                 "returns without a call");
+        add_fact(aside, summary->cut_instances, "path cut by the start or end of the trace",
+                 "paths cut by the start or end of the trace");
+        if (aside->len > 0) {
+                g_string_prepend(aside, "Not in the table: ");
+                g_string_append_c(aside, '.');
+                text_append_wrapped(out, aside->str, " ", 0, options->columns);
+        }
+        g_string_truncate(read, 0);
+        add_fact(read, instances, "path", "paths");
+        if (instances == 0)
+                g_string_append(read, "No whole path was found");
+        else
+                g_string_append_printf(read, " of ");
+        g_autofree char *patterns = path_format_count(path_set_size(set));
+        if (instances > 0)
+                g_string_append_printf(read, "%s %s", patterns,
+                                       path_set_size(set) == 1 ? "pattern" : "patterns");
+        if (options->n_patterns < path_set_size(set)) {
+                g_autofree char *shown = path_format_count(options->n_patterns);
+                g_string_append_printf(read, ", the first %s of them here", shown);
+        }
+        g_string_append_printf(read, " (method %s).", summary->method);
+        text_append_wrapped(out, read->str, " ", 0, options->columns);
+}
+
+/* Rounded down, so that only what is certain says 1. */
+static char *format_probability(double p)
+{
+        if (p >= 1)
+                return g_strdup("1");
+        if (p > 0 && p < 0.01)
+                return g_strdup("<0.01");
+        return g_strdup_printf("0.%02d", (int)(p * 100));
+}
+
+static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_pattern(set, options->rank[i])->probability < 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* "catalog 64 %" */
+static char *format_slowest(const PathSet *set, const PathPattern *p)
+{
+        const PatternNode *node = &p->nodes[path_pattern_slowest(p)];
+        g_autofree char *share = path_format_share(node->own.sum, path_pattern_total(p));
+        g_autofree char *name =
+                text_shorten(node_table_written(path_set_nodes(set), node->node), NAME_WIDTH);
+
+        return g_strdup_printf("%s %s", name, share);
+}
+
+static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
+{
+        TextTable *table = text_table_new();
+
+        text_table_add_column(table, "rank", TEXT_RIGHT, 0);
+        text_table_add_column(table, "count", TEXT_RIGHT, 0);
+        text_table_add_column(table, "total", TEXT_RIGHT, 0);
+        text_table_add_column(table, "mean", TEXT_RIGHT, 0);
+        text_table_add_column(table, "p50", TEXT_RIGHT, 3);
+        text_table_add_column(table, "p99", TEXT_RIGHT, 1);
+        text_table_add_column(table, any_doubt(set, options) ? "prob" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, "most time in", TEXT_LEFT, 2);
+        text_table_add_column(table, "path", TEXT_LEFT, 5);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                const PathPattern *p = path_set_pattern(set, options->rank[i]);
+                const Histogram *latency = &p->nodes[0].latency;
+                gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
+                text_table_add(table, path_format_count(i + 1));
+                text_table_add(table, path_format_count(p->count));
+                text_table_add(table, path_format_duration(total));
+                text_table_add(table, path_format_duration(histogram_mean(latency)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
+                text_table_add(table, any_doubt(set, options) ? format_probability(p->probability)
+                                                              : g_strdup(""));
+                text_table_add(table, format_slowest(set, p));
+                text_table_add(table, g_strdup(p->signature));
+        }
+        return table;
+}
+
+/* A signature as long as a screen helps nobody; it is cut where a terminal's
+ * width is known, and says so. */
+static void write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
+{
+        guint room = columns > indent + 10 ? (columns - indent) * SIGNATURE_LINES : 0;
+
+        if (columns == 0 || text_width(p->signature) <= room) {
+                text_append_wrapped(out, p->signature, SIGNATURE_BREAKS, indent, columns);
+                return;
+        }
+        g_autofree char *start = text_shorten(p->signature, MAX(room, 60));
+        g_autofree char *count = path_format_count(p->n_nodes);
+        g_autofree char *text = g_strdup_printf("%s (%s calls in all)", start, count);
+        text_append_wrapped(out, text, SIGNATURE_BREAKS, indent, columns);
+}
+
+static void write_heading(GString *out, const TextTable *table, const PathWriteOptions *options,
+                          guint indent)
+{
+        g_string_append_printf(out, "%*s%s", (int)indent, "", options->colour ? BOLD : "");
+        text_table_write_row(table, -1, out);
+        g_string_append_printf(out, "%s\n", options->colour ? PLAIN : "");
+}
+
+static void write_rank_table(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        enum { PATH_COLUMN = 8 };
+        g_autoptr(TextTable) table = rank_table(set, options);
+
+        text_table_fit(table, options->columns);
+        write_heading(out, table, options, 0);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                text_table_write_row(table, (int)i, out);
+                g_string_append_c(out, '\n');
+                if (!text_table_shows(table, PATH_COLUMN))
+                        write_signature(out, path_set_pattern(set, options->rank[i]), 6,
+                                        options->columns);
+        }
+}
+
+/* Indented by depth; the root with its client. */
+static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guint width)
+{
+        const PatternNode *node = &p->nodes[i];
+        const char *name = node_table_written(path_set_nodes(set), node->node);
+        g_autofree char *text = NULL;
+
+        if (i == 0) {
+                const char *client = node_table_written(path_set_nodes(set), p->client);
+                text = g_strdup_printf("%s > %s", client, name);
+        } else if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
+                text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
+        } else {
+                text = g_strdup_printf("%*s[%u deep] %s", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       node->depth, name);
+        }
+        return text_shorten(text, width);
+}
+
+static const char *slowest_mark(guint columns)
+{
+        return columns > 0 && columns < 60 ? "<-" : "<- most time";
+}
+
+/* What a node's name may take beside the columns that a terminal has room for. */
+static guint tree_name_width(guint columns)
+{
+        enum { INDENT = 4, OWN = 10, SHARE = 7, MARK = 14, SHORT_MARK = 4, OTHERS = 20 };
+
+        if (columns == 0)
+                return 200;
+        if (columns >= 72)
+                return columns - (INDENT + OWN + SHARE + MARK + OTHERS);
+        if (columns >= 60)
+                return columns - (INDENT + OWN + SHARE + MARK);
+        return MAX(columns, 35) - (INDENT + OWN + SHARE + SHORT_MARK);
+}
+
+static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p, guint32 i,
+                         guint columns)
+{
+        const PatternNode *node = &p->nodes[i];
+        gboolean slowest = i == path_pattern_slowest(p);
+
+        text_table_add(table, tree_name(set, p, i, tree_name_width(columns)));
+        text_table_add(table, i == 0 ? g_strdup("")
+                                     : path_format_duration(histogram_mean(&node->call_delay)));
+        text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
+        text_table_add(table, path_format_duration(histogram_mean(&node->own)));
+        text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
+        text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
+}
+
+static void add_network_row(TextTable *table, const PathPattern *p)
+{
+        gint128 network = path_pattern_network(p);
+
+        if (network == 0)
+                return;
+        text_table_add(table, g_strdup("(network)"));
+        text_table_add(table, g_strdup(""));
+        text_table_add(table, g_strdup(""));
+        text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        text_table_add(table, path_format_share(network, path_pattern_total(p)));
+        text_table_add(table, g_strdup(""));
+}
+
+static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                       GString *out)
+{
+        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
+        guint32 slowest = path_pattern_slowest(p), shown = MIN(p->n_nodes, TREE_ROWS);
+        g_autoptr(TextTable) table = text_table_new();
+
+        text_table_add_column(table, "node", TEXT_LEFT, 0);
+        text_table_add_column(table, "after", TEXT_RIGHT, 3);
+        text_table_add_column(table, "latency", TEXT_RIGHT, 2);
+        text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        text_table_add_column(table, "share", TEXT_RIGHT, 0);
+        text_table_add_column(table, "", TEXT_LEFT, 0);
+        for (guint32 i = 0; i < shown; i++)
+                add_tree_row(table, set, p, i, options->columns);
+        if (slowest >= shown)
+                add_tree_row(table, set, p, slowest, options->columns);
+        add_network_row(table, p);
+        text_table_fit(table, options->columns > 4 ? options->columns - 4 : 0);
+
+        g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
+                               options->colour ? PLAIN : "");
+        gsize start = out->len;
+        write_signature(out, p, 4, options->columns);
+        g_string_erase(out, (gssize)start, rank < 9 ? 3 : 4);
+        write_heading(out, table, options, 4);
+        for (guint row = 0; row < text_table_rows(table); row++) {
+                gboolean mark = row == MIN(slowest, shown) && options->colour;
+                g_string_append_printf(out, "    %s", mark ? MARKED : "");
+                text_table_write_row(table, (int)row, out);
+                g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
+        }
+        if (shown < p->n_nodes) {
+                g_autofree char *left = path_format_count(p->n_nodes - shown);
+                g_string_append_printf(out, "    ... %s more calls; --format json has all\n", left);
+        }
+}
+
+gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                         GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        write_summary(set, options, out);
+        if (options->n_patterns == 0)
+                return output_file_write(file, out->str, out->len, error);
+        g_string_append_c(out, '\n');
+        write_rank_table(set, options, out);
+        for (guint32 i = 0; i < MIN(options->n_patterns, TREES); i++)
+                write_tree(set, options, i, out);
+        g_string_append_c(out, '\n');
+        text_append_wrapped(out,
+                            "Means of all paths of the pattern. after: from when its caller was "
+                            "called to this call. latency: what the caller waits, calls below "
+                            "included. own time: what only this node accounts for; own times "
+                            "add up to the latency of the path.",
+                            " ", 0, options->columns);
+        if (any_doubt(set, options))
+                text_append_wrapped(out,
+                                    "prob: how probable it is that a path is right in every "
+                                    "call, in the mean.",
+                                    " ", 0, options->columns);
+        return output_file_write(file, out->str, out->len, error);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/tool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracefmt/error.h"
+
+static const char *current_verb;
+
+void tool_set_verb(const char *verb)
+{
+        current_verb = verb;
+}
+
+/* A name in a message may come from a packet or a file: one line, no escapes. */
+static void print_line(const char *text)
+{
+        g_autoptr(GString) line = g_string_new("ravel");
+
+        if (current_verb)
+                g_string_append_printf(line, " %s", current_verb);
+        g_string_append(line, ": ");
+        for (const char *p = text; *p; p++) {
+                if ((guchar)*p < ' ' || *p == 0x7f)
+                        g_string_append_printf(line, "\\x%02x", (guchar)*p);
+                else
+                        g_string_append_c(line, *p);
+        }
+        g_string_append_c(line, '\n');
+        fputs(line->str, stderr);
+}
+
+int tool_fail(GError *error)
+{
+        int status = EXIT_INPUT;
+
+        print_line(error->message);
+        if (error->domain == RAVEL_ERROR)
+                status = error->code == RAVEL_ERROR_OUTPUT ? EXIT_PARTIAL : error->code;
+        g_error_free(error);
+        return status;
+}
+
+void tool_warn(const char *format, ...)
+{
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        print_line(text);
+}
+
+gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
+{
+        g_autoptr(GError) error = NULL;
+
+        if (g_option_context_parse(context, argc, argv, &error))
+                return TRUE;
+        tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
+        *status = EXIT_USAGE;
+        return FALSE;
+}
+
+/* --- the options of readers ------------------------------------------------ */
+
+static TraceReaderOptions reader_options = TRACE_READER_DEFAULTS;
+static char **excluded;
+
+static gboolean parse_moment(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)data;
+        return trace_parse_time(value,
+                                strcmp(option, "--to") ? &reader_options.from : &reader_options.to,
+                                error);
+}
+
+void tool_add_reader_options(GOptionContext *context)
+{
+        static const GOptionEntry entries[] = {
+                { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
+                  "Leave out what is before TIME (epoch seconds, or UTC as 2026-11-21T10:00:00Z)",
+                  "TIME" },
+                { "to", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
+                  "Leave out what is at TIME or later", "TIME" },
+                { "exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &excluded,
+                  "Leave out messages from and to NODE; may be repeated", "NODE" },
+                { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
+                  "Leave out broken lines and count them, instead of ending", NULL },
+                { NULL },
+        };
+
+        g_option_context_add_main_entries(context, entries, NULL);
+}
+
+const TraceReaderOptions *tool_reader_options(void)
+{
+        reader_options.exclude = excluded;
+        return &reader_options;
+}
+
+TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
+                             GError **error)
+{
+        TraceReaderOptions options = *tool_reader_options();
+
+        options.want_digest = want_digest;
+        if (argc != 2) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            argc < 2 ? "no trace named: expected a file, or - for standard input"
+                                     : "%d traces named: expected one",
+                            argc - 1);
+                return NULL;
+        }
+        return trace_reader_new(argv[1], nodes, &options, error);
+}
+
+gboolean tool_sort_trace(TraceReader *reader, GError **error)
+{
+        if (!g_error_matches(*error, RAVEL_ERROR, RAVEL_ERROR_DISORDER))
+                return FALSE;
+        tool_warn("%s, sorting all of it in memory", (*error)->message);
+        g_clear_error(error);
+        return trace_reader_sort(reader, error);
+}
+
+void tool_report_reader(const TraceReader *reader)
+{
+        const guint64 *broken = trace_reader_broken(reader);
+
+        for (guint i = 0; i < N_BROKEN; i++)
+                if (broken[i])
+                        tool_warn("%s: %" G_GUINT64_FORMAT " lines left out: %s",
+                                  trace_reader_name(reader), broken[i], broken_line_name(i));
+        if (trace_reader_late(reader))
+                tool_warn("%s: %" G_GUINT64_FORMAT " messages came after later ones and could not "
+                          "be put in order: write it to a file and read that",
+                          trace_reader_name(reader), trace_reader_late(reader));
+}
+
+gboolean tool_duration(const char *text, gint64 *ns, GError **error)
+{
+        static const struct {
+                const char *name;
+                double ns;
+        } units[] = { { "ns", 1 },   { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
+                      { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
+        char *unit;
+        double value = g_ascii_strtod(text, &unit);
+
+        while (g_ascii_isspace(*unit))
+                unit++;
+        for (guint i = 0; i < G_N_ELEMENTS(units) && unit != text; i++) {
+                if (strcmp(unit, units[i].name))
+                        continue;
+                value = rint(value * units[i].ns);
+                if (!(value >= 0 && value < 9.2e18))
+                        break;
+                *ns = value;
+                return TRUE;
+        }
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "\"%s\" is not a duration: expected a number with a unit, such as 10ms, 2s or "
+                    "5us",
+                    text);
+        return FALSE;
+}

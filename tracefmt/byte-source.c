@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/byte-source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "tracefmt/error.h"
+
+enum { IN_SIZE = 1 << 17, MAGIC = 4 };
+
+typedef enum { PLAIN, GZIP, ZSTD } Coding;
+
+struct ByteSource {
+        int fd;
+        char *name;
+        Coding coding;
+        gboolean at_end; /* of the stored bytes */
+        gboolean inside; /* a compressed frame has begun and not ended */
+        z_stream gzip;
+        ZSTD_DStream *zstd;
+        guint8 *in; /* stored bytes not yet handed out: in[start] to in[end - 1] */
+        gsize start, end;
+        GChecksum *digest;
+};
+
+static gboolean fail(ByteSource *s, GError **error, const char *what)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", s->name, what);
+        return FALSE;
+}
+
+/* One read of stored bytes straight into data: how many, 0 at the end, -1. */
+static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
+{
+        gssize k;
+
+        do
+                k = read(s->fd, data, n);
+        while (k < 0 && errno == EINTR);
+        if (k < 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read: %s", s->name,
+                            g_strerror(errno));
+                return -1;
+        }
+        s->at_end |= k == 0;
+        if (s->digest)
+                g_checksum_update(s->digest, data, k);
+        return k;
+}
+
+static gboolean refill(ByteSource *s, GError **error)
+{
+        gssize k;
+
+        if (s->start > 0)
+                memmove(s->in, s->in + s->start, s->end - s->start);
+        s->end -= s->start;
+        s->start = 0;
+        k = read_stored(s, s->in + s->end, IN_SIZE - s->end, error);
+        if (k < 0)
+                return FALSE;
+        s->end += k;
+        return TRUE;
+}
+
+static gboolean recognise(ByteSource *s, GError **error)
+{
+        static const guint8 zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+
+        /* Four bytes tell, but a live pipe may bring them one by one. A first
+         * byte that is neither magic's ends the wait. */
+        while (s->end < MAGIC && !s->at_end &&
+               (s->end == 0 || s->in[0] == 0x1f || s->in[0] == zstd_magic[0]))
+                if (!refill(s, error))
+                        return FALSE;
+        if (s->end >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
+                s->coding = GZIP;
+                if (inflateInit2(&s->gzip, 15 + 16) != Z_OK)
+                        return fail(s, error, "zlib does not start");
+        } else if (s->end >= MAGIC && !memcmp(s->in, zstd_magic, MAGIC)) {
+                s->coding = ZSTD;
+                s->zstd = ZSTD_createDStream();
+        }
+        return TRUE;
+}
+
+ByteSource *byte_source_new(const char *path, GError **error)
+{
+        g_autoptr(ByteSource) s = g_new0(ByteSource, 1);
+        struct stat st;
+
+        if (!strcmp(path, "-")) {
+                s->fd = STDIN_FILENO;
+                s->name = g_strdup("standard input");
+        } else {
+                s->fd = open(path, O_RDONLY | O_CLOEXEC);
+                s->name = g_strdup(path);
+        }
+        s->in = g_malloc(IN_SIZE);
+        if (s->fd < 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
+                            g_strerror(errno));
+                return NULL;
+        }
+        if (fstat(s->fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+                fail(s, error, "is a directory");
+                return NULL;
+        }
+        return g_steal_pointer(&s);
+}
+
+static gssize read_gzip(ByteSource *s, guint8 *buffer, gsize n, GError **error)
+{
+        int result;
+
+        s->gzip.next_in = s->in + s->start;
+        s->gzip.avail_in = s->end - s->start;
+        s->gzip.next_out = buffer;
+        s->gzip.avail_out = MIN(n, G_MAXUINT32);
+        n = s->gzip.avail_out;
+        s->inside = TRUE;
+        result = inflate(&s->gzip, Z_NO_FLUSH);
+        s->start = s->end - s->gzip.avail_in;
+        if (result == Z_STREAM_END) { /* another member may follow */
+                s->inside = FALSE;
+                inflateReset(&s->gzip);
+        } else if (result != Z_OK && result != Z_BUF_ERROR) {
+                fail(s, error, "the gzip data is corrupt");
+                return -1;
+        }
+        return n - s->gzip.avail_out;
+}
+
+static gssize read_zstd(ByteSource *s, guint8 *buffer, gsize n, GError **error)
+{
+        ZSTD_inBuffer in = { s->in, s->end, s->start };
+        ZSTD_outBuffer out = { buffer, n, 0 };
+        size_t result = ZSTD_decompressStream(s->zstd, &out, &in);
+
+        s->start = in.pos;
+        s->inside = result != 0;
+        if (ZSTD_isError(result)) {
+                fail(s, error, "the zstd data is corrupt");
+                return -1;
+        }
+        return out.pos;
+}
+
+gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
+{
+        gssize k;
+
+        g_assert(n > 0);
+        if (s->end == 0 && !s->at_end && s->coding == PLAIN && !recognise(s, error))
+                return -1;
+        if (s->coding == PLAIN) {
+                k = MIN(n, s->end - s->start);
+                if (k == 0)
+                        return s->at_end ? 0 : read_stored(s, buffer, n, error);
+                memcpy(buffer, s->in + s->start, k);
+                s->start += k;
+                return k;
+        }
+        for (;;) {
+                /* Inside a frame the decoder may hold output back even where
+                 * there is no more input. */
+                k = 0;
+                if (s->start < s->end || s->inside)
+                        k = s->coding == GZIP ? read_gzip(s, buffer, n, error)
+                                              : read_zstd(s, buffer, n, error);
+                if (k != 0)
+                        return k;
+                if (s->start < s->end)
+                        continue;
+                if (s->at_end)
+                        break;
+                if (!refill(s, error))
+                        return -1;
+        }
+        if (s->inside) {
+                fail(s, error, "the compressed data ends early");
+                return -1;
+        }
+        return 0;
+}
+
+const char *byte_source_name(const ByteSource *s)
+{
+        return s->name;
+}
+
+void byte_source_want_digest(ByteSource *s)
+{
+        g_assert(s->end == 0 && !s->at_end);
+        s->digest = g_checksum_new(G_CHECKSUM_SHA256);
+}
+
+const char *byte_source_digest(ByteSource *s)
+{
+        return s->digest && s->at_end ? g_checksum_get_string(s->digest) : NULL;
+}
+
+void byte_source_free(ByteSource *s)
+{
+        if (!s)
+                return;
+        if (s->fd > STDIN_FILENO)
+                close(s->fd);
+        if (s->coding == GZIP)
+                inflateEnd(&s->gzip);
+        ZSTD_freeDStream(s->zstd);
+        g_clear_pointer(&s->digest, g_checksum_free);
+        g_free(s->in);
+        g_free(s->name);
+        g_free(s);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/message.h"
+
+#include <string.h>
+
+#include "tracefmt/hash.h"
+
+const char *message_op_name(MessageOp op)
+{
+        static const char *const names[N_MESSAGE_OPS] = {
+                "CALL_SENT", "CALL_RECV", "RET_SENT", "RET_RECV", "MSG_SENT", "MSG_RECV",
+        };
+
+        g_assert(op < N_MESSAGE_OPS);
+        return names[op];
+}
+
+const char *message_attribute(const Message *m, const char *key, gsize *length)
+{
+        gsize key_length = strlen(key);
+        const char *p = m->attrs, *end = p + m->attrs_length;
+
+        while (p < end) {
+                const char *word = p;
+
+                while (p < end && (guchar)*p > ' ')
+                        p++;
+                if ((gsize)(p - word) > key_length && word[key_length] == '=' &&
+                    !memcmp(word, key, key_length)) {
+                        *length = p - word - key_length - 1;
+                        return word + key_length + 1;
+                }
+                while (p < end && (guchar)*p <= ' ')
+                        p++;
+        }
+        return NULL;
+}
+
+guint64 message_hash_id(const char *id, gsize n)
+{
+        guint64 h = HASH_SEED;
+        guint64 word;
+
+        for (; n >= 8; id += 8, n -= 8) {
+                memcpy(&word, id, 8);
+                h = hash_word(h, word);
+        }
+        word = 0;
+        memcpy(&word, id, n);
+        return n ? hash_word(h, word) : h;
+}

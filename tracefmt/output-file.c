@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/output-file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracefmt/error.h"
+
+enum { BUFFER = 1 << 16 };
+
+struct OutputFile {
+        int fd;
+        char *path;      /* what the user called it */
+        char *temporary; /* NULL where path itself is written */
+        gsize used;
+        char buffer[BUFFER];
+};
+
+static void set_errno(GError **error, const char *what, const char *path, int code)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "%s: cannot %s: %s", path, what,
+                    g_strerror(code));
+}
+
+/* Whether path may be replaced by a rename: absent, or a regular file and not a
+ * link to one. */
+static gboolean replaceable(const char *path)
+{
+        struct stat st;
+
+        if (lstat(path, &st) < 0)
+                return errno == ENOENT;
+        return S_ISREG(st.st_mode);
+}
+
+char *output_path_temporary(const char *path, GError **error)
+{
+        char *temporary;
+        int fd;
+
+        if (!replaceable(path))
+                return g_strdup(path);
+        temporary = g_strdup_printf("%s.XXXXXX", path);
+        fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);
+        if (fd < 0) {
+                set_errno(error, "create it", path, errno);
+                g_free(temporary);
+                return NULL;
+        }
+        close(fd);
+        return temporary;
+}
+
+gboolean output_path_commit(const char *temporary, const char *path, GError **error)
+{
+        if (!strcmp(temporary, path))
+                return TRUE;
+        if (rename(temporary, path) == 0)
+                return TRUE;
+        set_errno(error, "rename the finished file", path, errno);
+        unlink(temporary);
+        return FALSE;
+}
+
+OutputFile *output_file_new(const char *path, gboolean in_place, GError **error)
+{
+        g_autoptr(OutputFile) out = g_new0(OutputFile, 1);
+
+        out->fd = -1;
+        if (!strcmp(path, "-")) {
+                out->fd = STDOUT_FILENO;
+                out->path = g_strdup("standard output");
+                return g_steal_pointer(&out);
+        }
+        out->path = g_strdup(path);
+        if (!in_place && replaceable(path)) {
+                out->temporary = output_path_temporary(path, error);
+                if (!out->temporary)
+                        return NULL;
+                out->fd = open(out->temporary, O_WRONLY | O_CLOEXEC);
+        } else {
+                out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        }
+        if (out->fd < 0) {
+                set_errno(error, "open it for writing", path, errno);
+                return NULL;
+        }
+        return g_steal_pointer(&out);
+}
+
+static gboolean write_all(OutputFile *out, const char *data, gsize n, GError **error)
+{
+        while (n > 0) {
+                gssize k = write(out->fd, data, n);
+
+                if (k < 0 && errno == EINTR)
+                        continue;
+                if (k < 0) {
+                        set_errno(error, "write", out->path, errno);
+                        return FALSE;
+                }
+                data += k;
+                n -= k;
+        }
+        return TRUE;
+}
+
+gboolean output_file_flush(OutputFile *out, GError **error)
+{
+        gsize n = out->used;
+
+        out->used = 0;
+        return write_all(out, out->buffer, n, error);
+}
+
+gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error)
+{
+        if (n > BUFFER - out->used) {
+                if (!output_file_flush(out, error))
+                        return FALSE;
+                if (n > BUFFER)
+                        return write_all(out, data, n, error);
+        }
+        memcpy(out->buffer + out->used, data, n);
+        out->used += n;
+        return TRUE;
+}
+
+const char *output_file_name(const OutputFile *out)
+{
+        return out->path;
+}
+
+gboolean output_file_close(OutputFile *out, GError **error)
+{
+        gboolean ok = output_file_flush(out, error);
+        /* Some file systems say only here that the disk is full. */
+        int closed = out->fd == STDOUT_FILENO ? 0 : close(out->fd);
+
+        if (out->fd != STDOUT_FILENO)
+                out->fd = -1;
+        if (ok && closed < 0) {
+                set_errno(error, "write", out->path, errno);
+                ok = FALSE;
+        }
+        if (ok && out->temporary) {
+                ok = output_path_commit(out->temporary, out->path, error);
+                g_clear_pointer(&out->temporary, g_free);
+        }
+        output_file_free(out);
+        return ok;
+}
+
+void output_file_free(OutputFile *out)
+{
+        if (!out)
+                return;
+        if (out->fd >= 0 && out->fd != STDOUT_FILENO)
+                close(out->fd);
+        if (out->temporary)
+                unlink(out->temporary);
+        g_free(out->temporary);
+        g_free(out->path);
+        g_free(out);
+}

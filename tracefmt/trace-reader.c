@@ -1,0 +1,670 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/trace-reader.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tracefmt/byte-source.h"
+#include "tracefmt/error.h"
+#include "tracefmt/hash.h"
+
+enum {
+        BLOCK = 1 << 17,     /* one read; stays in the second-level cache */
+        MAX_LINE = 1 << 26,  /* a longer line is not a trace */
+        PAD = 32,            /* bytes that may be looked at past the end */
+        MAX_FACTS = 10000,
+        CACHED_NAMES = 1024, /* a power of two */
+};
+
+/* The last node seen for a hash of a written name: two lookups a line end here.
+ * A name of up to 8 bytes is its own last word, and needs no more comparing. */
+typedef struct {
+        guint64 hash, word;
+        const char *text; /* in the node table */
+        guint32 length;   /* 0: free */
+        NodeId node;
+} CachedName;
+
+struct TraceReader {
+        TraceReaderOptions options;
+        char *path;
+        NodeTable *nodes;
+        ByteSource *source;
+
+        char *block; /* block[0] to block[used - 1], then PAD readable bytes */
+        gsize size, used;
+        const char *p;    /* the next line */
+        const char *stop; /* after the last complete line */
+        guint64 line;     /* number of the line at p, less one */
+        gint64 last;      /* time of the message before */
+        gboolean at_end, pipe;
+
+        GArray *sorted; /* of Message: where all is in memory; texts point into block */
+        guint next_sorted;
+
+        GPtrArray *facts;
+        GHashTable *excluded; /* set of NodeId + 1 */
+        guint64 broken[N_BROKEN];
+        guint64 late;
+        CachedName cache[CACHED_NAMES];
+};
+
+const char *broken_line_name(BrokenLine reason)
+{
+        static const char *const names[N_BROKEN] = {
+                "bad timestamp",  "unknown operation", "bad node name",
+                "missing fields", "control character", "line too long",
+        };
+
+        return names[reason];
+}
+
+/* --- eight bytes at a time ------------------------------------------------ */
+
+#define ONES G_GUINT64_CONSTANT(0x0101010101010101)
+#define HIGHS (ONES * 0x80)
+
+/* The first byte of text is the lowest of the word. */
+static inline guint64 load(const char *p)
+{
+        guint64 word;
+
+        memcpy(&word, p, 8);
+        return GUINT64_FROM_LE(word);
+}
+
+/* How many of the word's bytes, from the first, are no blank or control. */
+static inline guint token_bytes(guint64 word)
+{
+        guint64 hit = (word - ONES * 0x21) & ~word & HIGHS;
+
+        return hit ? (guint)__builtin_ctzll(hit) >> 3 : 8;
+}
+
+/* How many are decimal digits; *value is the number they make. */
+static inline guint digits(guint64 word, guint64 *value)
+{
+        guint64 v = word ^ (ONES * '0');
+        guint64 hit = ((v + ONES * 0x76) | v) & HIGHS;
+        guint n = hit ? (guint)__builtin_ctzll(hit) >> 3 : 8;
+
+        if (n == 0) {
+                *value = 0;
+                return 0;
+        }
+        v <<= 64 - 8 * n; /* leading zeros */
+        v = v * 10 + (v >> 8);
+        *value = ((v & 0x000000ff000000ff) * 0x000f424000000064 +
+                  ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
+                 32;
+        return n;
+}
+
+typedef struct {
+        gsize length;
+        guint64 hash; /* message_hash_id() of it */
+        guint64 word; /* its last length % 8 bytes; of a short token, all of it */
+} Token;
+
+static inline Token scan_token(const char *p)
+{
+        guint64 h = HASH_SEED, word = load(p);
+        guint n = token_bytes(word);
+        gsize length = n;
+
+        while (G_UNLIKELY(n == 8)) {
+                h = hash_word(h, word);
+                word = load(p + length);
+                n = token_bytes(word);
+                length += n;
+        }
+        word &= ~(~G_GUINT64_CONSTANT(0) << 8 * n);
+        return (Token){ length, n ? hash_word(h, word) : h, word };
+}
+
+/* --- one line ------------------------------------------------------------- */
+
+/* Names the line, what was found there and what was expected, or counts it. The
+ * bytes at found are shown up to the end of the token or the line. */
+static int broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
+                  GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        r->broken[reason]++;
+        if (r->options.keep_going)
+                return 0;
+        while (text->len < 60 && *found != '\n' &&
+               (reason == BROKEN_FIELDS || (guchar)*found > ' ' || text->len == 0)) {
+                if ((guchar)*found < ' ' || (guchar)*found >= 0x7f)
+                        g_string_append_printf(text, "\\x%02x", (guchar)*found);
+                else
+                        g_string_append_c(text, *found);
+                found++;
+        }
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s:%" G_GUINT64_FORMAT ": %s: found \"%s\", expected %s",
+                    byte_source_name(r->source), r->line, broken_line_name(reason), text->str,
+                    expected);
+        return -1;
+}
+
+static const gint64 powers[] = { 1000000000, 100000000, 10000000, 1000000, 100000,
+                                 10000,      1000,      100,      10,      1 };
+
+static gboolean is_blank(char c)
+{
+        return c == ' ' || c == '\t';
+}
+
+/* Seconds with 0 to 9 decimals, of any length. NULL where the text is not that,
+ * or too large for 64 bits of ns. */
+static const char *parse_any_stamp(const char *p, gint64 *time)
+{
+        gboolean negative = *p == '-';
+        guint64 seconds, more, fraction = 0;
+        guint n;
+
+        p += negative;
+        n = digits(load(p), &seconds);
+        if (n == 0)
+                return NULL;
+        p += n;
+        if (n == 8) {
+                static const guint64 scale[] = { 1,     10,     100,     1000,
+                                                 10000, 100000, 1000000, 10000000 };
+
+                n = digits(load(p), &more);
+                if (n == 8)
+                        return NULL;
+                seconds = seconds * scale[n] + more;
+                p += n;
+        }
+        if (seconds > G_MAXINT64 / 1000000000 - 1)
+                return NULL;
+        if (*p == '.') {
+                n = digits(load(++p), &fraction);
+                p += n;
+                if (n == 8 && (guchar)(*p - '0') < 10) {
+                        fraction = fraction * 10 + (*p++ - '0');
+                        n = 9;
+                }
+                fraction *= powers[n];
+        }
+        *time = (gint64)(seconds * 1000000000 + fraction);
+        if (negative)
+                *time = -*time;
+        return p;
+}
+
+/* The same, quicker for the seconds of our times (ten digits) with nine or six
+ * decimals: every offset is then known before a byte is looked at. */
+static inline const char *parse_stamp(const char *p, gint64 *time)
+{
+        guint64 high, low, fraction;
+        guint last = (guchar)(p[19] - '0');
+
+        if (p[10] == '.' && digits(load(p), &high) == 8 && digits(load(p + 8), &low) == 2 &&
+            high < 92000000) {
+                guint n = digits(load(p + 11), &fraction);
+
+                if (n == 8 && last < 10 && is_blank(p[20])) {
+                        *time = (gint64)((high * 100 + low) * 1000000000 + fraction * 10 + last);
+                        return p + 20;
+                }
+                if (n == 6 && is_blank(p[17])) {
+                        *time = (gint64)((high * 100 + low) * 1000000000 + fraction * 1000);
+                        return p + 17;
+                }
+        }
+        return parse_any_stamp(p, time);
+}
+
+/* Leaves p after the operation; NULL where it is none. Calls and returns follow
+ * each other at random, so there is no branch on which it is. */
+static inline const char *parse_op(const char *p, MessageOp *op)
+{
+        static const char ops[][16] = {
+                [CALL_SENT] = "CALL_SENT", [CALL_RECV] = "CALL_RECV", [RET_SENT] = "RET_SENT",
+                [RET_RECV] = "RET_RECV",   [MSG_SENT] = "MSG_SENT",   [MSG_RECV] = "MSG_RECV",
+        };
+        guint is_call = *p == 'C';
+        guint o = (*p == 'M') * MSG_SENT + (*p == 'R') * RET_SENT + (p[4 + is_call] == 'R');
+        const char *last = ops[o] + is_call;
+
+        if ((load(p) ^ load(ops[o])) | (load(p + is_call) ^ load(last)))
+                return NULL;
+        *op = o;
+        return p + 8 + is_call;
+}
+
+static inline const char *skip_blanks(const char *p)
+{
+        while (*p == ' ' || *p == '\t')
+                p++;
+        return p;
+}
+
+static NodeId find_node(TraceReader *r, const char *text, Token token, GError **error)
+{
+        NodeId node = node_table_add_written(r->nodes, text, token.length, error);
+        const char *written;
+
+        if (node == NO_NODE)
+                return node;
+        written = node_table_written(r->nodes, node);
+        /* Not where the name was written another way than we write it. */
+        if (strlen(written) == token.length && !memcmp(written, text, token.length))
+                r->cache[token.hash & (CACHED_NAMES - 1)] =
+                        (CachedName){ token.hash, token.word, written, token.length, node };
+        return node;
+}
+
+static inline NodeId node_of(TraceReader *r, const char *text, Token token, GError **error)
+{
+        const CachedName *c = &r->cache[token.hash & (CACHED_NAMES - 1)];
+
+        if (G_LIKELY(c->word == token.word && c->length == token.length &&
+                     (token.length < 8 || (c->hash == token.hash &&
+                                           !memcmp(c->text, text, token.length)))))
+                return c->node;
+        return find_node(r, text, token, error);
+}
+
+static void add_fact(TraceReader *r, const char *line, const char *end)
+{
+        const char *p = skip_blanks(line + 1);
+        const char *colon = memchr(p, ':', end - p);
+
+        if (end > p && end[-1] == '\r')
+                end--;
+        if (!colon || colon == p || colon + 1 >= end || colon[1] != ' ' ||
+            r->facts->len >= MAX_FACTS)
+                return;
+        g_ptr_array_add(r->facts, g_strndup(p, end - p));
+}
+
+/* A line that is no message: empty or a comment. */
+static int parse_comment(TraceReader *r, const char *line, const char *end, GError **error)
+{
+        static const char magic[] = "# ravel trace ";
+
+        if (*line != '#')
+                return 0;
+        if (r->line == 1 && (gsize)(end - line) >= sizeof magic - 1 &&
+            !memcmp(line, magic, sizeof magic - 1)) {
+                const char *version = line + sizeof magic - 1;
+
+                if (version[0] == '1' && (version + 1 == end || (guchar)version[1] <= ' '))
+                        return 0;
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s:1: a trace of version %.*s, expected version 1",
+                            byte_source_name(r->source), (int)MIN(end - version, 20), version);
+                return -1;
+        }
+        add_fact(r, line, end);
+        return 0;
+}
+
+/* The line at r->p, which ends with a newline. 1: a message; 0: none; -1. */
+static inline int parse_line(TraceReader *r, Message *m, GError **error)
+{
+        const char *line = r->p, *p = line, *end;
+        Token token;
+        g_autoptr(GError) name_error = NULL;
+
+        r->line++;
+        if (G_UNLIKELY((guchar)*p <= ' ' || *p == '#')) {
+                p = skip_blanks(p);
+                if (*p == '#' || *p == '\n' || (*p == '\r' && p[1] == '\n')) {
+                        end = memchr(p, '\n', r->stop - p);
+                        r->p = end + 1;
+                        return parse_comment(r, p, end, error);
+                }
+        }
+
+        end = parse_stamp(p, &m->time);
+        if (G_UNLIKELY(!end || !is_blank(*end))) {
+                r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
+                if (end && (*end == '\n' || *end == '\r'))
+                        return broken(r, BROKEN_FIELDS, p,
+                                      "timestamp, operation, sender, receiver and id", error);
+                return broken(r, BROKEN_TIME, p,
+                              "seconds since the epoch with at most 9 decimals", error);
+        }
+        p = skip_blanks(end);
+
+        end = parse_op(p, &m->op);
+        if (G_UNLIKELY(!end || !is_blank(*end))) {
+                r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
+                if (*p == '\n' || *p == '\r' || (end && (*end == '\n' || *end == '\r')))
+                        return broken(r, BROKEN_FIELDS, line,
+                                      "timestamp, operation, sender, receiver and id", error);
+                return broken(
+                        r, BROKEN_OPERATION, p,
+                        "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
+                        error);
+        }
+        p = skip_blanks(end);
+
+        token = scan_token(p);
+        m->sender = G_LIKELY(token.length) ? node_of(r, p, token, &name_error) : NO_NODE;
+        if (G_UNLIKELY(m->sender == NO_NODE || !is_blank(p[token.length])))
+                goto bad_field;
+        p = skip_blanks(p + token.length);
+
+        token = scan_token(p);
+        m->receiver = G_LIKELY(token.length) ? node_of(r, p, token, &name_error) : NO_NODE;
+        if (G_UNLIKELY(m->receiver == NO_NODE || !is_blank(p[token.length])))
+                goto bad_field;
+        p = skip_blanks(p + token.length);
+
+        token = scan_token(p);
+        if (G_UNLIKELY(token.length == 0))
+                goto bad_field;
+        m->id = p;
+        m->id_length = token.length - (token.length == 1 && *p == '-');
+        m->id_hash = token.hash;
+        p += token.length;
+
+        m->attrs_length = 0;
+        m->attrs = p;
+        if (G_LIKELY(*p == '\n')) {
+                r->p = p + 1;
+                return 1;
+        }
+        if (G_UNLIKELY(!is_blank(*p) && *p != '\r')) {
+                token.length = 0;
+                goto bad_field;
+        }
+        end = memchr(p, '\n', r->stop - p);
+        r->p = end + 1;
+        p = skip_blanks(p);
+        while (end > p && (is_blank(end[-1]) || end[-1] == '\r'))
+                end--;
+        m->attrs = p;
+        m->attrs_length = end - p;
+        return 1;
+
+bad_field:
+        /* p is at the field that is wrong, or at the byte after it. */
+        r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
+        if (name_error)
+                return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped",
+                              error);
+        p += token.length;
+        if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
+                return broken(r, BROKEN_FIELDS, line,
+                              "timestamp, operation, sender, receiver and id", error);
+        return broken(r, BROKEN_BYTE, p, "printable text, blanks and tabs", error);
+}
+
+/* --- blocks --------------------------------------------------------------- */
+
+/* Reads on until there is at least one complete line past r->p. 1, 0 at the end
+ * of the input, -1. */
+static int refill(TraceReader *r, GError **error)
+{
+        gsize rest = r->block + r->used - r->p;
+
+        memmove(r->block, r->p, rest);
+        r->used = rest;
+        r->p = r->stop = r->block;
+        for (;;) {
+                char *newline;
+                gssize k;
+
+                if (r->at_end)
+                        return 0;
+                if (r->size - r->used < BLOCK / 2) {
+                        if (r->size > MAX_LINE) {
+                                r->line++;
+                                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                            "%s:%" G_GUINT64_FORMAT
+                                            ": a line of over %d bytes, expected a trace",
+                                            byte_source_name(r->source), r->line, MAX_LINE);
+                                return -1;
+                        }
+                        r->size *= 2;
+                        r->block = g_realloc(r->block, r->size + PAD);
+                        r->p = r->stop = r->block;
+                }
+                k = byte_source_read(r->source, r->block + r->used, r->size - r->used, error);
+                if (k < 0)
+                        return -1;
+                if (k == 0) {
+                        r->at_end = TRUE;
+                        if (r->used == 0)
+                                return 0;
+                        r->block[r->used] = '\n'; /* the last line may lack it */
+                        k = 1;
+                }
+                newline = memrchr(r->block + r->used, '\n', k);
+                r->used += k;
+                memset(r->block + r->used, 0, PAD);
+                if (newline) {
+                        r->stop = newline + 1;
+                        return 1;
+                }
+        }
+}
+
+static gboolean is_excluded(const TraceReader *r, const Message *m)
+{
+        return g_hash_table_contains(r->excluded, GUINT_TO_POINTER(m->sender + 1)) ||
+               g_hash_table_contains(r->excluded, GUINT_TO_POINTER(m->receiver + 1));
+}
+
+/* The next message in the order of the lines. */
+static inline int next_line(TraceReader *r, Message *m, GError **error)
+{
+        for (;;) {
+                int status;
+
+                if (G_UNLIKELY(r->p == r->stop)) {
+                        status = refill(r, error);
+                        if (status <= 0)
+                                return status;
+                }
+                status = parse_line(r, m, error);
+                if (G_UNLIKELY(status <= 0)) {
+                        if (status < 0)
+                                return -1;
+                        continue;
+                }
+                if (G_UNLIKELY(m->time < r->options.from || m->time >= r->options.to))
+                        continue;
+                if (G_UNLIKELY(r->excluded != NULL) && is_excluded(r, m))
+                        continue;
+                return 1;
+        }
+}
+
+int trace_reader_next(TraceReader *r, Message *m, GError **error)
+{
+        int status;
+
+        if (G_UNLIKELY(r->sorted != NULL)) {
+                if (r->next_sorted == r->sorted->len)
+                        return 0;
+                *m = g_array_index(r->sorted, Message, r->next_sorted++);
+                return 1;
+        }
+        status = next_line(r, m, error);
+        if (status <= 0)
+                return status;
+        if (G_UNLIKELY(m->time < r->last)) {
+                if (!r->pipe) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
+                                    "%s:%" G_GUINT64_FORMAT ": time goes backwards",
+                                    byte_source_name(r->source), r->line);
+                        return -1;
+                }
+                r->late++;
+                return 1;
+        }
+        r->last = m->time;
+        return 1;
+}
+
+/* --- sorting -------------------------------------------------------------- */
+
+static int by_time(gconstpointer a, gconstpointer b)
+{
+        gint64 x = ((const Message *)a)->time, y = ((const Message *)b)->time;
+
+        return (x > y) - (x < y);
+}
+
+static gboolean open_source(TraceReader *r, GError **error)
+{
+        struct stat st;
+
+        g_clear_pointer(&r->source, byte_source_free);
+        r->source = byte_source_new(r->path, error);
+        if (!r->source)
+                return FALSE;
+        if (r->options.want_digest)
+                byte_source_want_digest(r->source);
+        r->pipe = !strcmp(r->path, "-") || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode);
+        r->p = r->stop = r->block;
+        r->used = 0;
+        r->at_end = FALSE;
+        r->line = 0;
+        r->last = G_MININT64;
+        memset(r->broken, 0, sizeof r->broken);
+        g_ptr_array_set_size(r->facts, 0);
+        return TRUE;
+}
+
+gboolean trace_reader_sort(TraceReader *r, GError **error)
+{
+        g_autoptr(GArray) messages = g_array_new(FALSE, FALSE, sizeof(Message));
+        Message m;
+        int status;
+
+        g_assert(!r->pipe && !r->sorted);
+        if (!open_source(r, error))
+                return FALSE;
+        /* All of the input in one block: what messages point to then stays. */
+        for (;;) {
+                gssize k;
+
+                if (r->size - r->used < BLOCK) {
+                        r->size *= 2;
+                        r->block = g_realloc(r->block, r->size + PAD);
+                }
+                k = byte_source_read(r->source, r->block + r->used, r->size - r->used, error);
+                if (k < 0)
+                        return FALSE;
+                if (k == 0)
+                        break;
+                r->used += k;
+        }
+        if (r->used > 0 && r->block[r->used - 1] != '\n')
+                r->block[r->used++] = '\n';
+        memset(r->block + r->used, 0, PAD);
+        r->at_end = TRUE;
+        r->p = r->block;
+        r->stop = r->block + r->used;
+        while ((status = next_line(r, &m, error)) > 0)
+                g_array_append_val(messages, m);
+        if (status < 0)
+                return FALSE;
+        g_array_sort(messages, by_time); /* stable: a merge sort */
+        r->sorted = g_steal_pointer(&messages);
+        return TRUE;
+}
+
+/* --- the rest ------------------------------------------------------------- */
+
+TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
+                              const TraceReaderOptions *options, GError **error)
+{
+        g_autoptr(TraceReader) r = g_new0(TraceReader, 1);
+
+        r->options = *options;
+        r->path = g_strdup(path);
+        r->nodes = nodes;
+        r->facts = g_ptr_array_new_with_free_func(g_free);
+        r->size = BLOCK;
+        r->block = g_malloc0(r->size + PAD);
+        if (options->exclude && *options->exclude) {
+                r->excluded = g_hash_table_new(NULL, NULL);
+                for (char *const *name = options->exclude; *name; name++) {
+                        NodeId node = node_table_add(nodes, *name, strlen(*name));
+
+                        g_hash_table_add(r->excluded, GUINT_TO_POINTER(node + 1));
+                }
+        }
+        if (!open_source(r, error))
+                return NULL;
+        return g_steal_pointer(&r);
+}
+
+const char *trace_reader_name(const TraceReader *r)
+{
+        return byte_source_name(r->source);
+}
+
+char *const *trace_reader_facts(const TraceReader *r, guint *n)
+{
+        *n = r->facts->len;
+        return (char *const *)r->facts->pdata;
+}
+
+const guint64 *trace_reader_broken(const TraceReader *r)
+{
+        return r->broken;
+}
+
+guint64 trace_reader_late(const TraceReader *r)
+{
+        return r->late;
+}
+
+const char *trace_reader_digest(TraceReader *r)
+{
+        return byte_source_digest(r->source);
+}
+
+void trace_reader_free(TraceReader *r)
+{
+        if (!r)
+                return;
+        byte_source_free(r->source);
+        if (r->sorted)
+                g_array_free(r->sorted, TRUE);
+        if (r->excluded)
+                g_hash_table_destroy(r->excluded);
+        g_ptr_array_free(r->facts, TRUE);
+        g_free(r->block);
+        g_free(r->path);
+        g_free(r);
+}
+
+gboolean trace_parse_time(const char *text, gint64 *ns, GError **error)
+{
+        g_autofree char *padded = g_strdup_printf("%s%*s", text, 2 * PAD, "");
+        const char *end = parse_stamp(padded, ns);
+
+        if (end && end == padded + strlen(text))
+                return TRUE;
+        if (strlen(text) >= 10) {
+                g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+                g_autofree char *date = g_strconcat(text, strlen(text) == 10 ? "T00:00:00" : "",
+                                                    NULL);
+                g_autoptr(GDateTime) moment = g_date_time_new_from_iso8601(date, utc);
+
+                if (moment) {
+                        *ns = g_date_time_to_unix(moment) * 1000000000 +
+                              g_date_time_get_microsecond(moment) * (gint64)1000;
+                        return TRUE;
+                }
+        }
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "\"%s\" is not a time: expected seconds since the epoch, or UTC as in "
+                    "2026-11-21T10:00:00Z",
+                    text);
+        return FALSE;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Reads a trace, one message at a time (docs/trace-format.md).
+ *
+ * This is the hot path of every analysis: input comes in blocks, a line is
+ * parsed where it lies, eight bytes at a time, and a message's texts point into
+ * the block. Nothing is allocated for a line whose node names were seen before.
+ *
+ * Disorder: a trace should be in time order. Where the first line that is not
+ * turns up, trace_reader_next() fails with RAVEL_ERROR_DISORDER; if the input is
+ * a regular file, trace_reader_sort() then starts again from its beginning with
+ * all of it in memory and in order. A pipe cannot be read again: its late
+ * messages are handed out as they come, and counted.
+ */
+#ifndef RAVEL_TRACE_READER_H
+#define RAVEL_TRACE_READER_H
+
+#include "tracefmt/message.h"
+
+typedef struct TraceReader TraceReader;
+
+typedef struct {
+        gint64 from, to;      /* messages with from <= time < to; ns */
+        char *const *exclude; /* names of nodes whose messages are left out; may be NULL */
+        gboolean keep_going;  /* count broken lines by reason instead of failing */
+        gboolean want_digest; /* trace_reader_digest() will be asked */
+} TraceReaderOptions;
+
+#define TRACE_READER_DEFAULTS { .from = G_MININT64, .to = G_MAXINT64 }
+
+/* What can be wrong with a line. */
+typedef enum {
+        BROKEN_TIME,
+        BROKEN_OPERATION,
+        BROKEN_NODE,
+        BROKEN_FIELDS,
+        BROKEN_BYTE,
+        BROKEN_LENGTH,
+        N_BROKEN,
+} BrokenLine;
+
+const char *broken_line_name(BrokenLine reason); /* "bad timestamp" and so on */
+
+/* Opens path, "-" for standard input; .gz and .zst are known by their magic.
+ * Names are added to nodes, which is borrowed and must outlive the reader. */
+TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
+                              const TraceReaderOptions *options, GError **error);
+
+/* The next message: 1, 0 at the end, or -1 with error set. Its texts are valid
+ * until the next call. */
+int trace_reader_next(TraceReader *reader, Message *message, GError **error);
+
+/* See above. FALSE with error set where the input cannot be read again. */
+gboolean trace_reader_sort(TraceReader *reader, GError **error);
+
+/* What to call the input in a message to the user. */
+const char *trace_reader_name(const TraceReader *reader);
+
+/* The facts ("key: value") of the comments read so far, in order, at most the
+ * first 10,000. Borrowed. */
+char *const *trace_reader_facts(const TraceReader *reader, guint *n);
+
+/* Lines left out by keep_going, by reason; N_BROKEN of them. */
+const guint64 *trace_reader_broken(const TraceReader *reader);
+
+/* Messages of a pipe that came after later ones. */
+guint64 trace_reader_late(const TraceReader *reader);
+
+/* SHA-256 of the input as stored, at its end, if it was asked for; else NULL. */
+const char *trace_reader_digest(TraceReader *reader);
+
+void trace_reader_free(TraceReader *reader);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TraceReader, trace_reader_free)
+
+/* A moment on the command line: seconds since the epoch ("1047680084.5") or UTC
+ * ("2026-11-21T10:00:00Z", date and time; "2026-11-21"). In ns. */
+gboolean trace_parse_time(const char *text, gint64 *ns, GError **error);
+
+#endif

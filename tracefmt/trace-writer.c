@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tracefmt/trace-writer.h"
+
+#include <string.h>
+
+#include "tracefmt/output-file.h"
+
+struct TraceWriter {
+        OutputFile *out;
+        const NodeTable *nodes;
+        gboolean live;
+};
+
+TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
+                              GError **error)
+{
+        static const char first[] = "# ravel trace 1\n";
+        g_autoptr(TraceWriter) w = g_new0(TraceWriter, 1);
+
+        w->nodes = nodes;
+        w->live = live;
+        w->out = output_file_new(path, live, error);
+        if (!w->out || !output_file_write(w->out, first, sizeof first - 1, error) ||
+            (live && !output_file_flush(w->out, error)))
+                return NULL;
+        return g_steal_pointer(&w);
+}
+
+gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, GError **error)
+{
+        g_autoptr(GString) line = g_string_new("# ");
+
+        g_string_append_printf(line, "%s: ", key);
+        for (const char *p = value; *p; p++) {
+                if ((guchar)*p < ' ' || *p == 0x7f)
+                        g_string_append_printf(line, "%%%02X", (guchar)*p);
+                else
+                        g_string_append_c(line, *p);
+        }
+        g_string_append_c(line, '\n');
+        return output_file_write(w->out, line->str, line->len, error) &&
+               (!w->live || output_file_flush(w->out, error));
+}
+
+/* value in decimal, at least width digits. Returns the end. */
+static char *put_digits(char *p, guint64 value, int width)
+{
+        char reversed[20];
+        int n = 0;
+
+        do {
+                reversed[n++] = '0' + value % 10;
+                value /= 10;
+        } while (value || n < width);
+        while (n)
+                *p++ = reversed[--n];
+        return p;
+}
+
+gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
+{
+        const char *sender = node_table_written(w->nodes, m->sender);
+        const char *receiver = node_table_written(w->nodes, m->receiver);
+        const char *op = message_op_name(m->op);
+        guint64 time = m->time < 0 ? -(guint64)m->time : (guint64)m->time;
+        char stamp[40], *p = stamp;
+
+        if (m->time < 0)
+                *p++ = '-';
+        p = put_digits(p, time / 1000000000, 1);
+        *p++ = '.';
+        p = put_digits(p, time % 1000000000, 9);
+        *p++ = '\t';
+        return output_file_write(w->out, stamp, p - stamp, error) &&
+               output_file_write(w->out, op, strlen(op), error) &&
+               output_file_write(w->out, "\t", 1, error) &&
+               output_file_write(w->out, sender, strlen(sender), error) &&
+               output_file_write(w->out, "\t", 1, error) &&
+               output_file_write(w->out, receiver, strlen(receiver), error) &&
+               output_file_write(w->out, "\t", 1, error) &&
+               output_file_write(w->out, m->id_length ? m->id : "-", MAX(m->id_length, 1),
+                                 error) &&
+               (!m->attrs_length ||
+                (output_file_write(w->out, "\t", 1, error) &&
+                 output_file_write(w->out, m->attrs, m->attrs_length, error))) &&
+               output_file_write(w->out, "\n", 1, error) &&
+               (!w->live || output_file_flush(w->out, error));
+}
+
+gboolean trace_writer_close(TraceWriter *w, GError **error)
+{
+        gboolean ok = output_file_close(g_steal_pointer(&w->out), error);
+
+        trace_writer_free(w);
+        return ok;
+}
+
+void trace_writer_free(TraceWriter *w)
+{
+        if (!w)
+                return;
+        output_file_free(w->out);
+        g_free(w);
+}
