@@ -17,7 +17,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-demo.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 "$ravel" capture -r "$demo/shop.pcap.zst" --nodes "$demo/shop.nodes" -w "$work/trace"
-"$ravel" nesting --method paper --format json --calls "$work/calls" "$work/trace" >"$work/json"
+"$ravel" nesting --method paper --format json -n 0 --calls "$work/calls" "$work/trace" >"$work/json"
 {
 	python3 "$check" patterns "$demo/shop.truth.tsv" "$work/json"
 	python3 "$check" slowest "$work/json" 'client>lb(web2(catalog(postgres,postgres)))' catalog 20

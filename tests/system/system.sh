@@ -23,7 +23,7 @@ check() { # ARGUMENT...: of check.py; its lines are ours
 	tests=$((tests + $(grep -c '^ok\|^not ok' <<<"$lines")))
 }
 find_paths() { # LOAD
-	"$ravel" nesting --method paper --format json --calls "$work/$1.calls" "$work/$1.trace" >"$work/$1.json"
+	"$ravel" nesting --method paper --format json -n 0 --calls "$work/$1.calls" "$work/$1.trace" >"$work/$1.json"
 }
 
 slow=20
