@@ -39,5 +39,5 @@ check edges "$work/calm.edges.tsv" "$work/calm.calls"
 echo "# four at a time"
 find_paths busy
 check edges "$work/busy.edges.tsv" "$work/busy.calls"
-check recall "$work/busy.truth.tsv" "$work/busy.json" 0.5
+check paths "$work/busy.truth.tsv" "$work/busy.json"
 echo "1..$tests"
