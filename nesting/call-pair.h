@@ -17,11 +17,30 @@
 #include "paths/path-set.h"
 #include "tracefmt/message.h"
 
+/* One call pair. */
 typedef struct {
         gint64 start, enter, reply, end; /* ns since the epoch */
         NodeId caller, callee;
-        guint32 parent;    /* index into the same array, or NO_PARENT */
-        float probability; /* that the parent is right; 1 where there was no choice */
-} CallPair;                /* 48 bytes: 24 a message */
+        guint8 stamps; /* 1 << MessageOp of each stamp observed */
+} CallPair;
+
+/* All call pairs of a trace, in the order in which they were opened, a column
+ * for each field: most passes need few of them. */
+typedef struct {
+        guint32 n, size;
+        gboolean both_ends;      /* enter and reply are columns of their own */
+        gint64 *start, *end;
+        gint64 *enter, *reply;   /* the same as start and end where only one end was seen */
+        NodeId *caller, *callee; /* NO_NODE for a callee: a call without a return */
+        guint32 *parent;         /* index of the call that caused it, or NO_PARENT */
+        float *probability;      /* that the parent is right; unset where there is none */
+        guint8 *stamps;
+} CallPairs; /* 33 bytes a call, 49 with both ends */
+
+void call_pairs_clear(CallPairs *pairs);
+
+/* Puts a pair at index, without a parent. Columns grow as needed; places that
+ * are skipped have no callee. */
+void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair);
 
 #endif

@@ -14,35 +14,33 @@
 
 #include "nesting/call-pair.h"
 
-/* A call into the node that some later child may still have as its parent. */
+/* A call into a node. */
 typedef struct {
         gint64 enter, reply;
         gint64 busy_until; /* the latest end of the children it was given so far */
-        guint32 call;      /* index into calls */
+        guint32 call;      /* index into the calls */
         guint32 caller;    /* the number of its caller among the node's callers */
-} ActiveCall;
+} CallIn;
 
 typedef struct {
-        const CallPair *calls;
-        const guint32 *in;        /* the calls into the node, by enter */
-        const guint32 *caller_of; /* by NodeId: number among the node's callers */
+        const CallIn *in; /* by enter */
         guint32 n_in, next_in;
         gint64 window;
 
-        ActiveCall *active; /* by enter, ties by the order of the trace */
+        CallIn *active; /* those that some later child may have as its parent; by enter */
         guint32 n_active, size;
         guint32 *found; /* indices into active: the candidates, earliest first */
         guint32 n_found;
 } Candidates;
 
-void candidates_init(Candidates *c, const CallPair *calls, gint64 window);
+void candidates_init(Candidates *c, gint64 window);
 void candidates_clear(Candidates *c);
 
-/* Begins with the calls into one node. All borrowed. */
-void candidates_start(Candidates *c, const guint32 *in, guint32 n_in, const guint32 *caller_of);
+/* Begins with the calls into one node; borrowed. */
+void candidates_start(Candidates *c, const CallIn *in, guint32 n_in);
 
-/* Finds those of child, an index into calls. Children must come in order of
- * start. Linear in the calls open at the node at that time. */
-void candidates_find(Candidates *c, guint32 child);
+/* Finds those of a call from start to end, the index of which is child. Children
+ * must come in order of start. Linear in the calls open at the node then. */
+void candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child);
 
 #endif

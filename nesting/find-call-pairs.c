@@ -6,6 +6,7 @@
 #include "tracefmt/hash.h"
 
 enum {
+        SHORT_ID = 24,    /* bytes; longer ids cost an allocation */
         MAX_CHAIN = 1024, /* open calls of one key that are looked through */
         MAX_LONE = 100000,
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
@@ -37,6 +38,11 @@ typedef struct {
 } KeySlot;
 
 typedef struct {
+        guint64 nodes; /* caller << 32 | callee */
+        guint32 edge;  /* index of an edge, plus one; 0: free */
+} EdgeSlot;
+
+typedef struct {
         guint64 number;
         gint64 time;
         guint32 call;
@@ -49,11 +55,13 @@ struct CallMatcher {
         KeySlot *keys;
         guint32 key_mask, keys_used;
         GArray *edges; /* of Edge */
-        guint32 *edge_slots, edge_mask;
+        EdgeSlot *edge_slots;
+        guint32 edge_mask;
         Settling *queue; /* a ring: calls that could be complete, in time order */
         guint32 queue_start, queue_length, queue_mask;
-        GArray *done; /* of DoneCall */
-        GPtrArray *done_ids;
+        DoneCall *done;
+        guint n_done, done_size;
+        GPtrArray *done_ids; /* the long ones of them */
         GArray *lone; /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
@@ -70,11 +78,10 @@ CallMatcher *call_matcher_new(gint64 window)
         m->key_mask = 1023;
         m->keys = g_new0(KeySlot, m->key_mask + 1);
         m->edge_mask = 255;
-        m->edge_slots = g_new0(guint32, m->edge_mask + 1);
+        m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
         m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
         m->queue_mask = 255;
         m->queue = g_new(Settling, m->queue_mask + 1);
-        m->done = g_array_new(FALSE, FALSE, sizeof(DoneCall));
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
         m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
         m->counts.first = m->counts.last = NO_TIME;
@@ -97,7 +104,7 @@ void call_matcher_free(CallMatcher *m)
         g_free(m->edge_slots);
         g_free(m->queue);
         g_array_free(m->edges, TRUE);
-        g_array_free(m->done, TRUE);
+        g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
         g_array_free(m->lone, TRUE);
         g_free(m);
@@ -110,51 +117,84 @@ static Edge *edge_at(const CallMatcher *m, guint32 i)
         return &g_array_index(m->edges, Edge, i);
 }
 
-static guint32 edge_slot(const CallMatcher *m, NodeId caller, NodeId callee)
+static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
 {
-        guint32 i = hash_word(HASH_SEED, (guint64)caller << 32 | callee) & m->edge_mask;
+        guint32 i = hash_word(HASH_SEED, nodes) & m->edge_mask;
 
-        while (m->edge_slots[i]) {
-                const Edge *e = edge_at(m, m->edge_slots[i] - 1);
-
-                if (e->caller == caller && e->callee == callee)
-                        break;
+        while (m->edge_slots[i].edge && m->edge_slots[i].nodes != nodes)
                 i = (i + 1) & m->edge_mask;
-        }
-        return i;
+        return &m->edge_slots[i];
 }
 
 static guint32 add_edge(CallMatcher *m, NodeId caller, NodeId callee)
 {
         Edge edge = { .caller = caller, .callee = callee };
+        guint64 nodes = (guint64)caller << 32 | callee;
 
         g_array_append_val(m->edges, edge);
         if (m->edges->len * 2 > m->edge_mask) {
-                g_free(m->edge_slots);
-                m->edge_mask = m->edge_mask * 2 + 1;
-                m->edge_slots = g_new0(guint32, m->edge_mask + 1);
-                for (guint32 e = 0; e + 1 < m->edges->len; e++)
-                        m->edge_slots[edge_slot(m, edge_at(m, e)->caller,
-                                                edge_at(m, e)->callee)] = e + 1;
+                EdgeSlot *old = m->edge_slots;
+                guint32 old_mask = m->edge_mask;
+
+                m->edge_mask = old_mask * 2 + 1;
+                m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
+                for (guint32 i = 0; i <= old_mask; i++)
+                        if (old[i].edge)
+                                *edge_slot(m, old[i].nodes) = old[i];
+                g_free(old);
         }
-        m->edge_slots[edge_slot(m, caller, callee)] = m->edges->len;
+        *edge_slot(m, nodes) = (EdgeSlot){ nodes, m->edges->len };
         return m->edges->len - 1;
 }
 
 static inline guint32 find_edge(CallMatcher *m, NodeId caller, NodeId callee)
 {
-        guint32 e = m->edge_slots[edge_slot(m, caller, callee)];
+        guint32 e = edge_slot(m, (guint64)caller << 32 | callee)->edge;
 
         return G_LIKELY(e) ? e - 1 : add_edge(m, caller, callee);
 }
 
 /* --- the table of open calls ---------------------------------------------- */
 
+/* memcmp() and memcpy() of up to 24 bytes, without the call: ids are short. */
+static inline gboolean same_bytes(const char *a, const char *b, guint32 n)
+{
+        guint64 x, y;
+
+        if (G_UNLIKELY(n < 8 || n > SHORT_ID))
+                return !memcmp(a, b, n);
+        for (guint32 i = 0; i + 8 <= n; i += 8) {
+                memcpy(&x, a + i, 8);
+                memcpy(&y, b + i, 8);
+                if (x != y)
+                        return FALSE;
+        }
+        memcpy(&x, a + n - 8, 8);
+        memcpy(&y, b + n - 8, 8);
+        return x == y;
+}
+
+static inline void copy_bytes(char *to, const char *from, guint32 n)
+{
+        guint64 x;
+
+        if (G_UNLIKELY(n < 8 || n > SHORT_ID)) {
+                memcpy(to, from, n);
+                return;
+        }
+        for (guint32 i = 0; i + 8 <= n; i += 8) {
+                memcpy(&x, from + i, 8);
+                memcpy(to + i, &x, 8);
+        }
+        memcpy(&x, from + n - 8, 8);
+        memcpy(to + n - 8, &x, 8);
+}
+
 static inline gboolean same_id(const OpenCall *c, const Message *m)
 {
         const char *id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place;
 
-        return c->id_length == m->id_length && !memcmp(id, m->id, c->id_length);
+        return c->id_length == m->id_length && same_bytes(id, m->id, c->id_length);
 }
 
 /* The slot of the key, or the free slot where it would be. */
@@ -212,7 +252,7 @@ static void remove_key(CallMatcher *m, guint32 i)
         m->keys_used--;
 }
 
-static guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const Message *message)
+static inline guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const Message *message)
 {
         guint32 index = m->free;
         OpenCall *c;
@@ -239,7 +279,7 @@ static guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const Messag
         if (c->id_length > SHORT_ID)
                 c->id.apart = g_memdup2(message->id, c->id_length);
         else
-                memcpy(c->id.in_place, message->id, c->id_length);
+                copy_bytes(c->id.in_place, message->id, c->id_length);
         return index;
 }
 
@@ -259,58 +299,77 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
                 g_array_append_val(m->lone, lone);
 }
 
-static gint64 first_of(const OpenCall *c, MessageOp a, MessageOp b)
+static inline gint64 first_of(const OpenCall *c, MessageOp a, MessageOp b)
 {
         return c->stamps & 1 << a ? c->stamp[a] : c->stamp[b];
 }
 
-/* The call goes out of the table; as a pair, or as what was lone of it. */
-static void release(CallMatcher *m, guint32 index)
+/* A call goes out of the table as a pair. Its place stays as it is until the next
+ * message, since the id is handed out from there. */
+static inline void release_pair(CallMatcher *m, guint32 index, Edge *e)
 {
         OpenCall *c = &m->open[index];
-        Edge *e = edge_at(m, c->edge);
-        char *id = c->id_length > SHORT_ID ? c->id.apart : NULL;
+        DoneCall *d;
 
-        if ((c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS)) {
-                DoneCall *d;
-
-                g_array_set_size(m->done, m->done->len + 1);
-                d = &g_array_index(m->done, DoneCall, m->done->len - 1);
-                d->pair.start = first_of(c, CALL_SENT, CALL_RECV);
-                d->pair.enter = first_of(c, CALL_RECV, CALL_SENT);
-                d->pair.reply = first_of(c, RET_SENT, RET_RECV);
-                d->pair.end = first_of(c, RET_RECV, RET_SENT);
-                d->pair.caller = e->caller;
-                d->pair.callee = e->callee;
-                d->pair.parent = NO_PARENT;
-                d->pair.probability = 1;
-                d->number = c->number;
-                d->stamps = c->stamps;
-                d->id_length = c->id_length;
-                d->long_id = id;
-                if (id)
-                        g_ptr_array_add(m->done_ids, id);
-                else
-                        memcpy(d->short_id, c->id.in_place, SHORT_ID);
-                m->counts.pairs++;
-                e->pairs++;
-                e->longest = MAX(e->longest, d->pair.end - d->pair.start);
-        } else {
-                gboolean is_return = !(c->stamps & CALL_STAMPS);
-
-                add_lone(m, c->edge,
-                         is_return ? first_of(c, RET_SENT, RET_RECV)
-                                   : first_of(c, CALL_RECV, CALL_SENT),
-                         is_return);
-                g_free(id);
+        if (G_UNLIKELY(m->n_done == m->done_size)) {
+                m->done_size = MAX(16, 2 * m->done_size);
+                m->done = g_renew(DoneCall, m->done, m->done_size);
         }
+        d = &m->done[m->n_done++];
+        d->pair.start = first_of(c, CALL_SENT, CALL_RECV);
+        d->pair.enter = first_of(c, CALL_RECV, CALL_SENT);
+        d->pair.reply = first_of(c, RET_SENT, RET_RECV);
+        d->pair.end = first_of(c, RET_RECV, RET_SENT);
+        d->pair.caller = e->caller;
+        d->pair.callee = e->callee;
+        d->pair.stamps = c->stamps;
+        d->number = c->number;
+        d->id_length = c->id_length;
+        d->id = c->id.in_place;
+        if (G_UNLIKELY(c->id_length > SHORT_ID)) {
+                d->id = c->id.apart;
+                g_ptr_array_add(m->done_ids, c->id.apart);
+        }
+        m->counts.pairs++;
+        e->pairs++;
+        e->longest = MAX(e->longest, d->pair.end - d->pair.start);
         c->next = m->free;
         c->number = G_MAXUINT64;
         m->free = index;
 }
 
+static void release_lone(CallMatcher *m, guint32 index)
+{
+        OpenCall *c = &m->open[index];
+        gboolean is_return = !(c->stamps & CALL_STAMPS);
+
+        add_lone(m, c->edge,
+                 is_return ? first_of(c, RET_SENT, RET_RECV) : first_of(c, CALL_RECV, CALL_SENT),
+                 is_return);
+        if (c->id_length > SHORT_ID)
+                g_free(c->id.apart);
+        c->next = m->free;
+        c->number = G_MAXUINT64;
+        m->free = index;
+}
+
+static gboolean is_pair(const OpenCall *c)
+{
+        return (c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS);
+}
+
+static void release(CallMatcher *m, guint32 index)
+{
+        OpenCall *c = &m->open[index];
+
+        if (is_pair(c))
+                release_pair(m, index, edge_at(m, c->edge));
+        else
+                release_lone(m, index);
+}
+
 /* Takes one call out of its key's chain (slot: the key's) and releases it. */
-static void take_out(CallMatcher *m, guint32 slot, guint32 index)
+static inline void take_out(CallMatcher *m, guint32 slot, guint32 index)
 {
         guint32 head = m->keys[slot].call - 1;
         OpenCall *c = &m->open[index];
@@ -411,53 +470,71 @@ static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp o
 static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint32 edge,
                            const Message *message)
 {
-        guint32 first, index;
+        guint32 index = new_call(m, hash, edge, message);
+        OpenCall *first;
 
-        if (m->keys[slot].call) {
-                first = m->keys[slot].call - 1;
-                /* Without ids all calls of an edge share a chain: one that could
-                 * be complete does not wait in the way of too many others. */
-                if (m->open[first].chain >= MAX_CHAIN && (m->open[first].stamps & CALL_STAMPS) &&
-                    (m->open[first].stamps & RET_STAMPS)) {
-                        take_out(m, slot, first);
-                        first = m->keys[slot].call - 1;
-                }
-                index = new_call(m, hash, edge, message);
-                m->open[m->open[first].tail].next = index;
-                m->open[first].tail = index;
-                m->open[first].chain++;
+        if (G_LIKELY(!m->keys[slot].call)) {
+                m->keys[slot] = (KeySlot){ (guint32)hash, index + 1 };
+                if (G_UNLIKELY(++m->keys_used > m->key_mask / 2))
+                        grow_keys(m);
                 return index;
         }
-        index = new_call(m, hash, edge, message);
-        m->keys[slot] = (KeySlot){ (guint32)hash, index + 1 };
-        if (++m->keys_used > m->key_mask / 2)
-                grow_keys(m);
+        first = &m->open[m->keys[slot].call - 1];
+        m->open[first->tail].next = index;
+        first->tail = index;
+        first->chain++;
+        /* Without ids all calls of an edge share a chain: one that could be
+         * complete does not wait in the way of too many others. */
+        if (first->chain > MAX_CHAIN && is_pair(first))
+                take_out(m, slot, m->keys[slot].call - 1);
         return index;
+}
+
+/* Forgets the pairs that were handed out. */
+static inline void begin(CallMatcher *m)
+{
+        m->n_done = 0;
+        if (G_UNLIKELY(m->done_ids->len))
+                g_ptr_array_set_size(m->done_ids, 0);
+}
+
+/* The first call of the key that still lacks this stamp. */
+static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
+                         const Message *message)
+{
+        guint32 index = m->keys[slot].call - 1;
+        gboolean is_call = message_is_call(message);
+
+        /* A call where no other stamp of calls is known is always a new one. */
+        if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && m->window == 0)
+                return NO_CALL;
+        for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
+                if (fits(m, &m->open[index], message->op, message->time))
+                        return index;
+                index = m->open[index].next;
+        }
+        return NO_CALL;
 }
 
 guint call_matcher_add(CallMatcher *m, const Message *message)
 {
         gboolean is_return = message_is_return(message);
         guint8 bit = 1 << message->op;
-        guint32 edge_index, slot, index, found = NO_CALL;
+        guint32 edge_index, slot, found = NO_CALL;
         guint64 hash;
         OpenCall *c;
         Edge *edge;
         guint result = 0;
 
-        if (m->done->len) {
-                g_array_set_size(m->done, 0);
-                g_ptr_array_set_size(m->done_ids, 0);
-        }
+        begin(m);
         m->counts.messages++;
+        if (G_UNLIKELY(message->time > m->counts.last)) /* also the first: NO_TIME is least */
+                m->counts.last = message->time;
         if (G_UNLIKELY(m->counts.first == NO_TIME))
-                m->counts.first = m->counts.last = message->time;
-        m->counts.last = MAX(m->counts.last, message->time);
-        if (G_UNLIKELY(m->queue_length > 0))
-                settle_until(m, message->time - m->horizon);
+                m->counts.first = message->time;
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 m->counts.one_way++;
-                return m->done->len ? MATCH_DONE : 0;
+                goto settle_others;
         }
 
         edge_index = is_return ? find_edge(m, message->receiver, message->sender)
@@ -470,64 +547,57 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         }
         hash = hash_word(message->id_hash, edge_index);
         slot = find_key(m, hash, edge_index, message);
-
-        /* A call where no other stamp of calls is known is always a new one. */
-        index = m->keys[slot].call ? m->keys[slot].call - 1 : NO_CALL;
-        if (!is_return && (edge->kinds & CALL_STAMPS) == bit && m->window == 0)
-                index = NO_CALL;
-        for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
-                if (fits(m, &m->open[index], message->op, message->time)) {
-                        found = index;
-                        break;
-                }
-                index = m->open[index].next;
-        }
+        if (m->keys[slot].call)
+                found = find_open(m, slot, edge, message);
 
         if (found == NO_CALL) {
                 if (is_return && m->window == 0) {
                         add_lone(m, edge_index, message->time, TRUE);
-                        return m->done->len ? MATCH_DONE : 0;
+                        goto settle_others;
                 }
                 found = append_call(m, slot, hash, edge_index, message);
-                result |= is_return ? 0 : MATCH_OPENED;
+                result = is_return ? 0 : MATCH_OPENED;
                 if (is_return)
                         settle(m, found, message->time);
         } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
-                result |= MATCH_CLOSED;
+                result = MATCH_CLOSED;
         }
 
         c = &m->open[found];
         c->stamps |= bit;
         c->stamp[message->op] = message->time;
-        if ((c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS)) {
+        if (is_pair(c)) {
                 /* The edge's kinds are sure once they have not grown for a while. */
                 if (c->stamps == (CALL_STAMPS | RET_STAMPS) ||
-                    (c->stamps == edge->kinds &&
-                     message->time - edge->kinds_since > m->horizon))
+                    (c->stamps == edge->kinds && message->time - edge->kinds_since > m->horizon))
                         take_out(m, slot, found);
                 else
                         settle(m, found, message->time);
         }
-        return result | (m->done->len ? MATCH_DONE : 0);
+
+settle_others:
+        /* Last, so that no call is opened in the place of one handed out. */
+        if (G_UNLIKELY(m->queue_length > 0))
+                settle_until(m, message->time - m->horizon);
+        return result | (m->n_done ? MATCH_DONE : 0);
 }
 
 guint call_matcher_finish(CallMatcher *m)
 {
-        g_array_set_size(m->done, 0);
-        g_ptr_array_set_size(m->done_ids, 0);
+        begin(m);
         for (guint32 i = 0; i < m->n_open; i++)
                 if (m->open[i].number != G_MAXUINT64)
                         release(m, i);
         memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
         m->keys_used = 0;
         m->queue_length = 0;
-        return m->done->len ? MATCH_DONE : 0;
+        return m->n_done ? MATCH_DONE : 0;
 }
 
 const DoneCall *call_matcher_done(CallMatcher *m, guint *n)
 {
-        *n = m->done->len;
-        return (const DoneCall *)m->done->data;
+        *n = m->n_done;
+        return m->done;
 }
 
 const MatchCounts *call_matcher_counts(const CallMatcher *m)

@@ -23,8 +23,6 @@
 
 typedef struct CallMatcher CallMatcher;
 
-enum { SHORT_ID = 24 }; /* bytes; longer ids cost an allocation */
-
 /* What a message did; a set of flags. */
 enum {
         MATCH_OPENED = 1, /* it is the first of a new call */
@@ -34,19 +32,11 @@ enum {
 
 /* A call pair that is complete. */
 typedef struct {
-        CallPair pair;     /* parent is NO_PARENT, probability 1 */
+        CallPair pair;
         guint64 number;    /* counts calls from 0 in the order they opened */
-        guint8 stamps;     /* 1 << MessageOp of each stamp observed */
         guint32 id_length; /* 0 where the call has no id */
-        char short_id[SHORT_ID];
-        char *long_id;     /* NULL where the id fits into short_id */
+        const char *id;    /* as written; valid until the next message is added */
 } DoneCall;
-
-/* The call's id, as written, not NUL-terminated. Valid until the next message. */
-static inline const char *done_call_id(const DoneCall *done)
-{
-        return done->long_id ? done->long_id : done->short_id;
-}
 
 /* A call without a return, or a return without a call. */
 typedef struct {

@@ -69,8 +69,8 @@ static guint32 *find_roots(const Nesting *n, guint32 *n_roots)
 {
         g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
 
-        for (guint32 i = 0; i < n->n_calls; i++)
-                if (n->calls[i].parent == NO_PARENT)
+        for (guint32 i = 0; i < n->calls.n; i++)
+                if (n->calls.parent[i] == NO_PARENT)
                         g_array_append_val(roots, i);
         *n_roots = roots->len;
         nesting_sort_calls(n, (guint32 *)roots->data, roots->len);
@@ -81,53 +81,64 @@ typedef struct {
         guint32 call, parent; /* parent: its place in the instance */
 } Pending;
 
-/* CreatePathNode, without recursion: the instance below root in pre-order,
- * siblings in call order. order[] takes the index of each call. */
-static void gather(const Nesting *n, guint32 root, GArray *path, GArray *stack)
-{
-        Pending pending = { root, NO_PARENT };
+/* The instance in hand, and the calls still to be put into it. */
+typedef struct {
+        PathCall *path;
+        guint32 n_path, path_size;
+        Pending *stack;
+        guint32 n_stack, stack_size;
+} Instance;
 
-        g_array_set_size(path, 0);
-        g_array_append_val(stack, pending);
-        while (stack->len) {
-                Pending p = g_array_index(stack, Pending, stack->len - 1);
-                const CallPair *c = &n->calls[p.call];
+static inline void push(Instance *g, guint32 call, guint32 parent)
+{
+        if (G_UNLIKELY(g->n_stack == g->stack_size)) {
+                g->stack_size = MAX(64, g->stack_size * 2);
+                g->stack = g_renew(Pending, g->stack, g->stack_size);
+        }
+        g->stack[g->n_stack++] = (Pending){ call, parent };
+}
+
+/* CreatePathNode, without recursion: the instance below root in pre-order,
+ * siblings in call order. */
+static void gather(const Nesting *n, guint32 root, Instance *g)
+{
+        const CallPairs *c = &n->calls;
+
+        g->n_path = g->n_stack = 0;
+        push(g, root, NO_PARENT);
+        while (g->n_stack) {
+                Pending p = g->stack[--g->n_stack];
+                guint32 i = p.call, place = g->n_path++;
                 PathCall *to;
 
-                g_array_set_size(stack, stack->len - 1);
-                g_array_set_size(path, path->len + 1);
-                to = &g_array_index(path, PathCall, path->len - 1);
+                if (G_UNLIKELY(place == g->path_size)) {
+                        g->path_size = MAX(64, g->path_size * 2);
+                        g->path = g_renew(PathCall, g->path, g->path_size);
+                }
+                to = &g->path[place];
                 *to = (PathCall){ .parent = p.parent,
-                                  .caller = c->caller,
-                                  .callee = c->callee,
-                                  .start = c->start,
-                                  .enter = c->enter,
-                                  .reply = c->reply,
-                                  .end = c->end,
-                                  .stamps = n->stamps[p.call],
-                                  .probability = c->probability,
-                                  .candidates = n->candidates[p.call],
-                                  .call = p.call };
+                                  .caller = c->caller[i],
+                                  .callee = c->callee[i],
+                                  .start = c->start[i],
+                                  .enter = c->enter[i],
+                                  .reply = c->reply[i],
+                                  .end = c->end[i],
+                                  .stamps = c->stamps[i],
+                                  .probability = place == 0 ? 1 : c->probability[i],
+                                  .candidates = n->candidates ? n->candidates[i] : 0,
+                                  .call = i };
                 if (n->ids)
-                        to->id = nesting_call_id(n, p.call, &to->id_length);
+                        to->id = nesting_call_id(n, i, &to->id_length);
                 /* The latest child is first in the list, and so deepest here. */
-                pending.parent = path->len - 1;
-                for (pending.call = n->first_child[p.call]; pending.call != NO_PARENT;
-                     pending.call = n->next_child[pending.call])
-                        g_array_append_val(stack, pending);
+                for (guint32 k = n->first_child[i]; k != NO_PARENT; k = n->next_child[k])
+                        push(g, k, place);
         }
 }
 
-gboolean nesting_find_paths(Nesting *n, PathSet *set, guint64 *instance, GError **error)
+static void summarise(const Nesting *n, PathSet *set)
 {
-        g_autofree Cut *cuts = find_cuts(n);
-        g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(PathCall));
-        g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(Pending));
-        guint32 n_roots;
-        g_autofree guint32 *roots = find_roots(n, &n_roots);
         const MatchCounts *counts = call_matcher_counts(n->matcher);
         PathSetSummary *summary = path_set_summary(set);
-        guint64 number = 0;
 
         summary->messages = counts->messages;
         summary->calls = counts->pairs;
@@ -135,23 +146,35 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, guint64 *instance, GError 
         summary->unmatched_returns = counts->lone_returns;
         summary->first = counts->first;
         summary->last = counts->last;
-        for (guint32 i = 0; i < n_roots; i++) {
-                const CallPair *root = &n->calls[roots[i]];
-                const Cut *cut = &cuts[root->caller];
-                gboolean is_cut = root->end <= cut->returned || root->start > cut->called;
+}
 
-                gather(n, roots[i], path, stack);
-                for (guint k = 0; instance && k < path->len; k++)
-                        instance[g_array_index(path, PathCall, k).call] =
-                                is_cut ? G_MAXUINT64 : number;
-                if (is_cut) {
-                        summary->cut_instances++;
-                        continue;
-                }
-                g_array_index(path, PathCall, 0).caller = n->fold[root->caller];
-                if (!path_set_add(set, (PathCall *)path->data, path->len, error))
-                        return FALSE;
-                number++;
+gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
+{
+        g_autofree Cut *cuts = find_cuts(n);
+        Instance instance = { 0 };
+        guint32 n_roots;
+        g_autofree guint32 *roots = find_roots(n, &n_roots);
+        guint64 number = 0;
+        gboolean ok = TRUE;
+
+        path_set_set_fold(set, n->fold);
+        summarise(n, set);
+        for (guint32 i = 0; ok && i < n_roots; i++) {
+                const Cut *cut = &cuts[n->calls.caller[roots[i]]];
+                gboolean is_cut = n->calls.end[roots[i]] <= cut->returned ||
+                                  n->calls.start[roots[i]] > cut->called;
+
+                gather(n, roots[i], &instance);
+                if (is_cut)
+                        path_set_summary(set)->cut_instances++;
+                else
+                        ok = path_set_add(set, instance.path, instance.n_path, error);
+                for (guint32 k = 0; ok && places && k < instance.n_path; k++)
+                        places[instance.path[k].call] =
+                                (CallPlace){ number, is_cut ? NO_PATTERN : path_set_latest(set) };
+                number += !is_cut;
         }
-        return TRUE;
+        g_free(instance.path);
+        g_free(instance.stack);
+        return ok;
 }

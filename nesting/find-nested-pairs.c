@@ -26,26 +26,26 @@ static double penalty(guint32 count, double exponent)
 }
 
 /* What remains of a score of parent's, its children so far considered. */
-static double penalise(const Nesting *n, double score, guint32 parent, const CallPair *child)
+static double penalise(const Nesting *n, double score, guint32 parent, const CallOut *child)
 {
+        const CallPairs *c = &n->calls;
+        NodeId callee = c->callee[child->call];
         guint32 overlapping = 0, same = 0, any = 0;
 
         for (guint32 k = n->first_child[parent]; k != NO_PARENT; k = n->next_child[k]) {
-                const CallPair *other = &n->calls[k];
-
-                overlapping += other->start < child->end && child->start < other->end;
-                same += other->callee == child->callee;
+                overlapping += c->start[k] < child->end && child->start < c->end[k];
+                same += c->callee[k] == callee;
                 any++;
         }
         return score * penalty(overlapping, n->options.overlap) *
                penalty(same, n->options.same) * penalty(any, n->options.any);
 }
 
-/* Is call an ancestor of descendant? */
+/* Is call an ancestor of descendant, or descendant itself? */
 static gboolean is_ancestor(const Nesting *n, guint32 call, guint32 descendant)
 {
         while (descendant != NO_PARENT && descendant != call)
-                descendant = n->calls[descendant].parent;
+                descendant = n->calls.parent[descendant];
         return descendant == call;
 }
 
@@ -53,30 +53,29 @@ void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates
                        const Scoreboard *board)
 {
         gboolean by_kind = n->options.same != 0 || n->options.any != 0;
+        /* Only clocks that disagree let two calls enclose each other. */
+        gboolean cycles = n->options.window > 0 || n->calls.both_ends;
 
-        candidates_start(candidates, node->in, node->n_in, node->caller_of);
+        candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
-                guint32 index = node->out[i];
-                CallPair *child = &n->calls[index];
-                guint32 callee = node->callee_of[child->callee];
+                const CallOut *child = &node->out[i];
                 gint64 start = child->start + n->options.window;
                 double best = 0, sum = 0;
-                ActiveCall *parent = NULL;
+                CallIn *parent = NULL;
 
-                candidates_find(candidates, index);
+                candidates_find(candidates, child->start, child->end, child->call);
                 for (guint32 k = 0; k < candidates->n_found; k++) {
-                        ActiveCall *p = &candidates->active[candidates->found[k]];
+                        CallIn *p = &candidates->active[candidates->found[k]];
                         double score = 1;
 
                         if (candidates->n_found > 1)
-                                score = scoreboard_lookup(board, p->caller, callee,
+                                score = scoreboard_lookup(board, p->caller, child->callee,
                                                           start - p->enter);
                         /* Only a child that ended later than this one starts overlaps. */
                         if (by_kind || p->busy_until > child->start)
                                 score = penalise(n, score, p->call, child);
-                        /* With clocks that disagree two calls could enclose each other. */
-                        if (G_UNLIKELY(n->first_child[index] != NO_PARENT) &&
-                            is_ancestor(n, index, p->call))
+                        if (cycles && n->first_child[child->call] != NO_PARENT &&
+                            is_ancestor(n, child->call, p->call))
                                 continue;
                         sum += score;
                         if (score > best) {
@@ -86,10 +85,10 @@ void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates
                 }
                 if (!parent)
                         continue;
-                child->parent = parent->call;
-                child->probability = best / sum;
-                n->next_child[index] = n->first_child[parent->call];
-                n->first_child[parent->call] = index;
+                n->calls.parent[child->call] = parent->call;
+                n->calls.probability[child->call] = best / sum;
+                n->next_child[child->call] = n->first_child[parent->call];
+                n->first_child[parent->call] = child->call;
                 parent->busy_until = MAX(parent->busy_until, child->end);
         }
 }

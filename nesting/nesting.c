@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paths/fold-clients.h"
+#include "tracefmt/big-memory.h"
 #include "tracefmt/error.h"
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
@@ -14,23 +15,27 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->options = *options;
         n->nodes = nodes;
         n->matcher = call_matcher_new(options->window);
-        if (options->keep_ids)
+        if (options->keep)
                 n->ids = g_byte_array_new();
         return n;
 }
 
 void nesting_free(Nesting *n)
 {
+        gsize size;
+
         if (!n)
                 return;
+        size = n->calls.n * sizeof(guint32);
         call_matcher_free(n->matcher);
-        g_free(n->calls);
-        g_free(n->stamps);
-        g_free(n->candidates);
-        g_free(n->first_child);
-        g_free(n->next_child);
+        big_free(n->candidates, size);
+        big_free(n->first_child, size);
+        big_free(n->next_child, size);
+        big_free(n->id_at, n->id_size * sizeof *n->id_at);
+        call_pairs_clear(&n->calls);
+        g_free(n->calls_into);
+        g_free(n->calls_from);
         g_free(n->fold);
-        g_free(n->id_at);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         g_free(n);
@@ -38,47 +43,52 @@ void nesting_free(Nesting *n)
 
 /* --- FindCallPairs -------------------------------------------------------- */
 
-/* A call's place is its number, so that the array is in the order in which calls
- * were opened; the places of calls that found no return are closed up later. */
-static gboolean reserve(Nesting *n, guint64 number, GError **error)
+static void grow_nodes(Nesting *n, NodeId node)
 {
-        guint32 old = n->calls_size;
+        guint old = n->nodes_size;
 
-        if (number < n->calls_size)
-                return TRUE;
-        if (number >= NO_PARENT) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "more than %u calls, expected fewer: narrow it with --from and --to",
-                            NO_PARENT - 1);
-                return FALSE;
-        }
-        n->calls_size = MIN(MAX(number + 1, old ? old * (guint64)2 : 4096), NO_PARENT);
-        n->calls = g_renew(CallPair, n->calls, n->calls_size);
-        n->stamps = g_renew(guint8, n->stamps, n->calls_size);
-        memset(n->stamps + old, 0, n->calls_size - old);
-        if (n->ids)
-                n->id_at = g_renew(guint64, n->id_at, n->calls_size);
-        return TRUE;
+        n->nodes_size = MAX(node + 1, MAX(64, old * 2));
+        n->calls_into = g_renew(guint32, n->calls_into, n->nodes_size);
+        n->calls_from = g_renew(guint32, n->calls_from, n->nodes_size);
+        memset(n->calls_into + old, 0, (n->nodes_size - old) * sizeof *n->calls_into);
+        memset(n->calls_from + old, 0, (n->nodes_size - old) * sizeof *n->calls_from);
 }
 
+static void keep_id(Nesting *n, const DoneCall *done)
+{
+        if (done->number >= n->id_size) {
+                gsize size = MAX(n->calls.size, done->number + 1);
+
+                n->id_at = big_renew(n->id_at, n->id_size * sizeof *n->id_at,
+                                     size * sizeof *n->id_at);
+                n->id_size = size;
+        }
+        g_byte_array_append(n->ids, (const guint8 *)done->id, done->id_length);
+        n->id_at[done->number] = (guint64)n->ids->len << 32 | done->id_length;
+}
+
+/* A call's place is its number, so that calls are in the order in which they were
+ * opened; the places of those that found no return are closed up later. */
 static gboolean take_done(Nesting *n, GError **error)
 {
         guint n_done;
         const DoneCall *done = call_matcher_done(n->matcher, &n_done);
 
-        for (guint i = 0; i < n_done; i++) {
-                guint64 number = done[i].number;
-
-                if (!reserve(n, number, error))
+        for (guint i = 0; i < n_done; i++, done++) {
+                if (G_UNLIKELY(done->number >= NO_PARENT)) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "more than %u calls, expected fewer: narrow the trace with "
+                                    "--from and --to",
+                                    NO_PARENT - 1);
                         return FALSE;
-                n->calls[number] = done[i].pair;
-                n->stamps[number] = done[i].stamps;
-                n->n_calls = MAX(n->n_calls, number + 1);
-                if (n->ids) {
-                        g_byte_array_append(n->ids, (const guint8 *)done_call_id(&done[i]),
-                                            done[i].id_length);
-                        n->id_at[number] = (guint64)n->ids->len << 32 | done[i].id_length;
                 }
+                call_pairs_put(&n->calls, done->number, &done->pair);
+                if (G_UNLIKELY(MAX(done->pair.caller, done->pair.callee) >= n->nodes_size))
+                        grow_nodes(n, MAX(done->pair.caller, done->pair.callee));
+                n->calls_into[done->pair.callee]++;
+                n->calls_from[done->pair.caller]++;
+                if (n->ids)
+                        keep_id(n, done);
         }
         return TRUE;
 }
@@ -98,21 +108,27 @@ const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
 
 static void close_up(Nesting *n)
 {
+        CallPairs *c = &n->calls;
         guint32 kept = 0;
 
-        for (guint32 i = 0; i < n->n_calls; i++) {
-                if (!n->stamps[i])
+        if (call_matcher_counts(n->matcher)->pairs == c->n)
+                return;
+        for (guint32 i = 0; i < c->n; i++) {
+                if (c->callee[i] == NO_NODE)
                         continue;
-                n->calls[kept] = n->calls[i];
-                n->stamps[kept] = n->stamps[i];
+                c->start[kept] = c->start[i];
+                c->end[kept] = c->end[i];
+                c->enter[kept] = c->enter[i];
+                c->reply[kept] = c->reply[i];
+                c->caller[kept] = c->caller[i];
+                c->callee[kept] = c->callee[i];
+                c->stamps[kept] = c->stamps[i];
                 if (n->ids)
                         n->id_at[kept] = n->id_at[i];
                 kept++;
         }
-        n->n_calls = kept;
+        c->n = kept;
 }
-
-/* --- the calls of each node ----------------------------------------------- */
 
 static void find_fold(Nesting *n)
 {
@@ -126,140 +142,187 @@ static void find_fold(Nesting *n)
                                   : fold_nothing(n->nodes);
 }
 
-typedef enum { BY_ENTER, BY_START } Moment;
+/* --- the calls of each node ----------------------------------------------- */
 
-static gint64 moment_of(const CallPair *c, Moment moment)
-{
-        return moment == BY_ENTER ? c->enter : c->start;
-}
-
+/* The indices of all calls, those into a node together and in order; and those
+ * out of it. first_in[node] to first_in[node + 1] are the node's. */
 typedef struct {
-        const CallPair *calls;
-        Moment moment;
-} SortKey;
+        guint32 *in, *out;
+        guint32 *first_in, *first_out;
+} CallsByNode;
 
-static int compare_calls(const void *a, const void *b, void *data)
+static void index_calls(const Nesting *n, CallsByNode *by, guint n_nodes)
 {
-        const SortKey *key = data;
-        guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-        gint64 x = moment_of(&key->calls[i], key->moment);
-        gint64 y = moment_of(&key->calls[j], key->moment);
+        const CallPairs *c = &n->calls;
+        guint counted = MIN(n->nodes_size, n_nodes);
 
-        return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
-}
-
-/* They mostly are in order already. */
-static void sort_calls(const Nesting *n, guint32 *calls, guint32 n_calls, Moment moment)
-{
-        SortKey key = { n->calls, moment };
-
-        for (guint32 i = 1; i < n_calls; i++)
-                if (moment_of(&n->calls[calls[i]], moment) <
-                    moment_of(&n->calls[calls[i - 1]], moment)) {
-                        qsort_r(calls, n_calls, sizeof *calls, compare_calls, &key);
-                        return;
-                }
-}
-
-void nesting_sort_calls(const Nesting *n, guint32 *calls, guint32 n_calls)
-{
-        sort_calls(n, calls, n_calls, BY_START);
-}
-
-/* All calls, those of one node (their callee's or their caller's) together, and
- * of each node in order of the moment; first[node] is where they begin. */
-static guint32 *calls_by_node(const Nesting *n, Moment moment, guint32 **first)
-{
-        guint n_nodes = node_table_size(n->nodes);
-        guint32 *order = g_new(guint32, n->n_calls), *at = g_new0(guint32, n_nodes + 2);
-
-        for (guint32 i = 0; i < n->n_calls; i++) {
-                const CallPair *c = &n->calls[i];
-
-                at[(moment == BY_ENTER ? c->callee : c->caller) + 2]++;
+        by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
+        by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
+        /* One longer: while they are filled, [node + 1] is where the next one goes. */
+        by->first_in = g_new0(guint32, n_nodes + 2);
+        by->first_out = g_new0(guint32, n_nodes + 2);
+        for (guint i = 0; i < n_nodes; i++) {
+                by->first_in[i + 2] = by->first_in[i + 1] + (i < counted ? n->calls_into[i] : 0);
+                by->first_out[i + 2] = by->first_out[i + 1] + (i < counted ? n->calls_from[i] : 0);
         }
-        for (guint i = 2; i < n_nodes + 2; i++)
-                at[i] += at[i - 1];
-        /* at[node + 1] is where the node's next one goes; at the end, where the
-         * next node's begin. */
-        for (guint32 i = 0; i < n->n_calls; i++) {
-                const CallPair *c = &n->calls[i];
-
-                order[at[(moment == BY_ENTER ? c->callee : c->caller) + 1]++] = i;
+        for (guint32 i = 0; i < c->n; i++) {
+                by->in[by->first_in[c->callee[i] + 1]++] = i;
+                by->out[by->first_out[c->caller[i] + 1]++] = i;
         }
-        for (guint node = 0; node < n_nodes; node++)
-                sort_calls(n, order + at[node], at[node + 1] - at[node], moment);
-        *first = at;
-        return order;
 }
 
-/* Numbers the callers (folded) and callees of one node, from 0 by first sight.
- * seen_*: by NodeId, the last node, plus one, that had it. */
-static void number_edges(const Nesting *n, NodeCalls *node, guint32 *seen_caller,
-                         guint32 *seen_callee, guint32 mark)
+/* Numbers things of one node from 0 by first sight, without forgetting those of
+ * other nodes one by one. */
+typedef struct {
+        guint32 *number, *seen; /* by NodeId; seen: the mark of the node it is for */
+        guint32 mark, n;
+} Numbering;
+
+static inline guint32 number_of(Numbering *g, NodeId node)
 {
-        node->n_callers = node->n_callees = 0;
+        if (g->seen[node] != g->mark) {
+                g->seen[node] = g->mark;
+                g->number[node] = g->n++;
+        }
+        return g->number[node];
+}
+
+static int compare_in(const void *a, const void *b)
+{
+        const CallIn *x = a, *y = b;
+
+        return x->enter != y->enter ? (x->enter > y->enter) - (x->enter < y->enter)
+                                    : (x->call > y->call) - (x->call < y->call);
+}
+
+static int compare_out(const void *a, const void *b)
+{
+        const CallOut *x = a, *y = b;
+
+        return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
+                                    : (x->call > y->call) - (x->call < y->call);
+}
+
+/* Copies the calls of one node side by side, in order, which they mostly are
+ * already: the sweeps then run through them without a miss. */
+static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node,
+                        Numbering *callers, Numbering *callees)
+{
+        const CallPairs *c = &n->calls;
+        const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
+        gint64 last = G_MININT64;
+        gboolean sorted = TRUE;
+
+        callers->mark = callees->mark = id + 1;
+        callers->n = callees->n = 0;
         for (guint32 i = 0; i < node->n_in; i++) {
-                NodeId caller = n->calls[node->in[i]].caller, stands = n->fold[caller];
+                guint32 call = in[i];
 
-                if (seen_caller[stands] != mark) {
-                        seen_caller[stands] = mark;
-                        node->caller_of[stands] = node->n_callers++;
-                }
-                node->caller_of[caller] = node->caller_of[stands];
+                node->in[i] = (CallIn){ c->enter[call], c->reply[call], G_MININT64, call,
+                                        number_of(callers, n->fold[c->caller[call]]) };
+                sorted &= c->enter[call] >= last;
+                last = c->enter[call];
         }
+        if (!sorted)
+                qsort(node->in, node->n_in, sizeof *node->in, compare_in);
+        sorted = TRUE;
+        last = G_MININT64;
         for (guint32 i = 0; i < node->n_out; i++) {
-                NodeId callee = n->calls[node->out[i]].callee;
+                guint32 call = out[i];
 
-                if (seen_callee[callee] != mark) {
-                        seen_callee[callee] = mark;
-                        node->callee_of[callee] = node->n_callees++;
-                }
+                node->out[i] = (CallOut){ c->start[call], c->end[call], call,
+                                          number_of(callees, c->callee[call]) };
+                sorted &= c->start[call] >= last;
+                last = c->start[call];
         }
+        if (!sorted)
+                qsort(node->out, node->n_out, sizeof *node->out, compare_out);
+        node->n_callers = callers->n;
+        node->n_callees = callees->n;
+}
+
+static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nodes)
+{
+        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
+        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
+        gsize room_in = 0, room_out = 0;
+        NodeCalls node = { 0 };
+        Candidates candidates;
+        Scoreboard board;
+
+        candidates_init(&candidates, n->options.window);
+        scoreboard_init(&board);
+        for (NodeId id = 0; id < n_nodes; id++) {
+                node.n_in = by->first_in[id + 1] - by->first_in[id];
+                node.n_out = by->first_out[id + 1] - by->first_out[id];
+                if (!node.n_in || !node.n_out)
+                        continue;
+                if (node.n_in > room_in) {
+                        node.in = big_renew(node.in, room_in * sizeof *node.in,
+                                            node.n_in * sizeof *node.in);
+                        room_in = node.n_in;
+                }
+                if (node.n_out > room_out) {
+                        node.out = big_renew(node.out, room_out * sizeof *node.out,
+                                             node.n_out * sizeof *node.out);
+                        room_out = node.n_out;
+                }
+                gather_node(n, by, id, &node, &callers, &callees);
+                score_nestings(n, &node, &candidates, &board);
+                find_nested_pairs(n, &node, &candidates, &board);
+        }
+        scoreboard_clear(&board);
+        candidates_clear(&candidates);
+        big_free(node.in, room_in * sizeof *node.in);
+        big_free(node.out, room_out * sizeof *node.out);
+        g_free(callers.number);
+        g_free(callers.seen);
+        g_free(callees.number);
+        g_free(callees.seen);
 }
 
 void nesting_find_parents(Nesting *n)
 {
-        g_autofree guint32 *in = NULL, *out = NULL, *first_in = NULL, *first_out = NULL;
-        g_autofree guint32 *seen_caller = NULL, *seen_callee = NULL;
+        CallsByNode by;
         guint n_nodes;
-        NodeCalls node = { 0 };
-        Candidates candidates;
-        Scoreboard board;
+        gsize size;
 
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
                 take_done(n, NULL);
         close_up(n);
         find_fold(n);
         n_nodes = node_table_size(n->nodes);
+        size = n->calls.n * sizeof(guint32);
+        if (n->options.keep)
+                n->candidates = big_renew(NULL, 0, size);
+        n->first_child = big_renew(NULL, 0, size);
+        n->next_child = big_renew(NULL, 0, size);
+        memset(n->first_child, 0xff, size);
 
-        n->candidates = g_new0(guint32, n->n_calls);
-        n->first_child = g_new(guint32, n->n_calls);
-        n->next_child = g_new(guint32, n->n_calls);
-        memset(n->first_child, 0xff, n->n_calls * sizeof *n->first_child);
-        memset(n->next_child, 0xff, n->n_calls * sizeof *n->next_child);
+        index_calls(n, &by, n_nodes);
+        find_parents_at_nodes(n, &by, n_nodes);
+        big_free(by.in, n->calls.n * sizeof *by.in);
+        big_free(by.out, n->calls.n * sizeof *by.out);
+        g_free(by.first_in);
+        g_free(by.first_out);
+}
 
-        in = calls_by_node(n, BY_ENTER, &first_in);
-        out = calls_by_node(n, BY_START, &first_out);
-        node.caller_of = g_new(guint32, n_nodes);
-        node.callee_of = g_new(guint32, n_nodes);
-        seen_caller = g_new0(guint32, n_nodes);
-        seen_callee = g_new0(guint32, n_nodes);
-        candidates_init(&candidates, n->calls, n->options.window);
-        scoreboard_init(&board);
-        for (NodeId id = 0; id < n_nodes; id++) {
-                node.in = in + first_in[id];
-                node.n_in = first_in[id + 1] - first_in[id];
-                node.out = out + first_out[id];
-                node.n_out = first_out[id + 1] - first_out[id];
-                if (!node.n_in || !node.n_out)
-                        continue;
-                number_edges(n, &node, seen_caller, seen_callee, id + 1);
-                score_nestings(n, &node, &candidates, &board);
-                find_nested_pairs(n, &node, &candidates, &board);
-        }
-        scoreboard_clear(&board);
-        candidates_clear(&candidates);
-        g_free(node.caller_of);
-        g_free(node.callee_of);
+static int compare_starts(const void *a, const void *b, void *data)
+{
+        const CallPairs *c = data;
+        guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+        gint64 x = c->start[i], y = c->start[j];
+
+        return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+void nesting_sort_calls(const Nesting *n, guint32 *calls, guint32 n_calls)
+{
+        const CallPairs *c = &n->calls;
+
+        for (guint32 i = 1; i < n_calls; i++)
+                if (c->start[calls[i]] < c->start[calls[i - 1]]) {
+                        qsort_r(calls, n_calls, sizeof *calls, compare_starts, (void *)c);
+                        return;
+                }
 }

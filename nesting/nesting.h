@@ -24,7 +24,7 @@ typedef struct {
         gint64 window;             /* skew window, ns */
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
         gboolean fold;             /* fold clients */
-        gboolean keep_ids;         /* nesting_call_id() will be asked */
+        gboolean keep;             /* ids and numbers of candidates will be asked for */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -35,16 +35,19 @@ typedef struct {
         NodeTable *nodes; /* borrowed */
         CallMatcher *matcher;
 
-        CallPair *calls;
-        guint32 n_calls, calls_size;
-        guint8 *stamps;       /* by call: 1 << MessageOp of each stamp observed */
-        guint32 *candidates;  /* by call: how many candidate parents it had */
+        CallPairs calls;
+        guint32 *calls_into, *calls_from; /* by NodeId: how many calls */
+        guint nodes_size;
+        guint32 *candidates;  /* by call: how many candidate parents it had; if kept */
         guint32 *first_child; /* by call: its latest child so far, or NO_PARENT */
         guint32 *next_child;  /* by call: the child before it of the same parent */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */
+        guint64 children;     /* calls with a candidate parent */
+        guint64 nestings;     /* candidate parents of them, all together */
         GByteArray *ids;      /* of all calls, one after the other */
         guint64 *id_at;       /* by call: where in ids its id ends << 32 | its length */
+        guint32 id_size;
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -58,11 +61,18 @@ gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
 /* After the last message: sets every call's parent. */
 void nesting_find_parents(Nesting *nesting);
 
-/* Adds each path instance to set, in order of start, those apart that the
- * capture's start or end has cut. instance, if not NULL, is n_calls long and
- * takes the number of each call's instance. FALSE with error set if set's sink
- * fails. */
-gboolean nesting_find_paths(Nesting *nesting, PathSet *set, guint64 *instance, GError **error);
+/* Where a call ended up. */
+typedef struct {
+        guint64 instance; /* counts path instances from 0 */
+        guint32 pattern;  /* in the path set; NO_PATTERN: its instance was cut */
+} CallPlace;
+
+#define NO_PATTERN G_MAXUINT32
+
+/* Adds each path instance to set, in order of start; those that the capture's
+ * start or end has cut are counted apart. places is n_calls long, by call, or
+ * NULL. FALSE with error set if set's sink fails. */
+gboolean nesting_find_paths(Nesting *nesting, PathSet *set, CallPlace *places, GError **error);
 
 /* The id of a call, as written, not NUL-terminated; length 0 where it has none. */
 const char *nesting_call_id(const Nesting *nesting, guint32 call, guint32 *length);
@@ -72,12 +82,18 @@ void nesting_sort_calls(const Nesting *nesting, guint32 *calls, guint32 n);
 
 /* --- between its files ---------------------------------------------------- */
 
+/* A call out of a node. */
+typedef struct {
+        gint64 start, end;
+        guint32 call;   /* index into the calls */
+        guint32 callee; /* the number of its callee among the node's callees */
+} CallOut;
+
 /* One node's part in the nestings. */
 typedef struct {
-        guint32 *in, *out;    /* calls into it by enter, and out of it by start */
+        CallIn *in;   /* the calls into it, by enter */
+        CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;
-        guint32 *caller_of;   /* by NodeId: number among its callers */
-        guint32 *callee_of;   /* by NodeId: number among its callees */
         guint32 n_callers, n_callees;
 } NodeCalls;
 

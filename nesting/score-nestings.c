@@ -8,22 +8,25 @@
 void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, Scoreboard *board)
 {
         scoreboard_start(board, node->n_callers, node->n_callees);
-        candidates_start(candidates, node->in, node->n_in, node->caller_of);
+        candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
-                const CallPair *child = &n->calls[node->out[i]];
-                guint32 callee = node->callee_of[child->callee];
+                const CallOut *child = &node->out[i];
+                /* Shifted by the skew window, a delay stays positive. */
                 gint64 start = child->start + n->options.window;
                 guint64 weight;
 
-                candidates_find(candidates, node->out[i]);
-                n->candidates[node->out[i]] = candidates->n_found;
+                candidates_find(candidates, child->start, child->end, child->call);
+                if (n->candidates)
+                        n->candidates[child->call] = candidates->n_found;
                 if (!candidates->n_found)
                         continue;
+                n->children++;
+                n->nestings += candidates->n_found;
                 weight = SCORE_UNIT / candidates->n_found;
                 for (guint32 k = 0; k < candidates->n_found; k++) {
-                        const ActiveCall *p = &candidates->active[candidates->found[k]];
+                        const CallIn *p = &candidates->active[candidates->found[k]];
 
-                        scoreboard_add(board, p->caller, callee, start - p->enter, weight);
+                        scoreboard_add(board, p->caller, child->callee, start - p->enter, weight);
                 }
         }
         if (n->options.smooth > 0)

@@ -44,7 +44,9 @@ struct PathSet {
         gpointer sink_data;
         PathSetSummary *summary;
 
+        const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         guint64 n_instances;
+        guint32 latest;
         GPtrArray *patterns; /* of PatternEntry, which must not move */
         GArray *variants;    /* of Variant */
         guint32 *words;
@@ -123,6 +125,11 @@ void path_set_free(PathSet *set)
         g_free(set);
 }
 
+void path_set_set_fold(PathSet *set, const NodeId *fold)
+{
+        set->fold = fold;
+}
+
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
 {
         set->sink = sink;
@@ -142,6 +149,11 @@ static void limit_times(PathCall *calls, guint32 n)
         }
 }
 
+static NodeId client_of(const PathSet *set, const PathCall *calls)
+{
+        return set->fold ? set->fold[calls[0].caller] : calls[0].caller;
+}
+
 static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guint32 n,
                                  const guint32 *slot, char *signature, guint64 id)
 {
@@ -150,7 +162,7 @@ static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guin
 
         p->signature = signature;
         p->id = id;
-        p->client = calls[0].caller;
+        p->client = client_of(set, calls);
         p->n_nodes = n;
         p->nodes = g_new0(PatternNode, n);
         for (guint32 i = 0; i < n; i++) {
@@ -166,7 +178,8 @@ static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guin
 /* Finds the pattern of an instance by its signature, or makes it. */
 static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guint32 *slot)
 {
-        char *signature = path_shape_signature(set->nodes, calls, n, set->order, slot);
+        char *signature = path_shape_signature(set->nodes, client_of(set, calls), calls, n,
+                                               set->order, slot);
         guint64 id = path_signature_id(signature);
         const HashTable *t = &set->by_id;
 
@@ -193,7 +206,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
                 set->words = g_renew(guint32, set->words, set->room_words);
         }
         guint32 *words = set->words + set->n_words;
-        *words++ = calls[0].caller;
+        *words++ = client_of(set, calls);
         for (guint32 i = 0; i < n; i++) {
                 *words++ = calls[i].callee;
                 *words++ = calls[i].parent;
@@ -205,9 +218,10 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
         return &g_array_index(set->variants, Variant, set->variants->len - 1);
 }
 
-static inline gboolean same_sequence(const guint32 *words, const PathCall *calls, guint32 n)
+static inline gboolean same_sequence(const PathSet *set, const guint32 *words,
+                                     const PathCall *calls, guint32 n)
 {
-        if (*words++ != calls[0].caller)
+        if (*words++ != client_of(set, calls))
                 return FALSE;
         for (guint32 i = 0; i < n; i++, words += 2)
                 if (words[0] != calls[i].callee || words[1] != calls[i].parent)
@@ -217,7 +231,7 @@ static inline gboolean same_sequence(const guint32 *words, const PathCall *calls
 
 static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 n)
 {
-        guint64 hash = hash_word(HASH_SEED, calls[0].caller);
+        guint64 hash = hash_word(HASH_SEED, client_of(set, calls));
         const HashTable *t = &set->by_sequence;
 
         for (guint32 i = 0; i < n; i++)
@@ -226,7 +240,7 @@ static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 
                 if (t->places[at].hash != hash)
                         continue;
                 const Variant *v = &g_array_index(set->variants, Variant, t->places[at].index);
-                if (v->n == n && same_sequence(set->words + v->words, calls, n))
+                if (v->n == n && same_sequence(set, set->words + v->words, calls, n))
                         return v;
         }
         return variant_add(set, calls, n, hash);
@@ -257,10 +271,16 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         entry->probability_sum += probability;
         entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
 
+        set->latest = v->pattern;
         guint64 number = set->n_instances++;
         if (!set->sink)
                 return TRUE;
         return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
+}
+
+guint32 path_set_latest(const PathSet *set)
+{
+        return set->latest;
 }
 
 guint32 path_set_size(const PathSet *set)

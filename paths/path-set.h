@@ -79,6 +79,10 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
 
+/* Clients that are folded into one (paths/fold-clients.h): the node that stands
+ * for each as the caller of a root. Borrowed, by NodeId; NULL folds nothing. */
+void path_set_set_fold(PathSet *set, const NodeId *fold);
+
 /* Called for each instance that is added, with own and network filled in:
  * pattern is an index for path_set_pattern(), number counts instances from 0,
  * and slot[i] is the index in the pattern's nodes that calls[i] belongs to.
@@ -90,6 +94,9 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
 /* Adds one instance of n >= 1 calls: pre-order, siblings in call order. Linear in
  * n once its shape is known. */
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
+
+/* The pattern that the last instance was added to. */
+guint32 path_set_latest(const PathSet *set);
 
 guint32 path_set_size(const PathSet *set);
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);

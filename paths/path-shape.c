@@ -127,7 +127,7 @@ static char *write_signature(const Link *links, const char *client, guint32 *slo
         }
 }
 
-char *path_shape_signature(const NodeTable *nodes, const PathCall *calls, guint32 n,
+char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall *calls, guint32 n,
                            SiblingOrder order, guint32 *slot)
 {
         g_autofree Link *links = g_new(Link, n);
@@ -146,5 +146,5 @@ char *path_shape_signature(const NodeTable *nodes, const PathCall *calls, guint3
                 links[i].next = parent->child;
                 parent->child = i;
         }
-        return write_signature(links, node_table_written(nodes, calls[0].caller), slot);
+        return write_signature(links, node_table_written(nodes, client), slot);
 }

@@ -186,12 +186,11 @@ static void put_time(GString *line, gint64 time)
 
 static void put_call(GString *line, const Nesting *n, guint32 call)
 {
-        const CallPair *c = &n->calls[call];
         guint32 length;
         const char *id = nesting_call_id(n, call, &length);
 
-        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, c->caller),
-                               node_table_written(n->nodes, c->callee));
+        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, n->calls.caller[call]),
+                               node_table_written(n->nodes, n->calls.callee[call]));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -203,49 +202,158 @@ static void put_probability(GString *line, float probability)
         g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", probability));
 }
 
-static gboolean write_calls(const Nesting *n, const PathSet *set, const guint64 *instance,
-                            const guint32 *pattern_of, GError **error)
+static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlace *places,
+                            GError **error)
 {
         static const char header[] =
                 "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
                 "parent_callee\tparent_id\tinstance\tpattern\tprobability\n";
         g_autoptr(OutputFile) out = output_file_new(options.calls, FALSE, error);
-        g_autofree guint32 *order = g_new(guint32, n->n_calls);
+        g_autofree guint32 *order = g_new(guint32, n->calls.n);
         g_autoptr(GString) line = g_string_new(NULL);
 
         if (!out || !output_file_write(out, header, sizeof header - 1, error))
                 return FALSE;
-        for (guint32 i = 0; i < n->n_calls; i++)
+        for (guint32 i = 0; i < n->calls.n; i++)
                 order[i] = i;
-        nesting_sort_calls(n, order, n->n_calls);
-        for (guint32 i = 0; i < n->n_calls; i++) {
-                const CallPair *c = &n->calls[order[i]];
+        nesting_sort_calls(n, order, n->calls.n);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                guint32 call = order[i], parent = n->calls.parent[call];
+                const CallPlace *place = &places[call];
 
                 g_string_truncate(line, 0);
-                put_time(line, c->start);
+                put_time(line, n->calls.start[call]);
                 g_string_append_c(line, '\t');
-                put_time(line, c->end);
+                put_time(line, n->calls.end[call]);
                 g_string_append_c(line, '\t');
-                put_call(line, n, order[i]);
+                put_call(line, n, call);
                 g_string_append_c(line, '\t');
-                if (c->parent == NO_PARENT) {
+                if (parent == NO_PARENT) {
                         g_string_append(line, "-\t-\t-\t-");
                 } else {
-                        put_time(line, n->calls[c->parent].start);
+                        put_time(line, n->calls.start[parent]);
                         g_string_append_c(line, '\t');
-                        put_call(line, n, c->parent);
+                        put_call(line, n, parent);
                 }
-                if (instance[order[i]] == G_MAXUINT64)
+                if (place->pattern == NO_PATTERN)
                         g_string_append(line, "\t-\t-\t"); /* cut by the capture */
                 else
                         g_string_append_printf(
                                 line, "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                instance[order[i]],
-                                path_set_pattern(set, pattern_of[instance[order[i]]])->id);
-                put_probability(line, c->probability);
+                                place->instance, path_set_pattern(set, place->pattern)->id);
+                put_probability(line, parent == NO_PARENT ? 1 : n->calls.probability[call]);
                 g_string_append_c(line, '\n');
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;
         }
         return output_file_close(g_steal_pointer(&out), error);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static char *parameters(void)
+{
+        const NestingOptions *o = &options.nesting;
+
+        return g_strdup_printf("method=paper\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
+                               "\nsmooth=%g\nfold=%d\nsibling_order=%s\n",
+                               o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
+                               options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
+}
+
+/* The width that lines on standard output should keep to; 0 where it is no
+ * terminal. */
+static guint terminal_columns(void)
+{
+        const char *columns = g_getenv("COLUMNS");
+        struct winsize size;
+
+        if (!isatty(STDOUT_FILENO) || options.output)
+                return 0;
+        if (columns && atoi(columns) > 0)
+                return atoi(columns);
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
+static gboolean write_patterns(const PathSet *set, GError **error)
+{
+        PathWriter writer = path_writer_lookup(options.format ? options.format : "text");
+        g_autofree guint32 *rank = path_set_rank(set, options.rank);
+        guint32 n = path_set_size(set);
+        guint columns = terminal_columns();
+        PathWriteOptions write = {
+                .rank = rank,
+                .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
+                .columns = columns,
+                .colour = columns > 0 && !g_getenv("NO_COLOR"),
+        };
+        g_autoptr(OutputFile) out =
+                output_file_new(options.output ? options.output : "-", FALSE, error);
+
+        return out && writer(set, &write, out, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
+                               GError **error)
+{
+        g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
+        g_autoptr(Store) store = NULL;
+        g_autofree CallPlace *places = NULL;
+        g_autofree char *params = parameters();
+        StoreRun run = { .arguments = arguments, .parameters = params };
+        guint n_facts;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
+
+        path_set_summary(set)->method = "paper";
+        if (options.store) {
+                store = store_new(options.store, set, &run, error);
+                if (!store || !store_add_capture(store, trace_reader_name(reader),
+                                                 trace_reader_digest(reader), facts, n_facts, error))
+                        return FALSE;
+        }
+        if (options.calls)
+                places = g_new(CallPlace, nesting->calls.n);
+        return nesting_find_paths(nesting, set, places, error) &&
+               (!store || store_finish(g_steal_pointer(&store), error)) &&
+               (!places || write_calls(nesting, set, places, error)) &&
+               write_patterns(set, error);
+}
+
+static gboolean check_options(GError **error)
+{
+        if (options.method && strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method paper");
+        if (options.format && !path_writer_lookup(options.format))
+                return usage_error(error, options.format,
+                                   "--format text, dot, svg, json or tsv");
+        options.nesting.fold = !options.no_fold;
+        options.nesting.keep = options.store || options.calls;
+        return TRUE;
+}
+
+int tool_nesting(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autofree char *arguments = g_strjoinv(" ", argv);
+        g_autoptr(TraceReader) reader = NULL;
+        g_autoptr(Nesting) nesting = NULL;
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_reader_options(context);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_options(&error) ||
+            !(reader = tool_open_trace(argc, argv, nodes, options.store != NULL, &error)) ||
+            !(nesting = read_calls(reader, nodes, &error)))
+                return tool_fail(error);
+        tool_report_reader(reader);
+        nesting_find_parents(nesting);
+        report_matching(nesting, reader);
+        if (!find_and_write(nesting, reader, arguments, &error))
+                return tool_fail(error);
+        return EXIT_DONE;
 }

@@ -16,6 +16,10 @@ enum {
         CACHED_NAMES = 1024, /* a power of two */
 };
 
+/* The year 2116: twice that still fits 64 bits of ns, so that the difference of
+ * any two stamps does. */
+#define MAX_SECONDS (((gint64)1 << 62) / 1000000000 - 1)
+
 /* The last node seen for a hash of a written name: two lookups a line end here.
  * A name of up to 8 bytes is its own last word, and needs no more comparing. */
 typedef struct {
@@ -180,7 +184,7 @@ static const char *parse_any_stamp(const char *p, gint64 *time)
                 seconds = seconds * scale[n] + more;
                 p += n;
         }
-        if (seconds > G_MAXINT64 / 1000000000 - 1)
+        if (seconds > MAX_SECONDS)
                 return NULL;
         if (*p == '.') {
                 n = digits(load(++p), &fraction);
@@ -205,7 +209,7 @@ static inline const char *parse_stamp(const char *p, gint64 *time)
         guint last = (guchar)(p[19] - '0');
 
         if (p[10] == '.' && digits(load(p), &high) == 8 && digits(load(p + 8), &low) == 2 &&
-            high < 92000000) {
+            high < MAX_SECONDS / 100) {
                 guint n = digits(load(p + 11), &fraction);
 
                 if (n == 8 && last < 10 && is_blank(p[20])) {
@@ -330,7 +334,7 @@ static inline int parse_line(TraceReader *r, Message *m, GError **error)
                         return broken(r, BROKEN_FIELDS, p,
                                       "timestamp, operation, sender, receiver and id", error);
                 return broken(r, BROKEN_TIME, p,
-                              "seconds since the epoch with at most 9 decimals", error);
+                              "seconds since the epoch, before 2116, at most 9 decimals", error);
         }
         p = skip_blanks(end);
 
