@@ -24,16 +24,28 @@ typedef struct {
         guint8 stamps; /* 1 << MessageOp of each stamp observed */
 } CallPair;
 
+/* From when to when: a call as it is seen at one of its ends. */
+typedef struct {
+        gint64 from, to;
+} Span;
+
+/* What caused a call. */
+typedef struct {
+        guint32 parent;    /* index of another call, or NO_PARENT */
+        float probability; /* that this is right; unset where there is no parent */
+} Cause;
+
 /* All call pairs of a trace, in the order in which they were opened, a column
- * for each field: most passes need few of them. */
+ * for each thing that a pass needs together. */
 typedef struct {
         guint32 n, size;
-        gboolean both_ends;      /* enter and reply are columns of their own */
-        gint64 *start, *end;
-        gint64 *enter, *reply;   /* the same as start and end where only one end was seen */
-        NodeId *caller, *callee; /* NO_NODE for a callee: a call without a return */
-        guint32 *parent;         /* index of the call that caused it, or NO_PARENT */
-        float *probability;      /* that the parent is right; unset where there is none */
+        gboolean both_ends; /* at_callee is a column of its own */
+        Span *at_caller;    /* start to end */
+        Span *at_callee;    /* enter to reply; the same as at_caller where one end was seen */
+        struct {
+                NodeId caller, callee; /* NO_NODE for a callee: a call without a return */
+        } *nodes;
+        Cause *cause;
         guint8 *stamps;
 } CallPairs; /* 33 bytes a call, 49 with both ends */
 

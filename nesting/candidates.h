@@ -20,6 +20,7 @@ typedef struct {
         gint64 busy_until; /* the latest end of the children it was given so far */
         guint32 call;      /* index into the calls */
         guint32 caller;    /* the number of its caller among the node's callers */
+        guint32 children;  /* the latest of those, an index into the calls out; NO_PARENT: none */
 } CallIn;
 
 typedef struct {

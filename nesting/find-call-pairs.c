@@ -18,6 +18,7 @@ enum {
 
 typedef struct {
         guint64 hash;
+        guint64 nodes;   /* caller << 32 | callee */
         gint64 stamp[4]; /* by MessageOp */
         guint64 number;
         guint32 edge;
@@ -126,10 +127,9 @@ static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
         return &m->edge_slots[i];
 }
 
-static guint32 add_edge(CallMatcher *m, NodeId caller, NodeId callee)
+static guint32 add_edge(CallMatcher *m, guint64 nodes)
 {
-        Edge edge = { .caller = caller, .callee = callee };
-        guint64 nodes = (guint64)caller << 32 | callee;
+        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
 
         g_array_append_val(m->edges, edge);
         if (m->edges->len * 2 > m->edge_mask) {
@@ -147,11 +147,11 @@ static guint32 add_edge(CallMatcher *m, NodeId caller, NodeId callee)
         return m->edges->len - 1;
 }
 
-static inline guint32 find_edge(CallMatcher *m, NodeId caller, NodeId callee)
+static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
 {
-        guint32 e = edge_slot(m, (guint64)caller << 32 | callee)->edge;
+        guint32 e = edge_slot(m, nodes)->edge;
 
-        return G_LIKELY(e) ? e - 1 : add_edge(m, caller, callee);
+        return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
 }
 
 /* --- the table of open calls ---------------------------------------------- */
@@ -198,7 +198,7 @@ static inline gboolean same_id(const OpenCall *c, const Message *m)
 }
 
 /* The slot of the key, or the free slot where it would be. */
-static inline guint32 find_key(const CallMatcher *m, guint64 hash, guint32 edge,
+static inline guint32 find_key(const CallMatcher *m, guint64 hash, guint64 nodes,
                                const Message *message)
 {
         guint32 i = hash & m->key_mask;
@@ -206,7 +206,7 @@ static inline guint32 find_key(const CallMatcher *m, guint64 hash, guint32 edge,
         while (m->keys[i].call) {
                 const OpenCall *c = &m->open[m->keys[i].call - 1];
 
-                if (m->keys[i].tag == (guint32)hash && c->hash == hash && c->edge == edge &&
+                if (m->keys[i].tag == (guint32)hash && c->hash == hash && c->nodes == nodes &&
                     same_id(c, message))
                         break;
                 i = (i + 1) & m->key_mask;
@@ -252,7 +252,8 @@ static void remove_key(CallMatcher *m, guint32 i)
         m->keys_used--;
 }
 
-static inline guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const Message *message)
+static inline guint32 new_call(CallMatcher *m, guint64 hash, guint64 nodes, guint32 edge,
+                               const Message *message)
 {
         guint32 index = m->free;
         OpenCall *c;
@@ -268,6 +269,7 @@ static inline guint32 new_call(CallMatcher *m, guint64 hash, guint32 edge, const
         }
         c = &m->open[index];
         c->hash = hash;
+        c->nodes = nodes;
         c->edge = edge;
         c->number = m->next_number++;
         c->next = NO_CALL;
@@ -288,6 +290,7 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
         Edge *e = edge_at(m, edge);
         LoneMessage lone = { time, e->caller, e->callee, is_return };
 
+        e->messages++;
         if (is_return) {
                 m->counts.lone_returns++;
                 e->lone_returns++;
@@ -330,6 +333,7 @@ static inline void release_pair(CallMatcher *m, guint32 index, Edge *e)
                 d->id = c->id.apart;
                 g_ptr_array_add(m->done_ids, c->id.apart);
         }
+        e->messages += __builtin_popcount(c->stamps);
         m->counts.pairs++;
         e->pairs++;
         e->longest = MAX(e->longest, d->pair.end - d->pair.start);
@@ -401,7 +405,7 @@ static guint32 slot_of_call(const CallMatcher *m, guint32 index)
         Message message = { .id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place,
                             .id_length = c->id_length };
 
-        return find_key(m, c->hash, c->edge, &message);
+        return find_key(m, c->hash, c->nodes, &message);
 }
 
 /* --- waiting for more stamps ---------------------------------------------- */
@@ -467,10 +471,10 @@ static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp o
 }
 
 /* Opens a call at the end of the chain of its key, whose slot is given. */
-static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint32 edge,
-                           const Message *message)
+static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint64 nodes,
+                           guint32 edge, const Message *message)
 {
-        guint32 index = new_call(m, hash, edge, message);
+        guint32 index = new_call(m, hash, nodes, edge, message);
         OpenCall *first;
 
         if (G_LIKELY(!m->keys[slot].call)) {
@@ -516,46 +520,29 @@ static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
         return NO_CALL;
 }
 
-guint call_matcher_add(CallMatcher *m, const Message *message)
+/* A call or return, whatever stamps its edge has. */
+static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guint64 hash,
+                     guint32 slot)
 {
         gboolean is_return = message_is_return(message);
+        guint32 edge_index = find_edge(m, nodes), found = NO_CALL;
+        Edge *edge = edge_at(m, edge_index);
         guint8 bit = 1 << message->op;
-        guint32 edge_index, slot, found = NO_CALL;
-        guint64 hash;
         OpenCall *c;
-        Edge *edge;
         guint result = 0;
 
-        begin(m);
-        m->counts.messages++;
-        if (G_UNLIKELY(message->time > m->counts.last)) /* also the first: NO_TIME is least */
-                m->counts.last = message->time;
-        if (G_UNLIKELY(m->counts.first == NO_TIME))
-                m->counts.first = message->time;
-        if (G_UNLIKELY(message->op >= MSG_SENT)) {
-                m->counts.one_way++;
-                goto settle_others;
-        }
-
-        edge_index = is_return ? find_edge(m, message->receiver, message->sender)
-                               : find_edge(m, message->sender, message->receiver);
-        edge = edge_at(m, edge_index);
-        edge->messages++;
-        if (G_UNLIKELY(!(edge->kinds & bit))) {
+        if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
                 edge->kinds_since = message->time;
         }
-        hash = hash_word(message->id_hash, edge_index);
-        slot = find_key(m, hash, edge_index, message);
         if (m->keys[slot].call)
                 found = find_open(m, slot, edge, message);
-
         if (found == NO_CALL) {
                 if (is_return && m->window == 0) {
                         add_lone(m, edge_index, message->time, TRUE);
-                        goto settle_others;
+                        return 0;
                 }
-                found = append_call(m, slot, hash, edge_index, message);
+                found = append_call(m, slot, hash, nodes, edge_index, message);
                 result = is_return ? 0 : MATCH_OPENED;
                 if (is_return)
                         settle(m, found, message->time);
@@ -574,8 +561,55 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
                 else
                         settle(m, found, message->time);
         }
+        return result;
+}
 
-settle_others:
+/* The return to the one open call of its key, at an edge that is known to have no
+ * other stamps: what nearly all returns of a trace from one tap are. */
+static inline gboolean add_usual_return(CallMatcher *m, const Message *message, guint32 slot)
+{
+        guint32 index = m->keys[slot].call - 1;
+        OpenCall *c = &m->open[index];
+        Edge *edge = edge_at(m, c->edge);
+
+        if (G_UNLIKELY(c->stamps != 1 << CALL_SENT || c->chain != 1 ||
+                       c->stamp[CALL_SENT] > message->time ||
+                       edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
+                       message->time - edge->kinds_since <= m->horizon))
+                return FALSE;
+        c->stamps = 1 << CALL_SENT | 1 << RET_SENT;
+        c->stamp[RET_SENT] = message->time;
+        release_pair(m, index, edge);
+        remove_key(m, slot);
+        return TRUE;
+}
+
+guint call_matcher_add(CallMatcher *m, const Message *message)
+{
+        gboolean is_return = message_is_return(message);
+        guint64 nodes, hash;
+        guint32 slot;
+        guint result;
+
+        begin(m);
+        m->counts.messages++;
+        if (G_LIKELY(message->time > m->counts.last)) { /* NO_TIME is less than all */
+                if (G_UNLIKELY(m->counts.last == NO_TIME))
+                        m->counts.first = message->time;
+                m->counts.last = message->time;
+        }
+        if (G_UNLIKELY(message->op >= MSG_SENT)) {
+                m->counts.one_way++;
+                return 0;
+        }
+        nodes = is_return ? (guint64)message->receiver << 32 | message->sender
+                          : (guint64)message->sender << 32 | message->receiver;
+        hash = hash_word(message->id_hash, nodes);
+        slot = find_key(m, hash, nodes, message);
+        if (message->op == RET_SENT && m->keys[slot].call && add_usual_return(m, message, slot))
+                result = MATCH_CLOSED;
+        else
+                result = add_any(m, message, nodes, hash, slot);
         /* Last, so that no call is opened in the place of one handed out. */
         if (G_UNLIKELY(m->queue_length > 0))
                 settle_until(m, message->time - m->horizon);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "nesting/nesting.h"
+#include "tracefmt/big-memory.h"
 
 typedef struct {
         gint64 returned; /* the latest return of a call from before the start */
@@ -70,7 +71,7 @@ static guint32 *find_roots(const Nesting *n, guint32 *n_roots)
         g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
 
         for (guint32 i = 0; i < n->calls.n; i++)
-                if (n->calls.parent[i] == NO_PARENT)
+                if (n->calls.cause[i].parent == NO_PARENT)
                         g_array_append_val(roots, i);
         *n_roots = roots->len;
         nesting_sort_calls(n, (guint32 *)roots->data, roots->len);
@@ -80,6 +81,28 @@ static guint32 *find_roots(const Nesting *n, guint32 *n_roots)
 typedef struct {
         guint32 call, parent; /* parent: its place in the instance */
 } Pending;
+
+/* The children of each call, linked, the latest first. */
+typedef struct {
+        guint32 *first, *next; /* by call; NO_PARENT: none */
+} Children;
+
+static void link_children(const Nesting *n, Children *children)
+{
+        gsize size = n->calls.n * sizeof(guint32);
+
+        children->first = big_renew(NULL, 0, size);
+        children->next = big_renew(NULL, 0, size);
+        memset(children->first, 0xff, size);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                guint32 parent = n->calls.cause[i].parent;
+
+                if (parent == NO_PARENT)
+                        continue;
+                children->next[i] = children->first[parent];
+                children->first[parent] = i;
+        }
+}
 
 /* The instance in hand, and the calls still to be put into it. */
 typedef struct {
@@ -98,9 +121,30 @@ static inline void push(Instance *g, guint32 call, guint32 parent)
         g->stack[g->n_stack++] = (Pending){ call, parent };
 }
 
+static int compare_pending(const void *a, const void *b, void *data)
+{
+        const CallPairs *c = data;
+        guint32 i = ((const Pending *)a)->call, j = ((const Pending *)b)->call;
+        gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
+
+        /* The latest first. */
+        return x != y ? (x < y) - (x > y) : (i < j) - (i > j);
+}
+
+/* Siblings as they lie on the stack, the earliest on top: in the order of the
+ * trace already, but where clocks disagree not in that of their caller's. */
+static void sort_siblings(const CallPairs *c, Pending *siblings, guint32 n)
+{
+        for (guint32 i = 1; i < n; i++)
+                if (c->at_caller[siblings[i].call].from > c->at_caller[siblings[i - 1].call].from) {
+                        qsort_r(siblings, n, sizeof *siblings, compare_pending, (void *)c);
+                        return;
+                }
+}
+
 /* CreatePathNode, without recursion: the instance below root in pre-order,
  * siblings in call order. */
-static void gather(const Nesting *n, guint32 root, Instance *g)
+static void gather(const Nesting *n, const Children *children, guint32 root, Instance *g)
 {
         const CallPairs *c = &n->calls;
 
@@ -108,7 +152,7 @@ static void gather(const Nesting *n, guint32 root, Instance *g)
         push(g, root, NO_PARENT);
         while (g->n_stack) {
                 Pending p = g->stack[--g->n_stack];
-                guint32 i = p.call, place = g->n_path++;
+                guint32 i = p.call, place = g->n_path++, bottom = g->n_stack;
                 PathCall *to;
 
                 if (G_UNLIKELY(place == g->path_size)) {
@@ -117,21 +161,22 @@ static void gather(const Nesting *n, guint32 root, Instance *g)
                 }
                 to = &g->path[place];
                 *to = (PathCall){ .parent = p.parent,
-                                  .caller = c->caller[i],
-                                  .callee = c->callee[i],
-                                  .start = c->start[i],
-                                  .enter = c->enter[i],
-                                  .reply = c->reply[i],
-                                  .end = c->end[i],
+                                  .caller = c->nodes[i].caller,
+                                  .callee = c->nodes[i].callee,
+                                  .start = c->at_caller[i].from,
+                                  .enter = c->at_callee[i].from,
+                                  .reply = c->at_callee[i].to,
+                                  .end = c->at_caller[i].to,
                                   .stamps = c->stamps[i],
-                                  .probability = place == 0 ? 1 : c->probability[i],
+                                  .probability = place == 0 ? 1 : c->cause[i].probability,
                                   .candidates = n->candidates ? n->candidates[i] : 0,
                                   .call = i };
                 if (n->ids)
                         to->id = nesting_call_id(n, i, &to->id_length);
-                /* The latest child is first in the list, and so deepest here. */
-                for (guint32 k = n->first_child[i]; k != NO_PARENT; k = n->next_child[k])
+                for (guint32 k = children->first[i]; k != NO_PARENT; k = children->next[k])
                         push(g, k, place);
+                if (c->both_ends)
+                        sort_siblings(c, g->stack + bottom, g->n_stack - bottom);
         }
 }
 
@@ -152,6 +197,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError 
 {
         g_autofree Cut *cuts = find_cuts(n);
         Instance instance = { 0 };
+        Children children;
         guint32 n_roots;
         g_autofree guint32 *roots = find_roots(n, &n_roots);
         guint64 number = 0;
@@ -159,12 +205,13 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError 
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
+        link_children(n, &children);
         for (guint32 i = 0; ok && i < n_roots; i++) {
-                const Cut *cut = &cuts[n->calls.caller[roots[i]]];
-                gboolean is_cut = n->calls.end[roots[i]] <= cut->returned ||
-                                  n->calls.start[roots[i]] > cut->called;
+                const Cut *cut = &cuts[n->calls.nodes[roots[i]].caller];
+                Span span = n->calls.at_caller[roots[i]];
+                gboolean is_cut = span.to <= cut->returned || span.from > cut->called;
 
-                gather(n, roots[i], &instance);
+                gather(n, &children, roots[i], &instance);
                 if (is_cut)
                         path_set_summary(set)->cut_instances++;
                 else
@@ -174,6 +221,8 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError 
                                 (CallPlace){ number, is_cut ? NO_PATTERN : path_set_latest(set) };
                 number += !is_cut;
         }
+        big_free(children.first, n->calls.n * sizeof *children.first);
+        big_free(children.next, n->calls.n * sizeof *children.next);
         g_free(instance.path);
         g_free(instance.stack);
         return ok;

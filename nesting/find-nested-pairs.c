@@ -26,15 +26,16 @@ static double penalty(guint32 count, double exponent)
 }
 
 /* What remains of a score of parent's, its children so far considered. */
-static double penalise(const Nesting *n, double score, guint32 parent, const CallOut *child)
+static double penalise(const Nesting *n, const NodeCalls *node, double score,
+                       const CallIn *parent, const CallOut *child)
 {
-        const CallPairs *c = &n->calls;
-        NodeId callee = c->callee[child->call];
         guint32 overlapping = 0, same = 0, any = 0;
 
-        for (guint32 k = n->first_child[parent]; k != NO_PARENT; k = n->next_child[k]) {
-                overlapping += c->start[k] < child->end && child->start < c->end[k];
-                same += c->callee[k] == callee;
+        for (guint32 k = parent->children; k != NO_PARENT; k = node->out[k].before) {
+                const CallOut *other = &node->out[k];
+
+                overlapping += other->start < child->end && child->start < other->end;
+                same += other->callee == child->callee;
                 any++;
         }
         return score * penalty(overlapping, n->options.overlap) *
@@ -45,11 +46,11 @@ static double penalise(const Nesting *n, double score, guint32 parent, const Cal
 static gboolean is_ancestor(const Nesting *n, guint32 call, guint32 descendant)
 {
         while (descendant != NO_PARENT && descendant != call)
-                descendant = n->calls.parent[descendant];
+                descendant = n->calls.cause[descendant].parent;
         return descendant == call;
 }
 
-void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates,
+void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates,
                        const Scoreboard *board)
 {
         gboolean by_kind = n->options.same != 0 || n->options.any != 0;
@@ -58,7 +59,7 @@ void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates
 
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
-                const CallOut *child = &node->out[i];
+                CallOut *child = &node->out[i];
                 gint64 start = child->start + n->options.window;
                 double best = 0, sum = 0;
                 CallIn *parent = NULL;
@@ -73,9 +74,8 @@ void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates
                                                           start - p->enter);
                         /* Only a child that ended later than this one starts overlaps. */
                         if (by_kind || p->busy_until > child->start)
-                                score = penalise(n, score, p->call, child);
-                        if (cycles && n->first_child[child->call] != NO_PARENT &&
-                            is_ancestor(n, child->call, p->call))
+                                score = penalise(n, node, score, p, child);
+                        if (cycles && is_ancestor(n, child->call, p->call))
                                 continue;
                         sum += score;
                         if (score > best) {
@@ -85,10 +85,9 @@ void find_nested_pairs(Nesting *n, const NodeCalls *node, Candidates *candidates
                 }
                 if (!parent)
                         continue;
-                n->calls.parent[child->call] = parent->call;
-                n->calls.probability[child->call] = best / sum;
-                n->next_child[child->call] = n->first_child[parent->call];
-                n->first_child[parent->call] = child->call;
+                n->calls.cause[child->call] = (Cause){ parent->call, best / sum };
+                child->before = parent->children;
+                parent->children = i;
                 parent->busy_until = MAX(parent->busy_until, child->end);
         }
 }

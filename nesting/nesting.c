@@ -22,15 +22,10 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 
 void nesting_free(Nesting *n)
 {
-        gsize size;
-
         if (!n)
                 return;
-        size = n->calls.n * sizeof(guint32);
         call_matcher_free(n->matcher);
-        big_free(n->candidates, size);
-        big_free(n->first_child, size);
-        big_free(n->next_child, size);
+        big_free(n->candidates, n->calls.n * sizeof *n->candidates);
         big_free(n->id_at, n->id_size * sizeof *n->id_at);
         call_pairs_clear(&n->calls);
         g_free(n->calls_into);
@@ -114,14 +109,13 @@ static void close_up(Nesting *n)
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
         for (guint32 i = 0; i < c->n; i++) {
-                if (c->callee[i] == NO_NODE)
+                if (c->nodes[i].callee == NO_NODE)
                         continue;
-                c->start[kept] = c->start[i];
-                c->end[kept] = c->end[i];
-                c->enter[kept] = c->enter[i];
-                c->reply[kept] = c->reply[i];
-                c->caller[kept] = c->caller[i];
-                c->callee[kept] = c->callee[i];
+                c->at_caller[kept] = c->at_caller[i];
+                if (c->both_ends)
+                        c->at_callee[kept] = c->at_callee[i];
+                c->nodes[kept] = c->nodes[i];
+                c->cause[kept] = c->cause[i];
                 c->stamps[kept] = c->stamps[i];
                 if (n->ids)
                         n->id_at[kept] = n->id_at[i];
@@ -166,8 +160,8 @@ static void index_calls(const Nesting *n, CallsByNode *by, guint n_nodes)
                 by->first_out[i + 2] = by->first_out[i + 1] + (i < counted ? n->calls_from[i] : 0);
         }
         for (guint32 i = 0; i < c->n; i++) {
-                by->in[by->first_in[c->callee[i] + 1]++] = i;
-                by->out[by->first_out[c->caller[i] + 1]++] = i;
+                by->in[by->first_in[c->nodes[i].callee + 1]++] = i;
+                by->out[by->first_out[c->nodes[i].caller + 1]++] = i;
         }
 }
 
@@ -217,11 +211,17 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
         callers->n = callees->n = 0;
         for (guint32 i = 0; i < node->n_in; i++) {
                 guint32 call = in[i];
+                Span span = c->at_callee[call];
 
-                node->in[i] = (CallIn){ c->enter[call], c->reply[call], G_MININT64, call,
-                                        number_of(callers, n->fold[c->caller[call]]) };
-                sorted &= c->enter[call] >= last;
-                last = c->enter[call];
+                node->in[i] = (CallIn){ .enter = span.from,
+                                        .reply = span.to,
+                                        .busy_until = G_MININT64,
+                                        .call = call,
+                                        .caller = number_of(callers,
+                                                            n->fold[c->nodes[call].caller]),
+                                        .children = NO_PARENT };
+                sorted &= span.from >= last;
+                last = span.from;
         }
         if (!sorted)
                 qsort(node->in, node->n_in, sizeof *node->in, compare_in);
@@ -229,11 +229,12 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
         last = G_MININT64;
         for (guint32 i = 0; i < node->n_out; i++) {
                 guint32 call = out[i];
+                Span span = c->at_caller[call];
 
-                node->out[i] = (CallOut){ c->start[call], c->end[call], call,
-                                          number_of(callees, c->callee[call]) };
-                sorted &= c->start[call] >= last;
-                last = c->start[call];
+                node->out[i] = (CallOut){ span.from, span.to, call,
+                                          number_of(callees, c->nodes[call].callee), NO_PARENT };
+                sorted &= span.from >= last;
+                last = span.from;
         }
         if (!sorted)
                 qsort(node->out, node->n_out, sizeof *node->out, compare_out);
@@ -285,20 +286,14 @@ void nesting_find_parents(Nesting *n)
 {
         CallsByNode by;
         guint n_nodes;
-        gsize size;
 
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
                 take_done(n, NULL);
         close_up(n);
         find_fold(n);
         n_nodes = node_table_size(n->nodes);
-        size = n->calls.n * sizeof(guint32);
         if (n->options.keep)
-                n->candidates = big_renew(NULL, 0, size);
-        n->first_child = big_renew(NULL, 0, size);
-        n->next_child = big_renew(NULL, 0, size);
-        memset(n->first_child, 0xff, size);
-
+                n->candidates = big_renew(NULL, 0, n->calls.n * sizeof *n->candidates);
         index_calls(n, &by, n_nodes);
         find_parents_at_nodes(n, &by, n_nodes);
         big_free(by.in, n->calls.n * sizeof *by.in);
@@ -311,7 +306,7 @@ static int compare_starts(const void *a, const void *b, void *data)
 {
         const CallPairs *c = data;
         guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
-        gint64 x = c->start[i], y = c->start[j];
+        gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
 
         return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
@@ -321,7 +316,7 @@ void nesting_sort_calls(const Nesting *n, guint32 *calls, guint32 n_calls)
         const CallPairs *c = &n->calls;
 
         for (guint32 i = 1; i < n_calls; i++)
-                if (c->start[calls[i]] < c->start[calls[i - 1]]) {
+                if (c->at_caller[calls[i]].from < c->at_caller[calls[i - 1]].from) {
                         qsort_r(calls, n_calls, sizeof *calls, compare_starts, (void *)c);
                         return;
                 }

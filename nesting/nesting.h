@@ -39,8 +39,6 @@ typedef struct {
         guint32 *calls_into, *calls_from; /* by NodeId: how many calls */
         guint nodes_size;
         guint32 *candidates;  /* by call: how many candidate parents it had; if kept */
-        guint32 *first_child; /* by call: its latest child so far, or NO_PARENT */
-        guint32 *next_child;  /* by call: the child before it of the same parent */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */
         guint64 children;     /* calls with a candidate parent */
@@ -87,6 +85,7 @@ typedef struct {
         gint64 start, end;
         guint32 call;   /* index into the calls */
         guint32 callee; /* the number of its callee among the node's callees */
+        guint32 before; /* the child before it of the same parent, or NO_PARENT */
 } CallOut;
 
 /* One node's part in the nestings. */
@@ -99,7 +98,7 @@ typedef struct {
 
 void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candidates,
                     Scoreboard *board);
-void find_nested_pairs(Nesting *nesting, const NodeCalls *node, Candidates *candidates,
+void find_nested_pairs(Nesting *nesting, NodeCalls *node, Candidates *candidates,
                        const Scoreboard *board);
 
 #endif

@@ -6,6 +6,9 @@
 
 #define OCTAVE_BITS 6 /* 64 bins to an octave */
 
+/* Longer lists would take the room of the bins that they save. */
+#define MAX_FEW 128
+
 __extension__ typedef unsigned __int128 uint128;
 
 static inline guint32 bin_of(gint64 delay)
@@ -47,22 +50,18 @@ void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high)
 
 void histogram_clear(Histogram *h)
 {
-        g_free(h->bins);
+        g_free(h->bins); /* or few */
         *h = (Histogram)HISTOGRAM_INIT;
 }
 
 /* Widens the window of bins so that bin is in it. It at least doubles, on the
  * side where values now come from, so that n values cost O(n). */
-static void make_room(Histogram *h, guint32 bin)
+static void widen(Histogram *h, guint32 bin)
 {
-        if (h->n_bins == 0) {
-                h->first = bin;
-                h->n_bins = 1;
-                return;
-        }
         guint32 end = h->first + h->n_bins; /* past the last */
         guint32 first = MIN(h->first, bin);
         guint32 n = MAX(end, bin + 1) - first;
+
         n = MAX(n, MAX(2 * h->n_bins, 8));
         n = MIN(n, HISTOGRAM_BINS);
         if (bin < h->first)
@@ -80,13 +79,81 @@ static void make_room(Histogram *h, guint32 bin)
         h->n_bins = n;
 }
 
+/* Makes bins out of a list; the list stays. */
+static void spread(Histogram *h, const guint16 *few)
+{
+        guint32 low = few[0], high = few[0];
+
+        for (guint64 i = 1; i < h->count; i++) {
+                low = MIN(low, few[i]);
+                high = MAX(high, few[i]);
+        }
+        h->first = low;
+        h->n_bins = high - low + 1;
+        h->bins = g_new0(guint64, h->n_bins);
+        for (guint64 i = 0; i < h->count; i++)
+                h->bins[few[i] - low]++;
+}
+
+/* Makes room in a list for n values. */
+static void lengthen(Histogram *h, guint64 n)
+{
+        if (n <= h->room)
+                return;
+        h->room = (guint32)MIN(MAX(n, 2 * (guint64)h->room), MAX_FEW);
+        h->few = g_renew(guint16, h->few, h->room);
+}
+
+/* Counts values of a bin that is not in the window, or where there is none. */
+static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
+{
+        if (h->count == 0) {
+                h->first = bin;
+                h->n_bins = 1;
+                return;
+        }
+        gboolean fits = count <= MAX_FEW && h->count <= MAX_FEW - count;
+        if (h->n_bins == 1 && !h->bins && fits) {
+                lengthen(h, h->count + count);
+                for (guint64 i = 0; i < h->count; i++)
+                        h->few[i] = (guint16)h->first;
+                h->n_bins = 0;
+        }
+        if (h->n_bins == 0 && fits) {
+                lengthen(h, h->count + count);
+                for (guint64 i = 0; i < count; i++)
+                        h->few[h->count + i] = (guint16)bin;
+                return;
+        }
+        if (h->n_bins == 0) {
+                g_autofree guint16 *few = h->few;
+                spread(h, few);
+                h->room = 0;
+        }
+        if (bin - h->first >= h->n_bins)
+                widen(h, bin);
+        h->bins[bin - h->first] += count;
+}
+
 static void count_in_bin(Histogram *h, guint32 bin, guint64 count)
 {
         if (bin - h->first >= h->n_bins)
-                make_room(h, bin);
-        if (h->bins)
+                count_elsewhere(h, bin, count);
+        else if (h->bins)
                 h->bins[bin - h->first] += count;
         h->count += count;
+}
+
+/* A histogram with the same bins, but not as a list. What is in temporary is to
+ * be freed. */
+static const Histogram *without_list(const Histogram *h, Histogram *temporary)
+{
+        *temporary = (Histogram)HISTOGRAM_INIT;
+        if (h->n_bins > 0 || h->count == 0)
+                return h;
+        temporary->count = h->count;
+        spread(temporary, h->few);
+        return temporary;
 }
 
 /* Delays of years, which only broken clocks make, could exceed 128 bits. */
@@ -103,14 +170,9 @@ void histogram_add(Histogram *h, gint64 delay)
 {
         guint32 bin = bin_of(delay);
 
-        if (G_UNLIKELY(bin - h->first >= h->n_bins)) {
-                if (h->count == 0)
-                        h->min = h->max = delay;
-                make_room(h, bin);
-        }
-        if (h->bins)
-                h->bins[bin - h->first]++;
-        h->count++;
+        if (G_UNLIKELY(h->count == 0))
+                h->min = h->max = delay;
+        count_in_bin(h, bin, 1);
         h->min = MIN(h->min, delay);
         h->max = MAX(h->max, delay);
         h->sum += delay;
@@ -122,7 +184,10 @@ void histogram_merge(Histogram *into, const Histogram *from)
         if (from->count == 0)
                 return;
         gboolean was_empty = into->count == 0;
-        if (!from->bins)
+        if (from->n_bins == 0)
+                for (guint64 i = 0; i < from->count; i++)
+                        count_in_bin(into, from->few[i], 1);
+        else if (!from->bins)
                 count_in_bin(into, from->first, from->count);
         else
                 for (guint32 i = 0; i < from->n_bins; i++)
@@ -151,7 +216,8 @@ gint64 histogram_deviation(const Histogram *h)
         /* The sum of (x - mean)^2. Its terms may wrap around; it does not. */
         uint128 mean = (uint128)(gint128)histogram_mean(h);
         uint128 squares = (uint128)h->square - 2 * mean * (uint128)h->sum + h->count * mean * mean;
-        return (gint64)(sqrt((double)squares / (double)h->count) + 0.5);
+        double deviation = sqrt((double)squares / (double)h->count) + 0.5;
+        return deviation < (double)G_MAXINT64 ? (gint64)deviation : G_MAXINT64;
 }
 
 gint64 histogram_quantile(const Histogram *h, double q)
@@ -165,10 +231,13 @@ gint64 histogram_quantile(const Histogram *h, double q)
         if (rank == h->count)
                 return h->max;
 
-        guint32 bin = h->first;
-        if (h->bins)
-                for (guint64 below = h->bins[0]; below < rank; below += h->bins[bin - h->first])
+        Histogram temporary;
+        const Histogram *in = without_list(h, &temporary);
+        guint32 bin = in->first;
+        if (in->bins)
+                for (guint64 below = in->bins[0]; below < rank; below += in->bins[bin - in->first])
                         bin++;
+        g_free(temporary.bins);
         gint64 low, high;
         histogram_bin_range(bin, &low, &high);
         low = MAX(low, h->min);
@@ -178,14 +247,20 @@ gint64 histogram_quantile(const Histogram *h, double q)
 
 guint64 histogram_bin_count(const Histogram *h, guint32 bin)
 {
+        if (h->n_bins == 0) {
+                guint64 n = 0;
+                for (guint64 i = 0; i < h->count; i++)
+                        n += h->few[i] == bin;
+                return n;
+        }
         if (bin - h->first >= h->n_bins)
                 return 0;
         return h->bins ? h->bins[bin - h->first] : h->count;
 }
 
-static void put_varint(GByteArray *out, guint64 value)
+static void put_number(GByteArray *out, uint128 value)
 {
-        guint8 bytes[10];
+        guint8 bytes[19];
         guint n = 0;
 
         for (; value >= 0x80; value >>= 7)
@@ -194,60 +269,134 @@ static void put_varint(GByteArray *out, guint64 value)
         g_byte_array_append(out, bytes, n);
 }
 
-static gboolean get_varint(const guint8 **data, const guint8 *end, guint64 *value)
+static void put_signed(GByteArray *out, gint128 value)
+{
+        put_number(out, value < 0 ? ~((uint128)value << 1) : (uint128)value << 1);
+}
+
+/* The next number, of at most the given bits. */
+static gboolean get_number(const guint8 **data, const guint8 *end, guint bits, uint128 *value)
 {
         *value = 0;
-        for (guint shift = 0; *data < end && shift < 64; shift += 7) {
+        for (guint shift = 0; *data < end && shift < bits; shift += 7) {
                 guint8 byte = *(*data)++;
-                if (shift == 63 && byte > 1)
+                if (shift + 7 > bits && (byte & 0x7f) >> (bits - shift))
                         return FALSE;
-                *value |= (guint64)(byte & 0x7f) << shift;
+                *value |= (uint128)(byte & 0x7f) << shift;
                 if (!(byte & 0x80))
                         return TRUE;
         }
         return FALSE;
 }
 
-GBytes *histogram_bins_pack(const Histogram *h)
+static gboolean get_signed(const guint8 **data, const guint8 *end, guint bits, gint128 *value)
 {
-        GByteArray *out = g_byte_array_new();
-        guint64 used = 0;
+        uint128 zigzag;
 
+        if (!get_number(data, end, bits, &zigzag))
+                return FALSE;
+        *value = (gint128)(zigzag >> 1);
+        if (zigzag & 1)
+                *value = ~*value;
+        return TRUE;
+}
+
+static void put_bins(GByteArray *out, const Histogram *h)
+{
+        guint32 used = 0, last = 0;
+        Histogram temporary;
+
+        h = without_list(h, &temporary);
         for (guint32 i = 0; i < h->n_bins; i++)
                 used += histogram_bin_count(h, h->first + i) != 0;
-        put_varint(out, used);
-        guint32 last = 0;
+        put_number(out, used);
         for (guint32 i = 0; i < h->n_bins; i++) {
                 guint64 count = histogram_bin_count(h, h->first + i);
                 if (!count)
                         continue;
-                put_varint(out, h->first + i - last);
-                put_varint(out, count);
+                put_number(out, h->first + i - last);
+                put_number(out, count);
                 last = h->first + i;
         }
+        g_free(temporary.bins);
+}
+
+/* lowest and highest: of the bins that hold values. */
+static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, guint32 *lowest,
+                         guint32 *highest)
+{
+        uint128 used, step, count, bin = 0;
+
+        if (!get_number(&data, end, 64, &used))
+                return FALSE;
+        for (uint128 i = 0; i < used; i++) {
+                if (!get_number(&data, end, 64, &step) || !get_number(&data, end, 64, &count) ||
+                    step >= HISTOGRAM_BINS - bin || (i > 0 && step == 0) || count == 0 ||
+                    count > G_MAXUINT64 - h->count)
+                        return FALSE;
+                bin += step;
+                if (i == 0)
+                        *lowest = (guint32)bin;
+                *highest = (guint32)bin;
+                count_in_bin(h, (guint32)bin, (guint64)count);
+        }
+        return data == end;
+}
+
+GBytes *histogram_bins_pack(const Histogram *h)
+{
+        GByteArray *out = g_byte_array_new();
+
+        put_bins(out, h);
         return g_byte_array_free_to_bytes(out);
 }
 
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
 {
-        const guint8 *end = data + n;
-        guint64 used, step, count, bin = 0;
+        guint32 lowest, highest;
 
         g_assert(h->count == 0);
-        if (!get_varint(&data, end, &used))
-                return FALSE;
-        for (guint64 i = 0; i < used; i++) {
-                if (!get_varint(&data, end, &step) || !get_varint(&data, end, &count) ||
-                    step >= HISTOGRAM_BINS - bin || (i > 0 && step == 0) || count == 0 ||
-                    count > G_MAXUINT64 - h->count) {
-                        histogram_clear(h);
-                        return FALSE;
-                }
-                bin += step;
-                count_in_bin(h, (guint32)bin, count);
-        }
-        if (data == end)
+        if (get_bins(h, data, data + n, &lowest, &highest))
                 return TRUE;
         histogram_clear(h);
         return FALSE;
+}
+
+GBytes *histogram_pack(const Histogram *h)
+{
+        GByteArray *out = g_byte_array_new();
+
+        if (h->count > 0) {
+                put_signed(out, h->min);
+                put_number(out, (guint64)h->max - (guint64)h->min);
+                put_signed(out, h->sum);
+                put_number(out, (uint128)h->square);
+                put_bins(out, h);
+        }
+        return g_byte_array_free_to_bytes(out);
+}
+
+gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
+{
+        const guint8 *end = data + n;
+        gint128 min, sum;
+        uint128 width, square;
+        guint32 lowest, highest;
+
+        g_assert(h->count == 0);
+        if (n == 0)
+                return TRUE;
+        if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
+            !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
+            !get_bins(h, data, end, &lowest, &highest) || h->count == 0 ||
+            min + (gint128)width > G_MAXINT64 || bin_of((gint64)min) != lowest ||
+            bin_of((gint64)(min + (gint128)width)) != highest) {
+                histogram_clear(h);
+                return FALSE;
+        }
+        h->min = (gint64)min;
+        h->max = (gint64)(min + (gint128)width);
+        h->sum = sum;
+        h->square = (gint128)square;
+        return TRUE;
 }

@@ -15,14 +15,22 @@
 
 __extension__ typedef __int128 gint128;
 
+/* How the shape is kept depends on how much there is of it, since most patterns
+ * are rare: nothing but the number of the one bin; a list of a bin a value; a
+ * count a bin, from the first bin used to the last. Only the functions below
+ * need to know. */
 typedef struct {
         guint64 count;
         gint64 min, max; /* ns; meaningless where count is 0 */
+        guint32 room;    /* how many values few has room for */
+        guint32 first;   /* the bin that bins[0] is, or where all values are */
         gint128 sum;     /* ns */
         gint128 square;  /* sum of the squares, ns^2 */
-        guint32 first;   /* the bin that bins[0] is */
-        guint32 n_bins;  /* how many bins there is room for, from first on */
-        guint64 *bins;   /* owned; NULL while all values are in one bin, which is first */
+        guint32 n_bins;  /* how many bins there is room for, from first on; 0: few is used */
+        union {
+                guint64 *bins; /* owned; NULL while all values are in one bin */
+                guint16 *few;  /* owned; of count values */
+        };
 } Histogram;
 
 #define HISTOGRAM_INIT                                                                             \
@@ -54,12 +62,18 @@ void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high);
 /* How many values are in a bin. */
 guint64 histogram_bin_count(const Histogram *h, guint32 bin);
 
-/* A compact portable form for the store, and back: little-endian varints (7 bits
- * a byte, the top bit set on all but the last), first how many bins hold values,
- * then for each, in rising order, how far it is past the one before (the first:
- * its number) and its count. Sum, square, min and max are not in it. Unpacking
- * into an empty histogram sets its bins and count; FALSE, and h still empty,
- * where the bytes are not that. */
+/* A compact portable form for the store, and back: numbers of 7 bits a byte, low
+ * ones first, the top bit set on all but the last; signed ones zigzagged (0, -1,
+ * 1, -2 are 0, 1, 2, 3). First min, max - min, sum, square; then how many bins
+ * hold values; then for each, in rising order, how far it is past the one before
+ * (the first: its number) and its count. An empty histogram is no bytes at all.
+ * Unpacking is into an empty one; FALSE, and h still empty, where the bytes are
+ * not that. */
+GBytes *histogram_pack(const Histogram *h);
+gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n);
+
+/* The bins alone: what histogram_pack() gives after square. Unpacking sets the
+ * bins and the count. */
 GBytes *histogram_bins_pack(const Histogram *h);
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n);
 

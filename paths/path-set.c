@@ -178,8 +178,8 @@ static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guin
 /* Finds the pattern of an instance by its signature, or makes it. */
 static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guint32 *slot)
 {
-        char *signature = path_shape_signature(set->nodes, client_of(set, calls), calls, n,
-                                               set->order, slot);
+        char *signature =
+                path_shape_signature(set->nodes, client_of(set, calls), calls, n, set->order, slot);
         guint64 id = path_signature_id(signature);
         const HashTable *t = &set->by_id;
 
@@ -276,6 +276,11 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         if (!set->sink)
                 return TRUE;
         return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
+}
+
+guint64 path_set_instances(const PathSet *set)
+{
+        return set->n_instances;
 }
 
 guint32 path_set_latest(const PathSet *set)

@@ -98,7 +98,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
 /* The pattern that the last instance was added to. */
 guint32 path_set_latest(const PathSet *set);
 
-guint32 path_set_size(const PathSet *set);
+guint64 path_set_instances(const PathSet *set); /* path instances added */
+guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
 /* The caller's to fill in; no strings are copied. */

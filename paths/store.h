@@ -18,7 +18,9 @@ typedef struct {
 } StoreRun;
 
 /* Creates path under a temporary name. set is borrowed: its sink becomes the
- * store, and it must outlive store_finish(). NULL and error set where path cannot be written. */
+ * store, and it must outlive store_finish(). NULL and error set where path cannot
+ * be written, or is a device, a pipe or standard output, which cannot hold a
+ * database. */
 Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error);
 
 /* An input that was read: its name, SHA-256 (may be NULL) and "key: value" facts. */
@@ -29,7 +31,8 @@ gboolean store_add_capture(Store *store, const char *name, const char *digest, c
  * The store is freed either way. */
 gboolean store_finish(Store *store, GError **error);
 
-/* Gives up: removes what was written. NULL is allowed. */
+/* Gives up: removes what was written; nothing may be added to set after that.
+ * NULL is allowed. */
 void store_free(Store *store);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Store, store_free)
 

@@ -17,7 +17,7 @@ enum {
 };
 
 #define BOLD   "\033[1m"
-#define MARKED "\033[1;33m"
+#define MARKED "\033[1;31m" /* seen on white and on black */
 #define PLAIN  "\033[0m"
 
 static const char *const SIGNATURE_BREAKS = "(,>";
@@ -32,14 +32,31 @@ static void add_fact(GString *text, guint64 n, const char *one, const char *many
                                        n == 1 ? one : many);
 }
 
+/* "6 h 12 min": how long a trace is, in its two largest units. */
+static char *format_span(gint64 ns)
+{
+        gint64 s = ns / 1000000000;
+
+        if (s < 120)
+                return path_format_duration(ns);
+        if (s < 2 * 3600)
+                return g_strdup_printf("%d min %d s", (int)(s / 60), (int)(s % 60));
+        if (s < 48 * 3600)
+                return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s / 60 % 60));
+        return g_strdup_printf("%d days %d h", (int)(s / 86400), (int)(s / 3600 % 24));
+}
+
 static void add_span(GString *text, const PathSetSummary *summary)
 {
-        if (summary->first == NO_TIME || summary->last < summary->first)
+        gint64 span;
+
+        if (summary->first == NO_TIME || summary->last < summary->first ||
+            __builtin_sub_overflow(summary->last, summary->first, &span))
                 return;
-        g_autofree char *span = path_format_duration(summary->last - summary->first);
+        g_autofree char *length = format_span(span);
         g_autoptr(GDateTime) first = g_date_time_new_from_unix_utc(summary->first / 1000000000);
         g_autofree char *when = first ? g_date_time_format(first, "%Y-%m-%d %H:%M:%S UTC") : NULL;
-        g_string_append_printf(text, ", over %s", span);
+        g_string_append_printf(text, ", over %s", length);
         if (when)
                 g_string_append_printf(text, " from %s", when);
 }
@@ -48,10 +65,7 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
 {
         const PathSetSummary *summary = path_set_summary(set);
         g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
-        guint64 instances = 0;
-
-        for (guint32 i = 0; i < path_set_size(set); i++)
-                instances += path_set_pattern(set, i)->count;
+        guint64 instances = path_set_instances(set);
 
         add_fact(read, summary->messages, "message", "messages");
         add_fact(read, summary->calls, "call", "calls");
@@ -72,15 +86,14 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
                 text_append_wrapped(out, aside->str, " ", 0, options->columns);
         }
         g_string_truncate(read, 0);
-        add_fact(read, instances, "path", "paths");
         if (instances == 0)
                 g_string_append(read, "No whole path was found");
-        else
-                g_string_append_printf(read, " of ");
-        g_autofree char *patterns = path_format_count(path_set_size(set));
-        if (instances > 0)
-                g_string_append_printf(read, "%s %s", patterns,
+        add_fact(read, instances, "path", "paths");
+        if (instances > 0) {
+                g_autofree char *patterns = path_format_count(path_set_size(set));
+                g_string_append_printf(read, " of %s %s", patterns,
                                        path_set_size(set) == 1 ? "pattern" : "patterns");
+        }
         if (options->n_patterns < path_set_size(set)) {
                 g_autofree char *shown = path_format_count(options->n_patterns);
                 g_string_append_printf(read, ", the first %s of them here", shown);
@@ -121,6 +134,7 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
 {
         TextTable *table = text_table_new();
+        gboolean doubt = any_doubt(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -128,7 +142,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         text_table_add_column(table, "mean", TEXT_RIGHT, 0);
         text_table_add_column(table, "p50", TEXT_RIGHT, 3);
         text_table_add_column(table, "p99", TEXT_RIGHT, 1);
-        text_table_add_column(table, any_doubt(set, options) ? "prob" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
         text_table_add_column(table, "most time in", TEXT_LEFT, 2);
         text_table_add_column(table, "path", TEXT_LEFT, 5);
         for (guint32 i = 0; i < options->n_patterns; i++) {
@@ -141,8 +155,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
-                text_table_add(table, any_doubt(set, options) ? format_probability(p->probability)
-                                                              : g_strdup(""));
+                text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
                 text_table_add(table, g_strdup(p->signature));
         }
@@ -202,8 +215,8 @@ static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guin
         } else if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
                 text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
         } else {
-                text = g_strdup_printf("%*s[%u deep] %s", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
-                                       node->depth, name);
+                text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       name, node->depth);
         }
         return text_shorten(text, width);
 }
@@ -256,12 +269,10 @@ static void add_network_row(TextTable *table, const PathPattern *p)
         text_table_add(table, g_strdup(""));
 }
 
-static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                       GString *out)
+static TextTable *tree_table(const PathSet *set, const PathPattern *p, const guint32 *shown,
+                             guint32 n_shown, guint columns)
 {
-        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
-        guint32 slowest = path_pattern_slowest(p), shown = MIN(p->n_nodes, TREE_ROWS);
-        g_autoptr(TextTable) table = text_table_new();
+        TextTable *table = text_table_new();
 
         text_table_add_column(table, "node", TEXT_LEFT, 0);
         text_table_add_column(table, "after", TEXT_RIGHT, 3);
@@ -269,28 +280,46 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         text_table_add_column(table, "own time", TEXT_RIGHT, 0);
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
-        for (guint32 i = 0; i < shown; i++)
-                add_tree_row(table, set, p, i, options->columns);
-        if (slowest >= shown)
-                add_tree_row(table, set, p, slowest, options->columns);
+        for (guint32 i = 0; i < n_shown; i++)
+                add_tree_row(table, set, p, shown[i], columns);
         add_network_row(table, p);
-        text_table_fit(table, options->columns > 4 ? options->columns - 4 : 0);
+        text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
+        return table;
+}
+
+static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                       GString *out)
+{
+        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
+        g_autofree guint32 *order = path_pattern_call_order(p);
+        guint32 n_shown = MIN(p->n_nodes, TREE_ROWS), slowest = 0;
+
+        for (guint32 node = path_pattern_slowest(p); order[slowest] != node;)
+                slowest++;
+        /* Of a long path the slowest node is shown, wherever it is. */
+        if (slowest >= n_shown) {
+                order[n_shown] = order[slowest];
+                slowest = n_shown++;
+        }
+        g_autoptr(TextTable) table = tree_table(set, p, order, n_shown, options->columns);
 
         g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
                                options->colour ? PLAIN : "");
         gsize start = out->len;
         write_signature(out, p, 4, options->columns);
-        g_string_erase(out, (gssize)start, rank < 9 ? 3 : 4);
+        g_string_erase(out, (gssize)start, 3); /* where the rank is */
         write_heading(out, table, options, 4);
         for (guint row = 0; row < text_table_rows(table); row++) {
-                gboolean mark = row == MIN(slowest, shown) && options->colour;
+                gboolean mark = row == slowest && options->colour;
                 g_string_append_printf(out, "    %s", mark ? MARKED : "");
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
-        if (shown < p->n_nodes) {
-                g_autofree char *left = path_format_count(p->n_nodes - shown);
-                g_string_append_printf(out, "    ... %s more calls; --format json has all\n", left);
+        if (n_shown < p->n_nodes) {
+                g_autofree char *left = path_format_count(p->n_nodes - n_shown);
+                g_autofree char *text =
+                        g_strdup_printf("... %s more calls; --format json has all", left);
+                text_append_wrapped(out, text, " ", 4, options->columns);
         }
 }
 

@@ -152,12 +152,11 @@ int main(int argc, char **argv)
                         number[e->call] = ++next;
                 g_snprintf(address, sizeof address, "10.%u.%u.%u", e->client >> 16,
                            e->client >> 8 & 255, e->client & 255);
-                printf("%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT "\t%s\t%s\t%s\tid%" G_GUINT64_FORMAT
-                       "\n",
+                printf("%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT
+                       "\t%s\t%s\t%s\tid%" G_GUINT64_FORMAT "\n",
                        t / 1000000000, t % 1000000000, ops[e->op],
                        e->from == CLIENT && n_clients > 1 ? address : names[e->from],
-                       e->to == CLIENT && n_clients > 1 ? address : names[e->to],
-                       number[e->call]);
+                       e->to == CLIENT && n_clients > 1 ? address : names[e->to], number[e->call]);
         }
         if (truth) {
                 f = fopen(truth, "w");

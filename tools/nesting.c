@@ -189,8 +189,8 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         guint32 length;
         const char *id = nesting_call_id(n, call, &length);
 
-        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, n->calls.caller[call]),
-                               node_table_written(n->nodes, n->calls.callee[call]));
+        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, n->calls.nodes[call].caller),
+                               node_table_written(n->nodes, n->calls.nodes[call].callee));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -218,20 +218,20 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
                 order[i] = i;
         nesting_sort_calls(n, order, n->calls.n);
         for (guint32 i = 0; i < n->calls.n; i++) {
-                guint32 call = order[i], parent = n->calls.parent[call];
+                guint32 call = order[i], parent = n->calls.cause[call].parent;
                 const CallPlace *place = &places[call];
 
                 g_string_truncate(line, 0);
-                put_time(line, n->calls.start[call]);
+                put_time(line, n->calls.at_caller[call].from);
                 g_string_append_c(line, '\t');
-                put_time(line, n->calls.end[call]);
+                put_time(line, n->calls.at_caller[call].to);
                 g_string_append_c(line, '\t');
                 put_call(line, n, call);
                 g_string_append_c(line, '\t');
                 if (parent == NO_PARENT) {
                         g_string_append(line, "-\t-\t-\t-");
                 } else {
-                        put_time(line, n->calls.start[parent]);
+                        put_time(line, n->calls.at_caller[parent].from);
                         g_string_append_c(line, '\t');
                         put_call(line, n, parent);
                 }
@@ -241,7 +241,7 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
                         g_string_append_printf(
                                 line, "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                 place->instance, path_set_pattern(set, place->pattern)->id);
-                put_probability(line, parent == NO_PARENT ? 1 : n->calls.probability[call]);
+                put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
                 g_string_append_c(line, '\n');
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;

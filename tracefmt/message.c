@@ -38,14 +38,5 @@ const char *message_attribute(const Message *m, const char *key, gsize *length)
 
 guint64 message_hash_id(const char *id, gsize n)
 {
-        guint64 h = HASH_SEED;
-        guint64 word;
-
-        for (; n >= 8; id += 8, n -= 8) {
-                memcpy(&word, id, 8);
-                h = hash_word(h, word);
-        }
-        word = 0;
-        memcpy(&word, id, n);
-        return n ? hash_word(h, word) : h;
+        return hash_bytes(id, n);
 }

@@ -3,6 +3,9 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
@@ -11,7 +14,7 @@
 enum {
         BLOCK = 1 << 17,     /* one read; stays in the second-level cache */
         MAX_LINE = 1 << 26,  /* a longer line is not a trace */
-        PAD = 32,            /* bytes that may be looked at past the end */
+        PAD = 80,            /* bytes that may be looked at past the end */
         MAX_FACTS = 10000,
         CACHED_NAMES = 1024, /* a power of two */
 };
@@ -20,10 +23,9 @@ enum {
  * any two stamps does. */
 #define MAX_SECONDS (((gint64)1 << 62) / 1000000000 - 1)
 
-/* The last node seen for a hash of a written name: two lookups a line end here.
- * A name of up to 8 bytes is its own last word, and needs no more comparing. */
+/* The last node seen for a written name: two lookups a line end here. */
 typedef struct {
-        guint64 hash, word;
+        guint64 key;      /* a name of up to 8 bytes is its own key, else a hash */
         const char *text; /* in the node table */
         guint32 length;   /* 0: free */
         NodeId node;
@@ -77,53 +79,107 @@ static inline guint64 load(const char *p)
         return GUINT64_FROM_LE(word);
 }
 
-/* How many of the word's bytes, from the first, are no blank or control. */
-static inline guint token_bytes(guint64 word)
+/* The number that eight digits make; each byte is 0 to 9, the first the lowest. */
+static inline guint64 eight_digits(guint64 v)
 {
-        guint64 hit = (word - ONES * 0x21) & ~word & HIGHS;
+        v = v * 10 + (v >> 8);
+        return ((v & 0x000000ff000000ff) * 0x000f424000000064 +
+                ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
+               32;
+}
 
-        return hit ? (guint)__builtin_ctzll(hit) >> 3 : 8;
+/* The high bit of each byte that is not 0 to 9, and perhaps of later ones. */
+static inline guint64 not_digits(guint64 v)
+{
+        return ((v + ONES * 0x76) | v) & HIGHS;
 }
 
 /* How many are decimal digits; *value is the number they make. */
 static inline guint digits(guint64 word, guint64 *value)
 {
         guint64 v = word ^ (ONES * '0');
-        guint64 hit = ((v + ONES * 0x76) | v) & HIGHS;
+        guint64 hit = not_digits(v);
         guint n = hit ? (guint)__builtin_ctzll(hit) >> 3 : 8;
 
         if (n == 0) {
                 *value = 0;
                 return 0;
         }
-        v <<= 64 - 8 * n; /* leading zeros */
-        v = v * 10 + (v >> 8);
-        *value = ((v & 0x000000ff000000ff) * 0x000f424000000064 +
-                  ((v >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
-                 32;
+        *value = eight_digits(v << (64 - 8 * n)); /* leading zeros */
         return n;
 }
 
-typedef struct {
-        gsize length;
-        guint64 hash; /* message_hash_id() of it */
-        guint64 word; /* its last length % 8 bytes; of a short token, all of it */
-} Token;
-
-static inline Token scan_token(const char *p)
+/* A bit for each of some bytes at p, from the lowest: is it a blank or a control
+ * character? */
+#ifdef __SSE2__
+static inline guint64 separators16(const char *p)
 {
-        guint64 h = HASH_SEED, word = load(p);
-        guint n = token_bytes(word);
-        gsize length = n;
+        const __m128i space = _mm_set1_epi8(' ');
+        __m128i bytes = _mm_loadu_si128((const __m128i *)p);
 
-        while (G_UNLIKELY(n == 8)) {
-                h = hash_word(h, word);
-                word = load(p + length);
-                n = token_bytes(word);
-                length += n;
+        return (guint)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_min_epu8(bytes, space), bytes));
+}
+#else
+static inline guint64 separators8(const char *p)
+{
+        guint64 word = load(p), other = ((word & ~HIGHS) + ONES * (0x7f - ' ')) | word;
+
+        return ((~other & HIGHS) >> 7) * G_GUINT64_CONSTANT(0x0102040810204080) >> 56;
+}
+
+static inline guint64 separators16(const char *p)
+{
+        return separators8(p) | separators8(p + 8) << 8;
+}
+#endif
+
+static inline guint64 separators(const char *p)
+{
+        return separators16(p) | separators16(p + 16) << 16 | separators16(p + 32) << 32 |
+               separators16(p + 48) << 48;
+}
+
+/* Goes from separator to separator through a line. */
+typedef struct {
+        const char *base; /* of the 64 bytes that mask is for */
+        guint64 mask;
+} Separators;
+
+static inline const char *next_separator(Separators *s)
+{
+        const char *p;
+
+        while (G_UNLIKELY(!s->mask)) {
+                s->base += 64;
+                s->mask = separators(s->base);
         }
-        word &= ~(~G_GUINT64_CONSTANT(0) << 8 * n);
-        return (Token){ length, n ? hash_word(h, word) : h, word };
+        p = s->base + __builtin_ctzll(s->mask);
+        s->mask &= s->mask - 1;
+        return p;
+}
+
+/* A token of n bytes, up to 8, as one word. There are 8 readable bytes at p. */
+static inline guint64 token_word(const char *p, gsize n)
+{
+        static const guint64 keep[] = {
+                0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff,
+                0xffffffffffffff, 0xffffffffffffffff,
+        };
+
+        return load(p) & keep[n];
+}
+
+/* hash_bytes(), where there are 8 readable bytes at p. */
+static inline guint64 hash_token(const char *p, gsize n)
+{
+        return n < 8 ? hash_word(HASH_SEED ^ n, token_word(p, n)) : hash_bytes(p, n);
+}
+
+static inline gsize token_length(const char *p)
+{
+        Separators s = { p, separators(p) };
+
+        return next_separator(&s) - p;
 }
 
 /* --- one line ------------------------------------------------------------- */
@@ -163,7 +219,7 @@ static gboolean is_blank(char c)
 
 /* Seconds with 0 to 9 decimals, of any length. NULL where the text is not that,
  * or too large for 64 bits of ns. */
-static const char *parse_any_stamp(const char *p, gint64 *time)
+static const char *parse_stamp(const char *p, gint64 *time)
 {
         gboolean negative = *p == '-';
         guint64 seconds, more, fraction = 0;
@@ -201,29 +257,6 @@ static const char *parse_any_stamp(const char *p, gint64 *time)
         return p;
 }
 
-/* The same, quicker for the seconds of our times (ten digits) with nine or six
- * decimals: every offset is then known before a byte is looked at. */
-static inline const char *parse_stamp(const char *p, gint64 *time)
-{
-        guint64 high, low, fraction;
-        guint last = (guchar)(p[19] - '0');
-
-        if (p[10] == '.' && digits(load(p), &high) == 8 && digits(load(p + 8), &low) == 2 &&
-            high < MAX_SECONDS / 100) {
-                guint n = digits(load(p + 11), &fraction);
-
-                if (n == 8 && last < 10 && is_blank(p[20])) {
-                        *time = (gint64)((high * 100 + low) * 1000000000 + fraction * 10 + last);
-                        return p + 20;
-                }
-                if (n == 6 && is_blank(p[17])) {
-                        *time = (gint64)((high * 100 + low) * 1000000000 + fraction * 1000);
-                        return p + 17;
-                }
-        }
-        return parse_any_stamp(p, time);
-}
-
 /* Leaves p after the operation; NULL where it is none. Calls and returns follow
  * each other at random, so there is no branch on which it is. */
 static inline const char *parse_op(const char *p, MessageOp *op)
@@ -249,30 +282,29 @@ static inline const char *skip_blanks(const char *p)
         return p;
 }
 
-static NodeId find_node(TraceReader *r, const char *text, Token token, GError **error)
+static inline guint64 name_key(const char *text, gsize n)
 {
-        NodeId node = node_table_add_written(r->nodes, text, token.length, error);
+        return n <= 8 ? token_word(text, n) : hash_bytes(text, n);
+}
+
+static inline CachedName *cache_slot(TraceReader *r, guint64 key)
+{
+        return &r->cache[key * HASH_SEED >> 54 & (CACHED_NAMES - 1)];
+}
+
+static NodeId find_node(TraceReader *r, const char *text, gsize n, GError **error)
+{
+        NodeId node = node_table_add_written(r->nodes, text, n, error);
+        guint64 key = name_key(text, n);
         const char *written;
 
         if (node == NO_NODE)
                 return node;
         written = node_table_written(r->nodes, node);
         /* Not where the name was written another way than we write it. */
-        if (strlen(written) == token.length && !memcmp(written, text, token.length))
-                r->cache[token.hash & (CACHED_NAMES - 1)] =
-                        (CachedName){ token.hash, token.word, written, token.length, node };
+        if (strlen(written) == n && !memcmp(written, text, n))
+                *cache_slot(r, key) = (CachedName){ key, written, n, node };
         return node;
-}
-
-static inline NodeId node_of(TraceReader *r, const char *text, Token token, GError **error)
-{
-        const CachedName *c = &r->cache[token.hash & (CACHED_NAMES - 1)];
-
-        if (G_LIKELY(c->word == token.word && c->length == token.length &&
-                     (token.length < 8 || (c->hash == token.hash &&
-                                           !memcmp(c->text, text, token.length)))))
-                return c->node;
-        return find_node(r, text, token, error);
 }
 
 static void add_fact(TraceReader *r, const char *line, const char *end)
@@ -310,11 +342,99 @@ static int parse_comment(TraceReader *r, const char *line, const char *end, GErr
         return 0;
 }
 
+/* The node of a name that was seen lately; NO_NODE where it was not. */
+static inline NodeId cached_node(TraceReader *r, const char *text, gsize n)
+{
+        guint64 key = name_key(text, n);
+        const CachedName *c = cache_slot(r, key);
+
+        if (G_LIKELY(c->key == key && c->length == n && (n <= 8 || !memcmp(c->text, text, n))))
+                return c->node;
+        return NO_NODE;
+}
+
+/* A line that is as we write it: ten digits of seconds, nine or six decimals, one
+ * blank between fields, names seen before. FALSE: parse_line() must see what it
+ * is. What this accepts, that would read the same. */
+static inline gboolean parse_usual_line(TraceReader *r, Message *m)
+{
+        const char *p = r->p, *op, *sender, *receiver, *id, *end;
+        Separators fields = { p, separators(p) };
+        guint64 high = load(p) ^ (ONES * '0'), low, bad = not_digits(high);
+        guint tens = (guchar)(p[8] - '0'), units = (guchar)(p[9] - '0');
+        static const char usual_op[][16] = { "CALL_SENT", "RET_SENT" };
+        gint64 fraction;
+        guint is_return;
+
+        op = next_separator(&fields) + 1;
+        sender = next_separator(&fields) + 1;
+        receiver = next_separator(&fields) + 1;
+        id = next_separator(&fields) + 1;
+        end = next_separator(&fields);
+        if (G_UNLIKELY(!is_blank(op[-1]) | !is_blank(sender[-1]) | !is_blank(receiver[-1]) |
+                       !is_blank(id[-1]) | (end == id)))
+                return FALSE;
+
+        if (op - p == 21) {
+                guint first = (guchar)(p[11] - '0');
+
+                low = load(p + 12) ^ (ONES * '0');
+                bad |= not_digits(low) | (first > 9);
+                fraction = first * (gint64)100000000 + eight_digits(low);
+        } else if (op - p == 18) {
+                low = (load(p + 11) ^ (ONES * '0')) << 16;
+                bad |= not_digits(low);
+                fraction = eight_digits(low) * 1000;
+        } else {
+                return FALSE;
+        }
+        high = eight_digits(high) * 100 + tens * 10 + units;
+        if (G_UNLIKELY(bad | (tens > 9) | (units > 9) | (p[10] != '.') | (high > MAX_SECONDS)))
+                return FALSE;
+        m->time = (gint64)high * 1000000000 + fraction;
+
+        /* Calls and returns follow each other at random, so no branch may depend on
+         * which this is; a bit of the first letter tells. */
+        is_return = (guchar)*op >> 4 & 1;
+        m->op = is_return * RET_SENT;
+        if (G_UNLIKELY((load(op) ^ load(usual_op[is_return])) |
+                       (load(op + 1 - is_return) ^ load(usual_op[is_return] + 1 - is_return)) |
+                       (guint64)(sender - op - 10 + is_return))) {
+                const char *after = parse_op(op, &m->op);
+
+                if (!after || after + 1 != sender)
+                        return FALSE;
+        }
+
+        m->sender = cached_node(r, sender, receiver - sender - 1);
+        m->receiver = cached_node(r, receiver, id - receiver - 1);
+        if (G_UNLIKELY((m->sender == NO_NODE) | (m->receiver == NO_NODE)))
+                return FALSE;
+        m->id = id;
+        m->id_length = (end - id) - (end - id == 1 && *id == '-');
+        m->id_hash = hash_token(id, end - id);
+        if (G_UNLIKELY(*end != '\n')) {
+                if (!is_blank(*end))
+                        return FALSE;
+                p = end + 1;
+                end = memchr(p, '\n', r->stop - p);
+                if ((guchar)*p <= ' ' || (guchar)end[-1] <= ' ')
+                        return FALSE;
+                m->attrs = p;
+        } else {
+                m->attrs = end;
+        }
+        m->attrs_length = end - m->attrs;
+        r->p = end + 1;
+        r->line++;
+        return TRUE;
+}
+
 /* The line at r->p, which ends with a newline. 1: a message; 0: none; -1. */
-static inline int parse_line(TraceReader *r, Message *m, GError **error)
+static int parse_line(TraceReader *r, Message *m, GError **error)
 {
         const char *line = r->p, *p = line, *end;
-        Token token;
+        gsize n;
         g_autoptr(GError) name_error = NULL;
 
         r->line++;
@@ -351,34 +471,34 @@ static inline int parse_line(TraceReader *r, Message *m, GError **error)
         }
         p = skip_blanks(end);
 
-        token = scan_token(p);
-        m->sender = G_LIKELY(token.length) ? node_of(r, p, token, &name_error) : NO_NODE;
-        if (G_UNLIKELY(m->sender == NO_NODE || !is_blank(p[token.length])))
+        n = token_length(p);
+        m->sender = n ? find_node(r, p, n, &name_error) : NO_NODE;
+        if (m->sender == NO_NODE || !is_blank(p[n]))
                 goto bad_field;
-        p = skip_blanks(p + token.length);
+        p = skip_blanks(p + n);
 
-        token = scan_token(p);
-        m->receiver = G_LIKELY(token.length) ? node_of(r, p, token, &name_error) : NO_NODE;
-        if (G_UNLIKELY(m->receiver == NO_NODE || !is_blank(p[token.length])))
+        n = token_length(p);
+        m->receiver = n ? find_node(r, p, n, &name_error) : NO_NODE;
+        if (m->receiver == NO_NODE || !is_blank(p[n]))
                 goto bad_field;
-        p = skip_blanks(p + token.length);
+        p = skip_blanks(p + n);
 
-        token = scan_token(p);
-        if (G_UNLIKELY(token.length == 0))
+        n = token_length(p);
+        if (n == 0)
                 goto bad_field;
         m->id = p;
-        m->id_length = token.length - (token.length == 1 && *p == '-');
-        m->id_hash = token.hash;
-        p += token.length;
+        m->id_length = n - (n == 1 && *p == '-');
+        m->id_hash = hash_token(p, n);
+        p += n;
 
         m->attrs_length = 0;
         m->attrs = p;
-        if (G_LIKELY(*p == '\n')) {
+        if (*p == '\n') {
                 r->p = p + 1;
                 return 1;
         }
         if (G_UNLIKELY(!is_blank(*p) && *p != '\r')) {
-                token.length = 0;
+                n = 0;
                 goto bad_field;
         }
         end = memchr(p, '\n', r->stop - p);
@@ -396,7 +516,7 @@ bad_field:
         if (name_error)
                 return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped",
                               error);
-        p += token.length;
+        p += n;
         if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
                 return broken(r, BROKEN_FIELDS, line,
                               "timestamp, operation, sender, receiver and id", error);
@@ -470,11 +590,12 @@ static inline int next_line(TraceReader *r, Message *m, GError **error)
                         if (status <= 0)
                                 return status;
                 }
-                status = parse_line(r, m, error);
-                if (G_UNLIKELY(status <= 0)) {
+                if (G_UNLIKELY(!parse_usual_line(r, m))) {
+                        status = parse_line(r, m, error);
                         if (status < 0)
                                 return -1;
-                        continue;
+                        if (status == 0)
+                                continue;
                 }
                 if (G_UNLIKELY(m->time < r->options.from || m->time >= r->options.to))
                         continue;

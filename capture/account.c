@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/account.h"
+
+const char *account_key(AccountEntry entry)
+{
+        static const char *const keys[] = {
+#define X(name, key) key,
+                ACCOUNT_ENTRIES(X)
+#undef X
+        };
+        g_assert(entry < N_ACCOUNT);
+        return keys[entry];
+}
+
+static void append_count(GString *text, guint64 n, const char *what)
+{
+        if (n)
+                g_string_append_printf(text, ", %" G_GUINT64_FORMAT " %s", n, what);
+}
+
+char *account_summary(const Account *account)
+{
+        const guint64 *n = account->count;
+        GString *text = g_string_new(NULL);
+        guint64 unused = n[ACCOUNT_BAD_TIME] + n[ACCOUNT_NOT_IP] + n[ACCOUNT_BAD_LINK] +
+                         n[ACCOUNT_BAD_IP] + n[ACCOUNT_BAD_TRANSPORT] + n[ACCOUNT_NOT_TRANSPORT] +
+                         n[ACCOUNT_GROUP] + n[ACCOUNT_FRAGMENTS_LOST];
+        g_string_printf(text,
+                        "%" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT
+                        " connections: %" G_GUINT64_FORMAT " calls, %" G_GUINT64_FORMAT
+                        " returns, %" G_GUINT64_FORMAT " one-way messages",
+                        n[ACCOUNT_PACKETS], n[ACCOUNT_CONNECTIONS], n[ACCOUNT_CALLS],
+                        n[ACCOUNT_RETURNS], n[ACCOUNT_ONE_WAY]);
+        append_count(text, n[ACCOUNT_UNANSWERED], "calls without return");
+        append_count(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "returns whose call was not seen");
+        append_count(text, n[ACCOUNT_UNPARSED], "pieces not understood");
+        append_count(text, n[ACCOUNT_HOLES], "holes");
+        append_count(text, unused, "packets not used");
+        append_count(text, n[ACCOUNT_DROPPED_KERNEL], "dropped by the kernel");
+        append_count(text, n[ACCOUNT_DROPPED_INTERFACE], "dropped by the interface");
+        return g_string_free(text, FALSE);
+}
+
+/* The three ports with the most of them: " --proto 5432=generic ...". */
+static char *suggest_ports(const Account *account)
+{
+        GString *text = g_string_new(NULL);
+        guint32 below = G_MAXUINT32;
+        guint last = 0;
+        for (guint shown = 0; shown < 3; shown++) {
+                guint best = 0;
+                for (guint port = 1; port < 65536; port++) {
+                        guint32 n = account->unclear_port[port];
+                        if ((n < below || (n == below && port > last)) &&
+                            n > account->unclear_port[best])
+                                best = port;
+                }
+                if (account->unclear_port[best] == 0)
+                        break;
+                below = account->unclear_port[last = best];
+                g_string_append_printf(text, " --proto %u=generic", best);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static void judge_roles(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (n[ACCOUNT_ROLE_UNKNOWN] * 20 < n[ACCOUNT_CALLS] + n[ACCOUNT_ONE_WAY])
+                return;
+        g_autofree char *ports = suggest_ports(account);
+        g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
+                                               " messages are one-way because their connections "
+                                               "were open before the capture and it is not known "
+                                               "who calls: say which ports serve, for instance "
+                                               "with%s",
+                                               n[ACCOUNT_ROLE_UNKNOWN], ports));
+}
+
+static void judge_calls(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (account->tcp_one_sided > 0 && account->tcp_two_sided == 0)
+                g_ptr_array_add(lines, g_strdup("only one direction of every connection was seen: "
+                                                "capture where both pass (mirror both directions, "
+                                                "or capture on the hosts themselves)"));
+        if (n[ACCOUNT_CALLS] == 0)
+                g_ptr_array_add(lines,
+                                g_strdup_printf("no call was found%s: check the interface, the "
+                                                "filter, and that requests were made while "
+                                                "capturing",
+                                                n[ACCOUNT_ONE_WAY]
+                                                        ? ", only one-way messages, and nesting "
+                                                          "needs calls"
+                                                        : ""));
+        else if (n[ACCOUNT_RETURNS] == 0)
+                g_ptr_array_add(lines, g_strdup("no call has a return: check that the packets that "
+                                                "answer pass here too, and that the filter lets "
+                                                "them through"));
+}
+
+char **account_judge(const Account *account)
+{
+        const guint64 *n = account->count;
+        GPtrArray *lines = g_ptr_array_new();
+        if (n[ACCOUNT_PACKETS] == 0)
+                g_ptr_array_add(lines, g_strdup("no packet: check the interface and the filter"));
+        else
+                judge_calls(account, lines);
+        if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
+                judge_roles(account, lines);
+        if (account->to_itself > 0 && account->to_others == 0)
+                g_ptr_array_add(lines,
+                                g_strdup("everything talks to itself on one address: name the "
+                                         "services by port with --nodes (lines such as "
+                                         "\"127.0.0.1:8080 web\"); callers cannot be told apart "
+                                         "there, since a client's port says nothing of who it is, "
+                                         "so give each service its own address if you can"));
+        if (n[ACCOUNT_DROPPED_KERNEL] > n[ACCOUNT_PACKETS] / 100)
+                g_ptr_array_add(lines, g_strdup("the kernel dropped more than one packet in a "
+                                                "hundred: use a larger buffer (-B) or a narrower "
+                                                "filter (-f)"));
+        g_ptr_array_add(lines, NULL);
+        return (char **)g_ptr_array_free(lines, FALSE);
+}

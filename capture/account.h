@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The account of a capture: how many packets and messages there were, and of
+ * everything that did not become a message how many and why. It is written into
+ * the trace as facts, shown as a short summary, and judged in plain words where
+ * the capture will not do for what its user wants of it.
+ */
+#ifndef RAVEL_ACCOUNT_H
+#define RAVEL_ACCOUNT_H
+
+#include <glib.h>
+
+/* Name, key of the fact in the trace. The order is that of the facts. */
+#define ACCOUNT_ENTRIES(X)                                                                         \
+        X(PACKETS, "packets")                                                                      \
+        X(PACKETS_CUT, "packets cut by the snapshot length")                                       \
+        X(BAD_TIME, "packets not used: impossible time stamp")                                     \
+        X(NOT_IP, "packets not used: not IP")                                                      \
+        X(BAD_LINK, "packets not used: link-layer header broken or cut")                           \
+        X(BAD_IP, "packets not used: IP header broken or cut")                                     \
+        X(BAD_TRANSPORT, "packets not used: TCP or UDP header broken or cut")                      \
+        X(NOT_TRANSPORT, "packets not used: neither TCP nor UDP")                                  \
+        X(GROUP, "packets not used: to a group address")                                           \
+        X(FRAGMENTS, "fragments")                                                                  \
+        X(FRAGMENTS_LOST, "fragments not used: datagram incomplete")                               \
+        X(CONNECTIONS, "connections")                                                              \
+        X(MID_STREAM, "connections whose start was not seen")                                      \
+        X(EVICTED, "connections forgotten to bound memory")                                        \
+        X(NO_PAYLOAD, "segments without payload")                                                  \
+        X(REPEATED, "segments not used: repeated")                                                 \
+        X(HOLES, "holes skipped")                                                                  \
+        X(HOLE_BYTES, "bytes in holes")                                                            \
+        X(CALLS, "calls")                                                                          \
+        X(RETURNS, "returns")                                                                      \
+        X(ONE_WAY, "one-way messages")                                                             \
+        X(ROLE_UNKNOWN, "one-way messages: who calls is not known")                                \
+        X(INTERIM, "interim responses not used")                                                   \
+        X(REPEATED_CALLS, "calls not used: repeated")                                              \
+        X(UNANSWERED, "calls without return")                                                      \
+        X(RETURN_WITHOUT_CALL, "returns not used: call not seen")                                  \
+        X(UNPARSED, "pieces not used: not understood")                                             \
+        X(BEFORE_BOUNDARY, "pieces not used: before the first message boundary")                   \
+        X(CLOCK_STEPS, "steps back in time")                                                       \
+        X(DROPPED_KERNEL, "packets dropped by the kernel")                                         \
+        X(DROPPED_INTERFACE, "packets dropped by the interface")
+
+typedef enum {
+#define X(name, key) ACCOUNT_##name,
+        ACCOUNT_ENTRIES(X)
+#undef X
+                N_ACCOUNT,
+        ACCOUNT_NONE = N_ACCOUNT /* no reason: it was used */
+} AccountEntry;
+
+typedef struct {
+        guint64 count[N_ACCOUNT];
+        guint64 tcp_one_sided; /* connections with payload in one direction only */
+        guint64 tcp_two_sided; /* and in both */
+        guint64 to_itself;     /* connections of an address with itself */
+        guint64 to_others;     /* and with another */
+        /* One-way messages for want of knowing who calls, by the lower port. */
+        guint32 unclear_port[65536];
+} Account;
+
+static inline void account_add(Account *account, AccountEntry entry)
+{
+        account->count[entry]++;
+}
+
+/* The key of the entry's fact. */
+const char *account_key(AccountEntry entry);
+
+/* One line for a user: "12 packets: 4 calls, ...". Newly allocated. */
+char *account_summary(const Account *account);
+
+/* Where the capture will not do: one sentence each on why, and what to do about
+ * it, NULL-terminated. Empty where nothing is wrong. Free with g_strfreev(). */
+char **account_judge(const Account *account);
+
+#endif

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/capture.h"
+
+#include <string.h>
+
+#include "capture/connection.h"
+#include "capture/link-layer.h"
+
+/* Clocks are set back; a packet this much (ns) before the last begins anew. */
+#define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
+
+struct Capture {
+        CaptureOptions options;
+        NodeTable *nodes;
+        NodeId host;
+        Account account;
+        Sequencer *sequencer;
+        CaptureContext context;
+        IpFragments *fragments;
+        ConnectionTable *connections;
+        Stamp now;        /* the latest time, the number of the last packet */
+        gboolean started; /* there was a packet */
+        gboolean flush;   /* everything that waits may go out */
+        char id[40];
+        GString *attrs;
+};
+
+Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
+{
+        Capture *c = g_new0(Capture, 1);
+        c->options = *options;
+        c->nodes = nodes;
+        c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
+                                : NO_NODE;
+        c->sequencer = sequencer_new(options->patience, options->disorder);
+        c->context = (CaptureContext){ c->sequencer, &c->account,
+                                       options->labels ? g_string_new(NULL) : NULL };
+        c->fragments = ip_fragments_new();
+        c->connections = connection_table_new(&c->context, names, options->ports);
+        c->attrs = g_string_new(NULL);
+        return c;
+}
+
+void capture_free(Capture *c)
+{
+        if (!c)
+                return;
+        connection_table_free(c->connections);
+        ip_fragments_free(c->fragments);
+        sequencer_free(c->sequencer);
+        if (c->context.label)
+                g_string_free(c->context.label, TRUE);
+        g_string_free(c->attrs, TRUE);
+        g_free(c);
+}
+
+/* --- a packet -------------------------------------------------------------- */
+
+static AccountEntry add_udp(Capture *c, const IpPacket *ip, Stamp stamp)
+{
+        if (ip->captured < 8)
+                return ACCOUNT_BAD_TRANSPORT;
+        /* The length field is 0 after offload, and never less than the header. */
+        gsize length = read_u16(ip->payload + 4);
+        length = length == 0 ? ip->length : MIN(length, ip->length);
+        if (length < 8)
+                return ACCOUNT_BAD_TRANSPORT;
+        connection_table_add_udp(c->connections, ip, read_u16(ip->payload),
+                                 read_u16(ip->payload + 2), ip->payload + 8,
+                                 MIN(ip->captured, length) - 8, length - 8, stamp);
+        return ACCOUNT_NONE;
+}
+
+static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
+{
+        TcpSegment segment;
+        if (ip->protocol != IP_TCP && ip->protocol != IP_UDP)
+                return ACCOUNT_NOT_TRANSPORT;
+        if (address_is_group(ip->destination) || address_is_group(ip->source))
+                return ACCOUNT_GROUP;
+        if (ip->protocol == IP_UDP)
+                return add_udp(c, ip, stamp);
+        if (!tcp_decode(ip->payload, ip->captured, ip->length, &segment))
+                return ACCOUNT_BAD_TRANSPORT;
+        connection_table_add_tcp(c->connections, ip, &segment, stamp);
+        return ACCOUNT_NONE;
+}
+
+static AccountEntry decode(Capture *c, const Packet *packet, Stamp stamp)
+{
+        Cursor frame = cursor(packet->bytes, packet->captured);
+        IpPacket ip;
+        AccountEntry reason = link_layer_decode(packet->link_type, &frame);
+        if (reason != ACCOUNT_NONE)
+                return reason;
+        reason = ip_decode(c->fragments, frame.at, cursor_left(&frame),
+                           cursor_left(&frame) + (packet->length - packet->captured), stamp.time,
+                           &ip, &c->account);
+        return reason == ACCOUNT_NONE ? add_ip(c, &ip, stamp) : reason;
+}
+
+static void settle_overdue(Capture *c)
+{
+        OpenItem *item;
+        while ((item = sequencer_overdue(c->sequencer, c->now.time)))
+                connection_table_settle(c->connections, item, c->now);
+}
+
+static void start_anew(Capture *c)
+{
+        account_add(&c->account, ACCOUNT_CLOCK_STEPS);
+        connection_table_flush(c->connections, c->now);
+        ip_fragments_flush(c->fragments, &c->account);
+        c->flush = TRUE;
+}
+
+void capture_add(Capture *c, const Packet *packet)
+{
+        account_add(&c->account, ACCOUNT_PACKETS);
+        if (packet->captured < packet->length)
+                account_add(&c->account, ACCOUNT_PACKETS_CUT);
+        if (packet->time < 0) {
+                account_add(&c->account, ACCOUNT_BAD_TIME);
+                return;
+        }
+        if (c->started && packet->time < c->now.time - CLOCK_STEP) {
+                start_anew(c);
+                c->now.time = packet->time;
+        }
+        c->now.time = c->started ? MAX(c->now.time, packet->time) : packet->time;
+        c->now.packet++;
+        c->started = TRUE;
+        AccountEntry reason = decode(c, packet, (Stamp){ packet->time, c->now.packet });
+        if (reason != ACCOUNT_NONE && reason != ACCOUNT_FRAGMENTS)
+                account_add(&c->account, reason);
+        settle_overdue(c);
+        connection_table_expire(c->connections, c->now);
+}
+
+void capture_idle(Capture *c, gint64 time)
+{
+        if (!c->started || time <= c->now.time)
+                return;
+        c->now.time = time;
+        settle_overdue(c);
+        connection_table_expire(c->connections, c->now);
+}
+
+void capture_finish(Capture *c)
+{
+        connection_table_flush(c->connections, c->now);
+        ip_fragments_flush(c->fragments, &c->account);
+        c->flush = TRUE;
+}
+
+/* --- a message ------------------------------------------------------------- */
+
+static const char *append_hex(char *at, guint64 value)
+{
+        char digits[16];
+        gsize n = 0;
+        do
+                digits[n++] = "0123456789abcdef"[value & 0xf];
+        while (value >>= 4);
+        while (n > 0)
+                *at++ = digits[--n];
+        return at;
+}
+
+static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
+{
+        memset(message, 0, sizeof *message);
+        message->time = m->stamp.time;
+        message->sender = m->sender;
+        message->receiver = m->receiver;
+        message->op = m->op;
+        if (c->host != NO_NODE && m->receiver == c->host && m->sender != c->host)
+                message->op |= 1; /* taken where it arrived */
+        if (m->has_id) {
+                char *at = (char *)append_hex(c->id, m->port);
+                *at++ = '.';
+                message->id = c->id;
+                message->id_length = (guint32)(append_hex(at, m->number) - c->id);
+                message->id_hash = message_hash_id(c->id, message->id_length);
+        }
+        g_string_truncate(c->attrs, 0);
+        if (m->duration > 0)
+                g_string_append_printf(c->attrs, "dur=%" G_GINT64_FORMAT, m->duration);
+        if (m->label) {
+                g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
+                node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
+        }
+        message->attrs = c->attrs->str;
+        message->attrs_length = (guint32)c->attrs->len;
+}
+
+gboolean capture_next(Capture *c, Message *message)
+{
+        CapturedMessage m;
+        if (!sequencer_next(c->sequencer, c->flush ? G_MAXINT64 : c->now.time, &m)) {
+                c->flush = FALSE;
+                return FALSE;
+        }
+        message_fill(c, &m, message);
+        g_free(m.label);
+        return TRUE;
+}
+
+gint64 capture_time(const Capture *c)
+{
+        return c->started ? c->now.time : NO_TIME;
+}
+
+Account *capture_account(Capture *c)
+{
+        return &c->account;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Packets in, messages out (paper, section 6): the stages of a capture in one
+ * place. A packet goes through link layer, IP, and TCP or UDP to its connection;
+ * the connection's bytes become messages, calls are paired with their returns,
+ * and messages leave in the order of time. Nothing but what is open at one time
+ * is kept, and never any payload.
+ */
+#ifndef RAVEL_CAPTURE_H
+#define RAVEL_CAPTURE_H
+
+#include "capture/account.h"
+#include "capture/node-names.h"
+#include "capture/protocol.h"
+#include "tracefmt/message.h"
+
+typedef struct {
+        /* How long (ns, of the packets' time) the trace may wait for the end of a
+         * message. A call that lasts longer is written without its duration; a
+         * run of the generic rule that pauses for longer is over. */
+        gint64 patience;
+        /* How far packets may stand from the order of their stamps (ns). */
+        gint64 disorder;
+        gboolean labels;        /* add label= with a call's operation name */
+        const char *host;       /* the node on which the packets were captured, or NULL */
+        const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */
+} CaptureOptions;
+
+#define CAPTURE_PATIENCE      (10 * G_GINT64_CONSTANT(1000000000))
+#define CAPTURE_PATIENCE_LIVE (1 * G_GINT64_CONSTANT(1000000000))
+
+/* Queues of a network card; several interfaces, each with its own buffer. */
+#define CAPTURE_DISORDER      (10 * G_GINT64_CONSTANT(1000000))
+#define CAPTURE_DISORDER_TAPS (200 * G_GINT64_CONSTANT(1000000))
+
+typedef struct Capture Capture;
+
+/* Everything is borrowed and must outlive the capture; options are copied. */
+Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names);
+void capture_free(Capture *capture);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Capture, capture_free)
+
+void capture_add(Capture *capture, const Packet *packet);
+
+/* Time has passed without packets: it is now at least time (ns). */
+void capture_idle(Capture *capture, gint64 time);
+
+/* No more packets come. */
+void capture_finish(Capture *capture);
+
+/* The next message that is ready, in order. Its id and attributes are valid
+ * until the next call. FALSE where there is none yet. */
+gboolean capture_next(Capture *capture, Message *message);
+
+/* The time of the latest packet, NO_TIME before the first. */
+gint64 capture_time(const Capture *capture);
+
+Account *capture_account(Capture *capture);
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/connection.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "capture/exchange.h"
+
+enum {
+        MAX_CONNECTIONS = 100000,
+        MAX_SERVERS = 65536,
+        /* Seconds of silence after which a connection is forgotten. */
+        OPEN_PATIENCE = 3600,
+        CLOSED_PATIENCE = 10,
+        UDP_PATIENCE = 30,
+};
+
+/* What an OpenItem belongs to. */
+enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
+
+typedef struct Connection Connection;
+struct Connection {
+        Connection *chain;         /* in its bucket; or the next free one */
+        Connection *older, *newer; /* in its list of silence */
+        Address address[2];        /* the lower first, with its port */
+        guint16 port[2];
+        guint8 protocol; /* IP_TCP or IP_UDP */
+        guint8 patient;  /* on which list */
+        guint8 payload;  /* a bit a side: it has sent some */
+        gint64 seen;     /* in seconds */
+        OpenItem held;   /* open while segments wait */
+        TcpConnection tcp;
+        Exchange exchange;
+};
+
+typedef struct {
+        Connection *oldest, *newest;
+} SilenceList;
+
+struct ConnectionTable {
+        const CaptureContext *context;
+        NodeNames *names;
+        const Protocol *const *ports;
+        Connection **buckets;
+        gsize n_buckets, n;
+        Connection *free;
+        SilenceList lists[2]; /* those soon to be forgotten, and the patient */
+        TcpTotals totals;
+        guint64 seed;
+        guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
+        gsize n_servers;
+        gint64 expired; /* when that was last done, in seconds */
+};
+
+ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
+                                      const Protocol *const *ports)
+{
+        ConnectionTable *t = g_new0(ConnectionTable, 1);
+        t->context = context;
+        t->names = names;
+        t->ports = ports;
+        t->n_buckets = 1024;
+        t->buckets = g_new0(Connection *, t->n_buckets);
+        t->servers = g_new0(guint64, 2 * MAX_SERVERS);
+        /* No result depends on it: a list keeps the order. */
+        t->seed = (guint64)g_random_int() << 32 | g_random_int();
+        t->expired = G_MININT64;
+        return t;
+}
+
+/* --- who serves ------------------------------------------------------------ */
+
+static guint64 mix(guint64 h, guint64 value)
+{
+        h = (h ^ value) * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15);
+        return h ^ h >> 32;
+}
+
+static guint64 endpoint_hash(const ConnectionTable *t, Address a, guint16 port)
+{
+        guint64 h = mix(mix(mix(t->seed, a.high), a.low), port);
+        return h ? h : 1;
+}
+
+/* Where the endpoint's hash stands, or would. */
+static guint64 *server_find(const ConnectionTable *t, guint64 hash)
+{
+        gsize at = hash & (2 * MAX_SERVERS - 1);
+        while (t->servers[at] && t->servers[at] != hash)
+                at = (at + 1) & (2 * MAX_SERVERS - 1);
+        return &t->servers[at];
+}
+
+/* The endpoint has accepted a connection. */
+static void server_add(ConnectionTable *t, Address a, guint16 port)
+{
+        guint64 hash = endpoint_hash(t, a, port), *place = server_find(t, hash);
+        if (*place || t->n_servers >= MAX_SERVERS)
+                return;
+        *place = hash;
+        t->n_servers++;
+}
+
+static gboolean server_is_known(const ConnectionTable *t, Address a, guint16 port)
+{
+        return *server_find(t, endpoint_hash(t, a, port)) != 0;
+}
+
+/* --- the table ------------------------------------------------------------- */
+
+static void list_remove(ConnectionTable *t, Connection *c)
+{
+        SilenceList *list = &t->lists[c->patient];
+        *(c->older ? &c->older->newer : &list->oldest) = c->newer;
+        *(c->newer ? &c->newer->older : &list->newest) = c->older;
+}
+
+static void list_append(ConnectionTable *t, Connection *c)
+{
+        SilenceList *list = &t->lists[c->patient];
+        c->newer = NULL;
+        c->older = list->newest;
+        *(list->newest ? &list->newest->newer : &list->oldest) = c;
+        list->newest = c;
+}
+
+static void connection_touch(ConnectionTable *t, Connection *c, gint64 seconds)
+{
+        guint8 patient = c->protocol == IP_TCP && !c->tcp.closed;
+        if (c->seen == seconds && c->patient == patient)
+                return;
+        list_remove(t, c);
+        c->seen = seconds;
+        c->patient = patient;
+        list_append(t, c);
+}
+
+static guint64 connection_hash(const ConnectionTable *t, const Address address[2],
+                               const guint16 port[2], guint8 protocol)
+{
+        guint64 h = mix(t->seed, address[0].low ^ (address[1].low << 32 | address[1].low >> 32));
+        if (address[0].high | address[1].high)
+                h = mix(mix(h, address[0].high), address[1].high);
+        return mix(h, (guint64)port[0] << 32 | (guint64)port[1] << 16 | protocol);
+}
+
+static void table_grow(ConnectionTable *t)
+{
+        gsize n = t->n_buckets * 2;
+        Connection **buckets = g_new0(Connection *, n);
+        for (gsize i = 0; i < t->n_buckets; i++)
+                for (Connection *c = t->buckets[i], *next; c; c = next) {
+                        next = c->chain;
+                        guint64 h = connection_hash(t, c->address, c->port, c->protocol);
+                        c->chain = buckets[h & (n - 1)];
+                        buckets[h & (n - 1)] = c;
+                }
+        g_free(t->buckets);
+        t->buckets = buckets;
+        t->n_buckets = n;
+}
+
+/* --- a connection ---------------------------------------------------------- */
+
+typedef struct {
+        ConnectionTable *table;
+        Connection *connection;
+} SinkUser;
+
+static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                       Stamp stamp)
+{
+        const SinkUser *u = user;
+        exchange_bytes(&u->connection->exchange, side, seq, bytes, n, stamp, u->table->context);
+}
+
+static void sink_missing(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp)
+{
+        const SinkUser *u = user;
+        exchange_missing(&u->connection->exchange, side, seq, n, stamp, u->table->context);
+}
+
+static void sink_end(gpointer user, guint side, Stamp stamp)
+{
+        const SinkUser *u = user;
+        exchange_end(&u->connection->exchange, side, stamp, u->table->context);
+}
+
+static TcpSink sink_for(SinkUser *user)
+{
+        return (TcpSink){ sink_bytes, sink_missing, sink_end, user };
+}
+
+/* Which side calls, and what is spoken where the user has said so. */
+static guint client_find(const ConnectionTable *t, const Connection *c, const TcpSegment *segment,
+                         guint side, const Protocol **protocol)
+{
+        const Protocol *by_port[2] = { NULL, NULL };
+        gboolean serves[2];
+        for (guint i = 0; t->ports && i < 2; i++)
+                by_port[i] = t->ports[c->port[i]];
+        *protocol = by_port[0] ? by_port[0] : by_port[1];
+        if (segment && (segment->flags & TCP_SYN))
+                return segment->flags & TCP_ACK ? !side : side;
+        if (!by_port[0] != !by_port[1])
+                return by_port[0] ? 1 : 0;
+        for (guint i = 0; i < 2; i++)
+                serves[i] = server_is_known(t, c->address[i], c->port[i]);
+        if (serves[0] != serves[1])
+                return serves[0] ? 1 : 0;
+        return NO_SIDE;
+}
+
+/* A conversation begins; the segment is the first that was seen of it. */
+static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment *segment,
+                             guint side)
+{
+        Account *account = t->context->account;
+        gboolean start_seen = segment && (segment->flags & TCP_SYN);
+        NodeId node[2];
+        const Protocol *protocol;
+        guint client = client_find(t, c, segment, side, &protocol);
+        for (guint i = 0; i < 2; i++)
+                node[i] = node_names_lookup(t->names, c->address[i], c->port[i]);
+        if (protocol && protocol != &protocol_generic && protocol->datagrams != !segment)
+                protocol = NULL;
+        c->payload = 0;
+        memset(&c->tcp, 0, sizeof c->tcp);
+        exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
+        for (guint i = 0; i < 2; i++)
+                c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
+        account_add(account, ACCOUNT_CONNECTIONS);
+        if (segment && !start_seen)
+                account_add(account, ACCOUNT_MID_STREAM);
+        if (address_equal(c->address[0], c->address[1]))
+                account->to_itself++;
+        else
+                account->to_others++;
+}
+
+/* The conversation is over: everything that waits is written or counted. */
+static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
+{
+        SinkUser user = { t, c };
+        TcpSink sink = sink_for(&user);
+        Account *account = t->context->account;
+        tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
+        exchange_clear(&c->exchange, now, t->context);
+        sequencer_close(&c->held);
+        if (c->protocol == IP_TCP && c->payload)
+                *(c->payload == 3 ? &account->tcp_two_sided : &account->tcp_one_sided) += 1;
+}
+
+static void connection_remove(ConnectionTable *t, Connection *c)
+{
+        guint64 h = connection_hash(t, c->address, c->port, c->protocol);
+        Connection **place = &t->buckets[h & (t->n_buckets - 1)];
+        while (*place != c)
+                place = &(*place)->chain;
+        *place = c->chain;
+        list_remove(t, c);
+        c->chain = t->free;
+        t->free = c;
+        t->n--;
+}
+
+static Connection *connection_new(ConnectionTable *t, const Address address[2],
+                                  const guint16 port[2], guint8 protocol, Stamp stamp)
+{
+        if (t->n >= MAX_CONNECTIONS) {
+                Connection *old = t->lists[0].oldest ? t->lists[0].oldest : t->lists[1].oldest;
+                account_add(t->context->account, ACCOUNT_EVICTED);
+                connection_finish(t, old, stamp);
+                connection_remove(t, old);
+        }
+        if (t->n >= t->n_buckets)
+                table_grow(t);
+        Connection *c = t->free;
+        if (c)
+                t->free = c->chain;
+        else
+                c = g_new(Connection, 1);
+        memset(c, 0, sizeof *c);
+        memcpy(c->address, address, sizeof c->address);
+        memcpy(c->port, port, sizeof c->port);
+        c->protocol = protocol;
+        c->patient = protocol == IP_TCP;
+        c->seen = stamp.time / 1000000000;
+        c->held.kind = ITEM_HELD;
+        guint64 h = connection_hash(t, address, port, protocol);
+        c->chain = t->buckets[h & (t->n_buckets - 1)];
+        t->buckets[h & (t->n_buckets - 1)] = c;
+        list_append(t, c);
+        t->n++;
+        return c;
+}
+
+/* The connection of these two ends, NULL where it is new; key gets its ends in
+ * order, and side which of them is the source. */
+static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
+                                   guint16 source_port, guint16 destination_port,
+                                   Address address[2], guint16 port[2], guint *side)
+{
+        int order = address_compare(ip->source, ip->destination);
+        *side = order > 0 || (order == 0 && source_port > destination_port);
+        address[*side] = ip->source;
+        address[!*side] = ip->destination;
+        port[*side] = source_port;
+        port[!*side] = destination_port;
+        guint64 h = connection_hash(t, address, port, ip->protocol);
+        Connection *c = t->buckets[h & (t->n_buckets - 1)];
+        while (c && (!address_equal(c->address[0], address[0]) ||
+                     !address_equal(c->address[1], address[1]) || c->port[0] != port[0] ||
+                     c->port[1] != port[1] || c->protocol != ip->protocol))
+                c = c->chain;
+        return c;
+}
+
+static void held_update(ConnectionTable *t, Connection *c)
+{
+        gint64 since;
+        if (tcp_waits_since(&c->tcp, &since))
+                sequencer_open(t->context->sequencer, &c->held, since);
+        else
+                sequencer_close(&c->held);
+}
+
+/* --- from outside ---------------------------------------------------------- */
+
+void connection_table_free(ConnectionTable *t)
+{
+        if (!t)
+                return;
+        for (guint i = 0; i < 2; i++)
+                for (Connection *c = t->lists[i].oldest, *next; c; c = next) {
+                        next = c->newer;
+                        tcp_clear(&c->tcp, &t->totals);
+                        exchange_clear(&c->exchange, (Stamp){ 0, 0 }, t->context);
+                        sequencer_close(&c->held);
+                        g_free(c);
+                }
+        for (Connection *c = t->free, *next; c; c = next) {
+                next = c->chain;
+                g_free(c);
+        }
+        g_free(t->buckets);
+        g_free(t->servers);
+        g_free(t);
+}
+
+static void copy_totals(ConnectionTable *t)
+{
+        Account *account = t->context->account;
+        account->count[ACCOUNT_REPEATED] = t->totals.repeated;
+        account->count[ACCOUNT_HOLES] = t->totals.holes;
+        account->count[ACCOUNT_HOLE_BYTES] = t->totals.hole_bytes;
+}
+
+void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpSegment *segment,
+                              Stamp stamp)
+{
+        Address address[2];
+        guint16 port[2];
+        guint side;
+        Connection *c = connection_find(t, ip, segment->source_port, segment->destination_port,
+                                        address, port, &side);
+        if (!c) {
+                if (segment->flags & TCP_RST)
+                        return; /* of nothing that is known */
+                c = connection_new(t, address, port, IP_TCP, stamp);
+                connection_begin(t, c, segment, side);
+        } else if (tcp_is_new(&c->tcp, side, segment)) {
+                connection_finish(t, c, stamp);
+                connection_begin(t, c, segment, side);
+        }
+        if ((segment->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
+                server_add(t, ip->source, segment->source_port);
+        if (segment->length == 0)
+                account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
+        else
+                c->payload |= (guint8)(1 << side);
+        SinkUser user = { t, c };
+        TcpSink sink = sink_for(&user);
+
+        tcp_add(&c->tcp, side, segment, stamp, &sink, &t->totals);
+        held_update(t, c);
+        connection_touch(t, c, stamp.time / 1000000000);
+}
+
+void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
+                              guint16 destination_port, const guint8 *bytes, gsize n, gsize length,
+                              Stamp stamp)
+{
+        Address address[2];
+        guint16 port[2];
+        guint side;
+        Connection *c = connection_find(t, ip, source_port, destination_port, address, port, &side);
+        if (!c) {
+                c = connection_new(t, address, port, IP_UDP, stamp);
+                connection_begin(t, c, NULL, side);
+        }
+        exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
+        connection_touch(t, c, stamp.time / 1000000000);
+}
+
+#define CONTAINER(type, member, pointer)                                                           \
+        ((type *)(gpointer)((char *)(pointer)-offsetof(type, member)))
+
+void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
+{
+        if (item->kind == ITEM_HELD) {
+                Connection *c = CONTAINER(Connection, held, item);
+                SinkUser user = { t, c };
+                TcpSink sink = sink_for(&user);
+                tcp_settle(&c->tcp, item->time, &sink, &t->totals);
+                held_update(t, c);
+        } else if (item->kind == ITEM_MESSAGE_0) {
+                Connection *c = CONTAINER(Connection, exchange.pairing.message[0].item, item);
+                exchange_settle(&c->exchange, 0, now, t->context);
+        } else {
+                Connection *c = CONTAINER(Connection, exchange.pairing.message[1].item, item);
+                exchange_settle(&c->exchange, 1, now, t->context);
+        }
+}
+
+void connection_table_expire(ConnectionTable *t, Stamp now)
+{
+        gint64 seconds = now.time / 1000000000;
+        if (seconds == t->expired)
+                return;
+        t->expired = seconds;
+        for (guint patient = 0; patient < 2; patient++)
+                for (Connection *c = t->lists[patient].oldest, *next; c; c = next) {
+                        gint64 patience = patient                 ? OPEN_PATIENCE
+                                          : c->protocol == IP_UDP ? UDP_PATIENCE
+                                                                  : CLOSED_PATIENCE;
+                        next = c->newer;
+                        if (seconds - c->seen <= patience)
+                                break;
+                        connection_finish(t, c, now);
+                        connection_remove(t, c);
+                }
+        copy_totals(t);
+}
+
+void connection_table_flush(ConnectionTable *t, Stamp now)
+{
+        for (guint i = 0; i < 2; i++)
+                while (t->lists[i].oldest) {
+                        Connection *c = t->lists[i].oldest;
+                        connection_finish(t, c, now);
+                        connection_remove(t, c);
+                }
+        copy_totals(t);
+}

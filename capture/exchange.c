@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/exchange.h"
+
+#include <string.h>
+
+enum {
+        MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
+        MAX_PROBES = 16,     /* runs that are shown to every protocol */
+};
+
+void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean start_seen,
+                   const NodeId node[2], const guint16 port[2])
+{
+        memset(x, 0, sizeof *x);
+        pairing_init(&x->pairing, node, port);
+        x->protocol = protocol;
+        x->pairing.client = (guint8)client;
+        x->run = NO_SIDE;
+        x->start_seen = start_seen != FALSE;
+}
+
+/* --- the generic rule ------------------------------------------------------ */
+
+static MessageKind run_kind(const Exchange *x, guint side)
+{
+        const Pairing *p = &x->pairing;
+        if (p->client == NO_SIDE)
+                return KIND_ONE_WAY;
+        if (p->client == side)
+                return KIND_CALL;
+        return p->n_calls > 0 ? KIND_RETURN : KIND_ONE_WAY;
+}
+
+/* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. */
+static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp, Stamp now,
+                       const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        if (x->run != side) {
+                if (x->run != NO_SIDE)
+                        pairing_end(p, x->run, now, context);
+                x->run = (guint8)side;
+        } else if (m->open && m->written && stamp) { /* goes on after a long silence */
+                pairing_abandon(p, side);
+                pairing_open(p, side, seq, stamp, context);
+                pairing_begin(p, side, KIND_ONE_WAY, END_BY_SILENCE, NULL, now, context);
+        }
+        if (!m->open)
+                pairing_open(p, side, seq, stamp, context);
+        else if (stamp)
+                pairing_grow(p, side, *stamp, context);
+        if (m->kind == KIND_UNKNOWN && m->seen)
+                pairing_begin(p, side, run_kind(x, side), END_BY_SILENCE, NULL, now, context);
+}
+
+/* The buffered bytes of side are no protocol's. */
+static void run_take_buffer(Exchange *x, guint side, Stamp now, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        if (s->buffered) {
+                Stamp arrived = s->arrived;
+                run_extend(x, side, s->seq - s->buffered, &arrived, now, context);
+                s->buffered = 0;
+        }
+}
+
+/* From here on the connection is generic, or undecided again. */
+static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
+                           const CaptureContext *context)
+{
+        x->protocol = protocol;
+        x->run = NO_SIDE;
+        x->probes = 0;
+        for (guint side = 0; side < 2; side++) {
+                ExchangeSide *s = &x->side[side];
+                MessageInProgress *m = &x->pairing.message[side];
+                memset(s->state, 0, sizeof s->state);
+                s->skip = 0;
+                s->lost = FALSE;
+                if (m->open && m->kind != KIND_UNKNOWN)
+                        pairing_end(&x->pairing, side, now, context);
+                if (protocol)
+                        run_take_buffer(x, side, now, context);
+        }
+}
+
+/* --- a protocol's parser --------------------------------------------------- */
+
+/* Keeps n bytes for later, which may be some of those in the buffer. */
+static void side_keep(ExchangeSide *s, const guint8 *bytes, gsize n)
+{
+        if (n > s->capacity) { /* then they are not in the buffer */
+                s->capacity = (guint32)MAX(n, 512);
+                g_free(s->buffer);
+                s->buffer = g_malloc(s->capacity);
+        }
+        if (n > 0)
+                memmove(s->buffer, bytes, n);
+        s->buffered = (guint32)n;
+}
+
+static void side_append(ExchangeSide *s, const guint8 *bytes, gsize n)
+{
+        if (s->buffered + n > s->capacity) {
+                s->capacity = (guint32)MAX(s->buffered + n, 2 * (gsize)s->capacity);
+                s->buffer = g_realloc(s->buffer, s->capacity);
+        }
+        memcpy(s->buffer + s->buffered, bytes, n);
+        s->buffered += (guint32)n;
+}
+
+static void side_drop_buffer(ExchangeSide *s)
+{
+        g_clear_pointer(&s->buffer, g_free);
+        s->buffered = s->capacity = 0;
+}
+
+/* A call of this side begins, and the other answers in order: what is lost of
+ * the conversation before it is settled. */
+static void settle_before_call(Exchange *x, guint side, Stamp now, const CaptureContext *context)
+{
+        ExchangeSide *other = &x->side[!side];
+        if (!other->lost)
+                return;
+        pairing_end(&x->pairing, !side, now, context);
+        if (!x->pairing.pipelined)
+                pairing_forget_calls(&x->pairing, context);
+}
+
+/* FALSE: the message is not of a kind that this side may send. */
+static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
+                              const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
+        if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
+                guint client = parsed->kind == KIND_CALL ? side : !side;
+                if (p->client != client && x->parsed)
+                        return FALSE;
+                p->client = (guint8)client;
+                x->parsed = TRUE;
+        }
+        if (parsed->kind == KIND_CALL)
+                settle_before_call(x, side, now, context);
+        else if (parsed->kind == KIND_RETURN && x->side[!side].lost)
+                pairing_end(p, !side, now, context);
+        pairing_begin(p, side, parsed->kind, end, parsed, now, context);
+        return TRUE;
+}
+
+static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
+                        const CaptureContext *context)
+{
+        if (x->pairing.message[side].kind == KIND_NOTHING)
+                pairing_abandon(&x->pairing, side);
+        else
+                pairing_end(&x->pairing, side, now, context);
+        if (switches)
+                leave_protocol(x, NULL, now, context);
+}
+
+/* The parser does not know these bytes: looks for the next boundary in them.
+ * What is left to parse, or n. */
+static gsize find_boundary(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp now,
+                           const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        gsize at = x->protocol->find_boundary(bytes, n);
+        if (at > 0 && m->open)
+                pairing_grow(&x->pairing, side, now, context);
+        if (at < n) {
+                pairing_end(&x->pairing, side, now, context);
+                memset(s->state, 0, sizeof s->state);
+                s->lost = FALSE;
+        }
+        return at;
+}
+
+/* The order of messages in this direction is lost. One whose nature is known
+ * goes on until the next boundary, or until the other side talks. */
+static void lose(Exchange *x, guint side, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        s->lost = TRUE;
+        s->skip = 0;
+        s->buffered = 0;
+        if (!m->open)
+                return;
+        if (m->kind == KIND_CALL || m->kind == KIND_RETURN)
+                pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
+        else
+                pairing_abandon(&x->pairing, side);
+}
+
+static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
+{
+        account_add(context->account, ACCOUNT_UNPARSED);
+        if (x->parsed) {
+                lose(x, side, context);
+                return TRUE;
+        }
+        leave_protocol(x, &protocol_generic, now, context);
+        return FALSE;
+}
+
+static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+                 const CaptureContext *context);
+
+/* Shows data to the parser, of which the first old bytes had been there before.
+ * seq is the sequence number of the first byte. */
+static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gsize old,
+                        guint32 seq, Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        gsize at = 0;
+        while (at < n) {
+                Parsed parsed = { 0 };
+                if (s->lost) {
+                        at += find_boundary(x, side, data + at, n - at, stamp, context);
+                        if (s->lost)
+                                break;
+                }
+                if (!m->open)
+                        pairing_open(&x->pairing, side, seq + (guint32)at,
+                                     at < old ? &s->arrived : &stamp, context);
+                if (context->label)
+                        g_string_truncate(context->label, 0);
+                ParseStatus status = x->protocol->parse(
+                        s->state, pairing_call(&x->pairing, side), data + at, n - at, FALSE,
+                        m->kind == KIND_UNKNOWN ? context->label : NULL, &parsed);
+                if (status == PARSE_NOT_MINE ||
+                    (parsed.kind != KIND_UNKNOWN && m->kind == KIND_UNKNOWN &&
+                     !message_begin(x, side, &parsed, stamp, context))) {
+                        if (!not_mine(x, side, stamp, context))
+                                run_extend(x, side, seq + (guint32)at, &stamp, stamp, context);
+                        break;
+                }
+                if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
+                        pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
+                gsize used = (gsize)MIN(parsed.length, n - at);
+                at += used;
+                if (used)
+                        pairing_grow(&x->pairing, side, stamp, context);
+                s->skip = parsed.length == PARSE_FOREVER ? PARSE_FOREVER : parsed.length - used;
+                if (status == PARSE_MORE) {
+                        s->ends_after_skip = FALSE;
+                        if (s->skip)
+                                break;
+                        if (n - at > MAX_BUFFER) {
+                                not_mine(x, side, stamp, context);
+                                break;
+                        }
+                        side_keep(s, data + at, n - at);
+                        s->arrived = stamp;
+                        return;
+                }
+                if (s->skip) {
+                        s->ends_after_skip = TRUE;
+                        s->switches_after_skip = parsed.switches != FALSE;
+                        break;
+                }
+                message_end(x, side, parsed.switches, stamp, context);
+                if (parsed.switches && at < n) {
+                        g_autofree guint8 *rest = g_memdup2(data + at, n - at);
+                        s->buffered = 0;
+                        s->seq = seq + (guint32)at;
+                        take(x, side, rest, n - at, stamp, context);
+                        return;
+                }
+        }
+        s->buffered = 0;
+        if (s->capacity > 4096)
+                side_drop_buffer(s);
+}
+
+/* --- undecided ------------------------------------------------------------- */
+
+/* A protocol that recognises data; NULL with *more = TRUE where one may. */
+static const Protocol *probe(const guint8 *data, gsize n, gboolean whole, gboolean datagrams,
+                             gboolean *more)
+{
+        *more = FALSE;
+        for (guint i = 0; protocols[i]; i++) {
+                guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+                Parsed parsed = { 0 };
+                if (protocols[i]->datagrams != datagrams)
+                        continue;
+                ParseStatus status =
+                        protocols[i]->parse(state, CALL_NONE, data, n, whole, NULL, &parsed);
+                if (status != PARSE_NOT_MINE && parsed.length > 0 && parsed.kind != KIND_NOTHING)
+                        return protocols[i];
+                *more |= status == PARSE_MORE;
+        }
+        return NULL;
+}
+
+/* The protocol is known. A piece of run that came before it was the end of a
+ * message whose beginning was not seen, or a conversation of its own. */
+static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const CaptureContext *context)
+{
+        x->protocol = protocol;
+        if (x->run == NO_SIDE)
+                return;
+        if (!x->start_seen && x->probes <= 1) {
+                account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
+                pairing_abandon(&x->pairing, x->run);
+        } else {
+                pairing_end(&x->pairing, x->run, now, context);
+        }
+        x->run = NO_SIDE;
+}
+
+static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+                           const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize old = s->buffered;
+        guint32 seq = s->seq - (guint32)old;
+        gboolean more;
+        if (x->run == side) {
+                run_extend(x, side, s->seq, &stamp, stamp, context);
+                return;
+        }
+        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
+        if (old) {
+                side_append(s, bytes, n);
+                bytes = s->buffer;
+                n = s->buffered;
+        }
+        const Protocol *found = probe(bytes, n, FALSE, FALSE, &more);
+        if (found) {
+                adopt(x, found, stamp, context);
+                parse_bytes(x, side, bytes, n, old, seq, stamp, context);
+                return;
+        }
+        if (more && n <= MAX_BUFFER) {
+                if (!x->pairing.message[side].open)
+                        pairing_open(&x->pairing, side, seq, &stamp, context);
+                side_keep(s, bytes, n);
+                s->arrived = stamp;
+                return;
+        }
+        s->buffered = 0;
+        run_extend(x, side, seq, &stamp, stamp, context);
+        if (++x->probes >= MAX_PROBES)
+                x->protocol = &protocol_generic;
+}
+
+static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+                 const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        if (!x->protocol) {
+                take_undecided(x, side, bytes, n, stamp, context);
+        } else if (x->protocol == &protocol_generic) {
+                run_extend(x, side, s->seq, &stamp, stamp, context);
+        } else if (s->buffered) {
+                gsize old = s->buffered;
+                side_append(s, bytes, n);
+                parse_bytes(x, side, s->buffer, s->buffered, old, s->seq - (guint32)old, stamp,
+                            context);
+        } else {
+                parse_bytes(x, side, bytes, n, 0, s->seq, stamp, context);
+        }
+}
+
+/* --- from outside ---------------------------------------------------------- */
+
+/* Passes over what the parser need not see. How many bytes that were. */
+static gsize take_skipped(Exchange *x, guint side, gsize n, const Stamp *stamp, Stamp now,
+                          const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize skipped = (gsize)MIN(s->skip, n);
+        if (skipped == 0)
+                return 0;
+        if (s->skip != PARSE_FOREVER)
+                s->skip -= skipped;
+        if (stamp)
+                pairing_grow(&x->pairing, side, *stamp, context);
+        if (s->skip == 0 && s->ends_after_skip)
+                message_end(x, side, s->switches_after_skip, now, context);
+        return skipped;
+}
+
+void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, Stamp stamp,
+                    const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize skipped = take_skipped(x, side, n, &stamp, stamp, context);
+        s->seq = seq + (guint32)skipped;
+        if (skipped < n)
+                take(x, side, bytes + skipped, n - skipped, stamp, context);
+        s->seq = seq + (guint32)n;
+}
+
+/* A message is cut by the snapshot length where its parser must see it. Lengths
+ * still count, so the generic rule can go on where the parser cannot. */
+static void give_up_parsing(Exchange *x, guint side, guint32 seq, Stamp stamp,
+                            const CaptureContext *context)
+{
+        MessageInProgress *m = &x->pairing.message[side];
+        gboolean goes_on = m->open && (m->kind == KIND_CALL || m->kind == KIND_RETURN);
+        if (goes_on)
+                pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
+        else if (m->open && m->kind != KIND_UNKNOWN)
+                pairing_abandon(&x->pairing, side);
+        pairing_end(&x->pairing, !side, stamp, context);
+        x->side[0].skip = x->side[1].skip = 0;
+        x->side[0].buffered = x->side[1].buffered = 0;
+        x->protocol = &protocol_generic;
+        x->run = goes_on ? (guint8)side : NO_SIDE;
+        run_extend(x, side, seq, &stamp, stamp, context);
+}
+
+void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp *stamp,
+                      const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        Pairing *p = &x->pairing;
+        Stamp now = stamp ? *stamp : (Stamp){ 0, 0 };
+        gsize skipped = take_skipped(x, side, n, stamp, now, context);
+        s->seq = seq + (guint32)skipped;
+        if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
+                run_take_buffer(x, side, now, context);
+                run_extend(x, side, s->seq, stamp, now, context);
+                if (stamp)
+                        x->protocol = &protocol_generic;
+        } else if (skipped < n && stamp && !s->lost) {
+                give_up_parsing(x, side, s->seq, *stamp, context);
+        } else if (skipped < n && !s->lost) {
+                if (side == p->client && !p->pipelined && !p->message[side].open)
+                        pairing_forget_calls(p, context); /* or it would not have gone on */
+                lose(x, side, context);
+        }
+        s->seq = seq + (guint32)n;
+}
+
+/* The parser's last word on the open message of side. */
+static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        Parsed parsed = { 0 };
+        if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
+                ParseStatus status =
+                        x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,
+                                           s->buffered, TRUE, NULL, &parsed);
+                if (status == PARSE_NOT_MINE || m->kind == KIND_UNKNOWN) {
+                        account_add(context->account, ACCOUNT_UNPARSED);
+                        pairing_abandon(&x->pairing, side);
+                }
+        }
+        pairing_end(&x->pairing, side, stamp, context);
+        memset(s->state, 0, sizeof s->state);
+        s->skip = 0;
+        side_drop_buffer(s);
+}
+
+void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
+{
+        if (x->protocol && x->protocol != &protocol_generic) {
+                parse_end(x, side, stamp, context);
+                return;
+        }
+        run_take_buffer(x, side, stamp, context);
+        if (x->run == side) {
+                pairing_end(&x->pairing, side, stamp, context);
+                x->run = NO_SIDE;
+        }
+}
+
+void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
+                       Stamp stamp, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        gboolean more;
+        Parsed parsed = { .kind = KIND_ONE_WAY };
+        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        const Protocol *protocol =
+                x->protocol ? x->protocol : probe(bytes, n, n == length, TRUE, &more);
+        if (context->label)
+                g_string_truncate(context->label, 0);
+        if (protocol && protocol->datagrams) {
+                parsed.kind = KIND_UNKNOWN;
+                if (protocol->parse(state, CALL_NONE, bytes, n, n == length, context->label,
+                                    &parsed) != PARSE_MESSAGE) {
+                        account_add(context->account, ACCOUNT_UNPARSED);
+                        return;
+                }
+        }
+        p->datagrams = TRUE;
+        pairing_open(p, side, 0, &stamp, context);
+        if (pairing_begin(p, side, parsed.kind, END_BY_CONTENT, &parsed, stamp, context))
+                pairing_end(p, side, stamp, context);
+        else
+                pairing_abandon(p, side);
+}
+
+void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
+{
+        if (!x->protocol || x->protocol == &protocol_generic)
+                run_take_buffer(x, side, stamp, context);
+        pairing_settle(&x->pairing, side, context);
+}
+
+void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        guint first = p->client == 1; /* calls before their returns */
+        for (guint i = 0; i < 2; i++) {
+                guint side = first ^ i;
+                MessageInProgress *m = &p->message[side];
+                if (!x->protocol || x->protocol == &protocol_generic)
+                        run_take_buffer(x, side, stamp, context);
+                if (m->open && m->kind != KIND_UNKNOWN &&
+                    (m->kind != KIND_RETURN || m->end != END_BY_CONTENT))
+                        pairing_end(p, side, m->last, context);
+        }
+        pairing_clear(p, context);
+        side_drop_buffer(&x->side[0]);
+        side_drop_buffer(&x->side[1]);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the two sides of a connection say, turned into messages: recognises the
+ * protocol, drives its parser over the bytes of each direction, finds the way
+ * back after a hole, and hands messages to the pairing.
+ *
+ * A connection is undecided until a protocol recognises the first bytes of a run
+ * (a run: bytes of one direction that no byte of the other interrupts). What
+ * nothing recognises follows the generic rule: a run is a message. Runs of the
+ * side that opened the connection are calls, those of the other their returns;
+ * where it is not known who calls, or a run answers nothing, it is one-way.
+ *
+ * Bytes come in order, between the directions too (see tcp.h).
+ */
+#ifndef RAVEL_EXCHANGE_H
+#define RAVEL_EXCHANGE_H
+
+#include "capture/pairing.h"
+
+typedef struct {
+        guint8 *buffer; /* bytes that the parser has yet to settle */
+        guint32 buffered, capacity;
+        guint32 seq;                            /* sequence number of the next byte */
+        Stamp arrived;                          /* stamp of the last of the buffered bytes */
+        guint64 skip;                           /* bytes that need not be shown to the parser */
+        guint64 state[PROTOCOL_STATE_SIZE / 8]; /* the parser's */
+        guint8 ends_after_skip, switches_after_skip;
+        guint8 lost; /* after a hole: looks for a message boundary */
+} ExchangeSide;
+
+typedef struct {
+        const Protocol *protocol; /* NULL while it is undecided */
+        Pairing pairing;
+        ExchangeSide side[2];
+        guint8 run;    /* undecided or generic: the side that talks, or NO_SIDE */
+        guint8 probes; /* runs that no protocol recognised */
+        guint8 parsed; /* the protocol has parsed a message here */
+        guint8 start_seen;
+} Exchange;
+
+/* protocol: NULL, or what --proto decides. client: the side that calls, or
+ * NO_SIDE. start_seen: its bytes are there from the first. */
+void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean start_seen,
+                   const NodeId node[2], const guint16 port[2]);
+
+/* n > 0 bytes of side, of which the first has sequence number seq. */
+void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, Stamp stamp,
+                    const CaptureContext *context);
+
+/* n > 0 bytes of side that are not there: cut off by the snapshot length from a
+ * packet seen at stamp, or, where stamp is NULL, seen by nobody. */
+void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp *stamp,
+                      const CaptureContext *context);
+
+/* Side will send no more. */
+void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
+
+/* One datagram of side; length as there was on the wire. */
+void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
+                       Stamp stamp, const CaptureContext *context);
+
+/* The message of side has been open for too long (see sequencer.h). */
+void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
+
+/* The connection is over, or the capture is: writes what is complete, counts
+ * what is not, and frees what x holds. */
+void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A packet as it was captured, and the bounds-checked cursor through which
+ * everything in it is read.
+ *
+ * A packet is bytes from a stranger. Whoever reads one takes a Cursor by value
+ * or by pointer and asks it for what comes next; a read past the end fails and
+ * moves nothing. Numbers are big-endian, as on the wire.
+ *
+ * Two lengths go with all data in packets: what was captured, and what there
+ * was on the wire. A snapshot length makes the first smaller; the second is
+ * what sequence numbers and message boundaries count in.
+ */
+#ifndef RAVEL_PACKET_H
+#define RAVEL_PACKET_H
+
+#include <glib.h>
+
+/* When something was seen: the time, and the number of the packet, which puts
+ * packets of equal time in the order in which they were captured. */
+typedef struct {
+        gint64 time; /* ns since the Unix epoch */
+        guint64 packet;
+} Stamp;
+
+static inline gboolean stamp_before(Stamp a, Stamp b)
+{
+        return a.time != b.time ? a.time < b.time : a.packet < b.packet;
+}
+
+typedef struct {
+        const guint8 *bytes; /* borrowed until the next packet is asked for */
+        gsize captured;      /* bytes at hand */
+        gsize length;        /* bytes on the wire, at least captured */
+        int link_type;       /* a DLT_ value, see link-layer.h */
+        gint64 time;         /* ns since the Unix epoch */
+} Packet;
+
+typedef struct {
+        const guint8 *at, *end;
+} Cursor;
+
+static inline Cursor cursor(const guint8 *bytes, gsize n)
+{
+        return (Cursor){ bytes, bytes + n };
+}
+
+static inline gsize cursor_left(const Cursor *c)
+{
+        return (gsize)(c->end - c->at);
+}
+
+static inline guint16 read_u16(const guint8 *p)
+{
+        return (guint16)(p[0] << 8 | p[1]);
+}
+
+static inline guint32 read_u32(const guint8 *p)
+{
+        return (guint32)p[0] << 24 | (guint32)p[1] << 16 | (guint32)p[2] << 8 | p[3];
+}
+
+static inline guint64 read_u64(const guint8 *p)
+{
+        return (guint64)read_u32(p) << 32 | read_u32(p + 4);
+}
+
+/* The next n bytes, or NULL where fewer are left. */
+static inline const guint8 *cursor_take(Cursor *c, gsize n)
+{
+        const guint8 *p = c->at;
+        if (cursor_left(c) < n)
+                return NULL;
+        c->at += n;
+        return p;
+}
+
+static inline gboolean cursor_skip(Cursor *c, gsize n)
+{
+        return cursor_take(c, n) != NULL;
+}
+
+static inline gboolean cursor_u8(Cursor *c, guint8 *value)
+{
+        const guint8 *p = cursor_take(c, 1);
+        if (p)
+                *value = *p;
+        return p != NULL;
+}
+
+static inline gboolean cursor_u16(Cursor *c, guint16 *value)
+{
+        const guint8 *p = cursor_take(c, 2);
+        if (p)
+                *value = read_u16(p);
+        return p != NULL;
+}
+
+static inline gboolean cursor_u32(Cursor *c, guint32 *value)
+{
+        const guint8 *p = cursor_take(c, 4);
+        if (p)
+                *value = read_u32(p);
+        return p != NULL;
+}
+
+#endif

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/pairing.h"
+
+#include <string.h>
+
+enum { MAX_WAITING_CALLS = 1024 };
+
+void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
+{
+        memset(p, 0, sizeof *p);
+        memcpy(p->node, node, sizeof p->node);
+        memcpy(p->port, port, sizeof p->port);
+        p->client = NO_SIDE;
+}
+
+static WaitingCall *call_at(const Pairing *p, guint i)
+{
+        return &p->calls[(p->first + i) % p->capacity];
+}
+
+static void call_push(Pairing *p, WaitingCall call, const CaptureContext *context)
+{
+        if (p->n_calls == MAX_WAITING_CALLS) {
+                account_add(context->account, ACCOUNT_UNANSWERED);
+                p->first = (guint16)((p->first + 1) % p->capacity);
+                p->n_calls--;
+        }
+        if (p->n_calls == p->capacity) {
+                guint16 capacity = p->capacity ? 2 * p->capacity : 2;
+                WaitingCall *calls = g_new(WaitingCall, capacity);
+                for (guint i = 0; i < p->n_calls; i++)
+                        calls[i] = *call_at(p, i);
+                g_free(p->calls);
+                p->calls = calls;
+                p->first = 0;
+                p->capacity = capacity;
+        }
+        *call_at(p, p->n_calls++) = call;
+}
+
+/* Index of the call that a return by side answers, or -1. */
+static gint call_find(const Pairing *p, guint side, gboolean keyed, guint64 key)
+{
+        for (guint i = 0; i < p->n_calls; i++)
+                if (call_at(p, i)->side != side && (!keyed || call_at(p, i)->number == key))
+                        return (gint)i;
+        return -1;
+}
+
+static WaitingCall call_take(Pairing *p, guint index)
+{
+        WaitingCall call = *call_at(p, index);
+        for (; index > 0; index--)
+                *call_at(p, index) = *call_at(p, index - 1);
+        p->first = (guint16)((p->first + 1) % p->capacity);
+        p->n_calls--;
+        return call;
+}
+
+static void message_write(Pairing *p, guint side, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        CapturedMessage out = { .stamp = m->first,
+                                .op = CALL_SENT,
+                                .sender = p->node[side],
+                                .receiver = p->node[!side],
+                                .port = p->port[side],
+                                .has_id = TRUE,
+                                .number = m->number,
+                                .duration = m->last.time - m->first.time };
+        gint answered;
+        m->written = TRUE;
+        sequencer_close(&m->item);
+        if (!m->seen)
+                return;
+        switch ((MessageKind)m->kind) {
+        case KIND_CALL:
+                out.label = g_steal_pointer(&m->label);
+                account_add(context->account, ACCOUNT_CALLS);
+                break;
+        case KIND_RETURN:
+                answered = call_find(p, side, m->keyed, m->number);
+                if (answered < 0) {
+                        account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
+                        return;
+                }
+                out.op = RET_SENT;
+                out.stamp = m->last;
+                out.port = p->port[!side];
+                out.number = call_take(p, (guint)answered).number;
+                account_add(context->account, ACCOUNT_RETURNS);
+                break;
+        case KIND_ONE_WAY:
+                out.op = MSG_SENT;
+                out.has_id = !p->datagrams;
+                account_add(context->account, ACCOUNT_ONE_WAY);
+                if (p->client == NO_SIDE && !p->datagrams) {
+                        account_add(context->account, ACCOUNT_ROLE_UNKNOWN);
+                        context->account->unclear_port[MIN(p->port[0], p->port[1])]++;
+                }
+                break;
+        case KIND_INTERIM:
+                account_add(context->account, ACCOUNT_INTERIM);
+                return;
+        case KIND_NOTHING:
+        case KIND_UNKNOWN:
+                return;
+        }
+        sequencer_add(context->sequencer, &out);
+}
+
+/* Where the message's stamp may yet come to be: the item stands there. */
+static void item_update(Pairing *p, guint side, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (m->written || !m->seen)
+                return;
+        if (m->kind == KIND_UNKNOWN || m->kind == KIND_CALL || m->kind == KIND_ONE_WAY)
+                sequencer_open(context->sequencer, &m->item, m->first.time);
+        else if (m->kind == KIND_RETURN && m->end != END_BY_CONTENT)
+                sequencer_open(context->sequencer, &m->item, m->last.time);
+        else
+                sequencer_close(&m->item);
+}
+
+static void message_see(MessageInProgress *m, Stamp stamp)
+{
+        if (!m->seen || stamp_before(stamp, m->first))
+                m->first = stamp;
+        if (!m->seen || stamp_before(m->last, stamp))
+                m->last = stamp;
+        m->seen = TRUE;
+}
+
+void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
+                  const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        g_assert(!m->open);
+        m->open = TRUE;
+        m->kind = KIND_UNKNOWN;
+        m->end = END_BY_CONTENT;
+        m->seen = m->written = m->keyed = FALSE;
+        m->seq = seq;
+        m->number = seq;
+        if (stamp) {
+                message_see(m, *stamp);
+                item_update(p, side, context);
+        }
+}
+
+void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        gboolean was_open = open_item_is_open(&m->item), was_seen = m->seen;
+        Stamp first = m->first;
+        message_see(m, stamp);
+        if (was_seen && !was_open) { /* settled: it may not go back in time any more */
+                m->first = first;
+                return;
+        }
+        item_update(p, side, context);
+}
+
+gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
+                       const Parsed *parsed, Stamp stamp, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        g_assert(m->open && m->kind == KIND_UNKNOWN);
+        if (m->seen && !open_item_is_open(&m->item))
+                m->first = m->last = stamp; /* it was settled before it was known */
+        m->kind = (guint8)kind;
+        m->end = (guint8)end;
+        if (parsed && parsed->keyed) {
+                m->keyed = TRUE;
+                m->number = parsed->key;
+        }
+        if (kind == KIND_CALL && m->seen) {
+                if (m->keyed && call_find(p, !side, TRUE, m->number) >= 0) {
+                        account_add(context->account, ACCOUNT_REPEATED_CALLS);
+                        return FALSE;
+                }
+                if (p->n_calls > 0)
+                        p->pipelined = TRUE;
+                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side };
+                call_push(p, call, context);
+                if (context->label && context->label->len > 0)
+                        m->label = g_strndup(context->label->str, context->label->len);
+        }
+        item_update(p, side, context);
+        return TRUE;
+}
+
+void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context)
+{
+        p->message[side].end = (guint8)end;
+        item_update(p, side, context);
+}
+
+void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->open)
+                return;
+        if (m->kind == KIND_RETURN && !open_item_is_open(&m->item) && stamp_before(m->last, stamp))
+                m->last = stamp;
+        if (!m->written)
+                message_write(p, side, context);
+        pairing_abandon(p, side);
+}
+
+void pairing_abandon(Pairing *p, guint side)
+{
+        MessageInProgress *m = &p->message[side];
+        sequencer_close(&m->item);
+        g_clear_pointer(&m->label, g_free);
+        m->open = FALSE;
+}
+
+void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (m->kind == KIND_CALL || m->kind == KIND_ONE_WAY ||
+            (m->kind == KIND_RETURN && m->end == END_BY_SILENCE))
+                message_write(p, side, context);
+        sequencer_close(&m->item);
+}
+
+void pairing_forget_calls(Pairing *p, const CaptureContext *context)
+{
+        context->account->count[ACCOUNT_UNANSWERED] += p->n_calls;
+        p->n_calls = 0;
+}
+
+guint8 pairing_call(const Pairing *p, guint side)
+{
+        gint i = call_find(p, side, FALSE, 0);
+        return i < 0 ? CALL_NONE : call_at(p, (guint)i)->call;
+}
+
+void pairing_clear(Pairing *p, const CaptureContext *context)
+{
+        pairing_abandon(p, 0);
+        pairing_abandon(p, 1);
+        pairing_forget_calls(p, context);
+        g_clear_pointer(&p->calls, g_free);
+        p->capacity = p->first = 0;
+}

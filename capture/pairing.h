@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Messages in progress on a connection, one a direction, and the calls that
+ * still wait for their return.
+ *
+ * A message is opened at its first byte, grows, begins when it is known what it
+ * is, and ends. A call is stamped at its first byte, a return at its last; that
+ * keeps a node's own calls inside the calls into it, also where it streams. A
+ * return is paired with the oldest call that waits, or with the one of its key.
+ */
+#ifndef RAVEL_PAIRING_H
+#define RAVEL_PAIRING_H
+
+#include "capture/account.h"
+#include "capture/protocol.h"
+#include "capture/sequencer.h"
+
+/* What the stages of a capture share; all borrowed. */
+typedef struct {
+        Sequencer *sequencer;
+        Account *account;
+        GString *label; /* scratch; NULL where labels are not wanted */
+} CaptureContext;
+
+#define NO_SIDE 2
+
+/* How the end of a message will be known. */
+typedef enum {
+        END_BY_CONTENT, /* the protocol says */
+        END_BY_CLOSE,   /* the connection's end is its end */
+        END_BY_SILENCE, /* when the other side talks, or nobody does */
+} MessageEnd;
+
+typedef struct {
+        OpenItem item;
+        Stamp first, last; /* of the bytes that were seen */
+        char *label;
+        guint64 number; /* of a call: with the port, its id */
+        guint32 seq;    /* of the first byte */
+        guint8 kind;    /* MessageKind */
+        guint8 end;     /* MessageEnd */
+        guint8 open, seen, written, keyed;
+} MessageInProgress;
+
+typedef struct {
+        guint64 number;
+        guint8 call; /* Parsed.call */
+        guint8 side; /* who called */
+} WaitingCall;
+
+typedef struct {
+        MessageInProgress message[2]; /* by the side that sends */
+        WaitingCall *calls;           /* a ring, oldest at first */
+        guint16 first, n_calls, capacity;
+        guint16 port[2];
+        NodeId node[2];
+        guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
+        guint8 pipelined; /* a call was made while another waited */
+        guint8 datagrams; /* messages without sequence numbers */
+} Pairing;
+
+void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
+
+/* The first byte of a message of side, with its sequence number. stamp is NULL
+ * where nobody saw it. */
+void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
+                  const CaptureContext *context);
+
+/* More bytes of the open message, seen at stamp. */
+void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+
+/* What the open message is, and how it will end. parsed gives key and call, and
+ * may be NULL. FALSE where it is a call that was already made, to be forgotten. */
+gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
+                       const Parsed *parsed, Stamp stamp, const CaptureContext *context);
+
+/* How it will end, when that is known later or changes. */
+void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context);
+
+/* The open message is complete, at stamp. Nothing where none is open. */
+void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+
+/* The open message was none. */
+void pairing_abandon(Pairing *p, guint side);
+
+/* The open message of side may not wait any longer: it is written with what is
+ * known of it, or will be stamped later than its bytes. */
+void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
+
+/* The calls that wait will not get a return. */
+void pairing_forget_calls(Pairing *p, const CaptureContext *context);
+
+/* What the oldest call that side answers set in Parsed.call, or CALL_NONE. */
+guint8 pairing_call(const Pairing *p, guint side);
+
+void pairing_clear(Pairing *p, const CaptureContext *context);
+
+#endif

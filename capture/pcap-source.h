@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Where packets come from: a capture file (pcap or pcapng, also compressed, also
+ * a pipe), or live interfaces. The only user of libpcap.
+ */
+#ifndef RAVEL_PCAP_SOURCE_H
+#define RAVEL_PCAP_SOURCE_H
+
+#include "capture/packet.h"
+
+typedef struct PcapSource PcapSource;
+
+typedef struct {
+        const char *filter;   /* in pcap-filter(7)'s language, or NULL */
+        int snapshot;         /* bytes of a packet, live */
+        int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
+        gboolean promiscuous; /* live */
+        /* Called with a live source or a pipe when no packet has come for about a
+         * fifth of a second, with the ns that passed since the last packet or
+         * call. May be NULL. */
+        void (*idle)(gpointer user, gint64 ns);
+        gpointer user;
+} PcapOptions;
+
+/* path "-" is standard input. NULL and error set where it cannot be opened, does
+ * not begin as a capture, or has a link type that carries no IP. options are
+ * copied, the filter borrowed. */
+PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GError **error);
+
+/* All of the n interfaces at once. Errors say what permission is needed, or which
+ * interfaces there are. */
+PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
+                                  const PcapOptions *options, GError **error);
+
+void pcap_source_free(PcapSource *source);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PcapSource, pcap_source_free)
+
+/* 1: a packet, its bytes valid until the next call; 0: the end, or stopped; -1:
+ * error set, the packets before it are good. A time of -1 stands for a stamp that
+ * is none. */
+int pcap_source_next(PcapSource *source, Packet *packet, GError **error);
+
+/* Makes pcap_source_next() return 0 as soon as it can. May be called from a
+ * signal handler. */
+void pcap_source_stop(PcapSource *source);
+
+/* Whether packets may come from path as they happen: a pipe, not a file. */
+gboolean pcap_source_path_is_live(const char *path);
+
+/* "EN10MB (Ethernet)"; of several interfaces the first's. Borrowed. */
+const char *pcap_source_link_type(const PcapSource *source);
+
+/* How many packets the kernel and the interfaces dropped; 0 for files. */
+void pcap_source_drops(const PcapSource *source, guint64 *kernel, guint64 *interface);
+
+#endif

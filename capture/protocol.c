@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/protocol.h"
+
+#include <string.h>
+
+const Protocol protocol_generic = { .name = "generic" };
+
+const Protocol *const protocols[] = {
+        &protocol_http,
+        &protocol_dns,
+        NULL,
+};
+
+const Protocol *protocol_lookup(const char *name)
+{
+        for (guint i = 0; protocols[i]; i++)
+                if (strcmp(protocols[i]->name, name) == 0)
+                        return protocols[i];
+        return strcmp(name, protocol_generic.name) == 0 ? &protocol_generic : NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a protocol is to the capture: a file with a parser, and a row in the
+ * table in protocol.c. It turns the bytes of one direction of a connection, in
+ * order, or one datagram, into messages. It sees plain bytes and keeps a few
+ * bytes of state; connections, stamps, pairing and holes are others' business.
+ */
+#ifndef RAVEL_PROTOCOL_H
+#define RAVEL_PROTOCOL_H
+
+#include "capture/packet.h"
+
+typedef enum {
+        KIND_UNKNOWN,
+        KIND_CALL,
+        KIND_RETURN,
+        KIND_ONE_WAY,
+        KIND_INTERIM, /* belongs to an answer that is still to come: HTTP's 100 Continue */
+        KIND_NOTHING, /* no message at all, such as blank lines between two */
+} MessageKind;
+
+typedef enum {
+        PARSE_MORE,    /* not a whole message yet */
+        PARSE_MESSAGE, /* a message ends */
+        PARSE_NOT_MINE /* this is not the protocol */
+} ParseStatus;
+
+/* What parse() found out. Zero when it is called. */
+typedef struct {
+        /* Bytes settled, from the first of those shown: never shown again. May
+         * be more than were shown: the rest, when it comes, need not be. With
+         * PARSE_MESSAGE the message ends after them. */
+        guint64 length;
+        MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
+        gboolean keyed;   /* paired by key, not in order */
+        guint64 key;
+        guint8 call;       /* of a call: what parse() must know to parse its return */
+        gboolean switches; /* after this message the connection speaks something else */
+} Parsed;
+
+#define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */
+
+enum {
+        PROTOCOL_STATE_SIZE = 32,
+        CALL_NONE = 0, /* the call that a return belongs to was not seen */
+};
+
+typedef struct {
+        const char *name;   /* as in --proto PORT=NAME */
+        gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
+
+        /* state: PROTOCOL_STATE_SIZE bytes of this direction, zero at a message
+         * boundary where the protocol begins or is found again. call: what the
+         * oldest call of the other direction that has no return set in
+         * Parsed.call, or CALL_NONE. eof: nothing comes after these bytes (n may
+         * be 0). label: NULL, or where to append a call's operation name, once.
+         *
+         * To recognise a protocol the first bytes of a direction are shown with
+         * a zero state: it is taken at its word when it settles any. */
+        ParseStatus (*parse)(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                             gboolean eof, GString *label, Parsed *parsed);
+
+        /* The offset of the first byte that looks like the start of a message,
+         * or n: for going on after a hole. NULL for datagrams. */
+        gsize (*find_boundary)(const guint8 *bytes, gsize n);
+} Protocol;
+
+extern const Protocol protocol_http, protocol_dns;
+
+/* For what no protocol recognises: see exchange.h. Its functions are NULL. */
+extern const Protocol protocol_generic;
+
+/* Those that are recognised by content, in the order in which they are asked;
+ * NULL at the end. */
+extern const Protocol *const protocols[];
+
+/* NULL where there is none of that name. */
+const Protocol *protocol_lookup(const char *name);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The patterns with all their nodes as JSON (docs/paths.md has the schema). Ids
+ * and times are strings: a reader whose numbers are doubles would round them.
+ */
+#include "paths/path-write.h"
+
+static void append_string(GString *out, const char *text)
+{
+        g_string_append_c(out, '"');
+        for (const char *c = text; *c; c = g_utf8_next_char(c)) {
+                gunichar u = g_utf8_get_char(c);
+                if (u == '"' || u == '\\')
+                        g_string_append_printf(out, "\\%c", (char)u);
+                /* The last two end a line in older JavaScript. */
+                else if (g_unichar_iscntrl(u) || u == 0x2028 || u == 0x2029)
+                        g_string_append_printf(out, "\\u%04x", u);
+                else
+                        g_string_append_unichar(out, u);
+        }
+        g_string_append_c(out, '"');
+}
+
+static void append_time(GString *out, const char *key, gint128 ns)
+{
+        char digits[PATH_INTEGER_SIZE];
+
+        g_string_append_printf(out, "\"%s\": \"%s\"", key, path_format_integer(ns, digits));
+}
+
+/* An empty histogram has no extremes; 0 stands for them. */
+static void append_statistics(GString *out, const Histogram *h)
+{
+        append_time(out, "total", h->sum);
+        g_string_append(out, ", ");
+        append_time(out, "mean", histogram_mean(h));
+        g_string_append(out, ", ");
+        append_time(out, "deviation", histogram_deviation(h));
+        g_string_append(out, ", ");
+        append_time(out, "p50", histogram_quantile(h, 0.5));
+        g_string_append(out, ", ");
+        append_time(out, "p90", histogram_quantile(h, 0.9));
+        g_string_append(out, ", ");
+        append_time(out, "p99", histogram_quantile(h, 0.99));
+        g_string_append(out, ", ");
+        append_time(out, "min", h->min);
+        g_string_append(out, ", ");
+        append_time(out, "max", h->max);
+}
+
+static void append_node(GString *out, const PathSet *set, const PathPattern *p, guint32 i)
+{
+        const PatternNode *node = &p->nodes[i];
+        const struct {
+                const char *key;
+                const Histogram *histogram;
+        } parts[] = { { "latency", &node->latency },
+                      { "call_delay", &node->call_delay },
+                      { "own", &node->own },
+                      { "network", &node->network } };
+
+        g_string_append_printf(out, "%s\n        {\"index\": %u, \"parent\": ", i > 0 ? "," : "",
+                               i);
+        if (node->parent == NO_PARENT)
+                g_string_append(out, "null");
+        else
+                g_string_append_printf(out, "%u", node->parent);
+        g_string_append_printf(out, ", \"depth\": %u, \"name\": ", node->depth);
+        append_string(out, node_table_name(path_set_nodes(set), node->node));
+        for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
+                g_string_append_printf(out, ",\n         \"%s\": {", parts[k].key);
+                append_statistics(out, parts[k].histogram);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, '}');
+}
+
+static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
+                              OutputFile *file, GError **error)
+{
+        g_autoptr(GString) out = g_string_new(rank > 0 ? ",\n    {" : "\n    {");
+        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "\"rank\": %u, \"id\": \"%016" G_GINT64_MODIFIER "x\",\n",
+                               rank + 1, p->id);
+        g_string_append(out, "     \"signature\": ");
+        append_string(out, p->signature);
+        g_string_append(out, ",\n     \"client\": ");
+        append_string(out, node_table_name(path_set_nodes(set), p->client));
+        g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
+        g_string_append_printf(out,
+                               ",\n     \"count\": %" G_GUINT64_FORMAT
+                               ", \"probability\": %s, \"slowest\": %u,\n     ",
+                               p->count, probability, path_pattern_slowest(p));
+        append_statistics(out, &p->nodes[0].latency);
+        g_string_append(out, ",\n     \"nodes\": [");
+        for (guint32 i = 0; i < p->n_nodes; i++) {
+                append_node(out, set, p, i);
+                if (out->len < 1 << 16)
+                        continue;
+                if (!output_file_write(file, out->str, out->len, error))
+                        return FALSE;
+                g_string_truncate(out, 0);
+        }
+        g_string_append(out, "]}");
+        return output_file_write(file, out->str, out->len, error);
+}
+
+static void append_stamp(GString *out, const char *key, gint64 time)
+{
+        g_string_append(out, ",\n    ");
+        if (time == NO_TIME)
+                g_string_append_printf(out, "\"%s\": null", key);
+        else
+                append_time(out, key, time);
+}
+
+static void append_count(GString *out, const char *key, guint64 n)
+{
+        g_string_append_printf(out, ",\n    \"%s\": %" G_GUINT64_FORMAT, key, n);
+}
+
+static gboolean write_summary(const PathSet *set, OutputFile *file, GError **error)
+{
+        const PathSetSummary *summary = path_set_summary(set);
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        g_string_append(out,
+                        "{\n  \"format\": \"ravel paths\", \"version\": 1,\n  \"summary\": {\n");
+        g_string_append(out, "    \"method\": ");
+        append_string(out, summary->method);
+        append_count(out, "messages", summary->messages);
+        append_count(out, "calls", summary->calls);
+        append_count(out, "unmatched_calls", summary->unmatched_calls);
+        append_count(out, "unmatched_returns", summary->unmatched_returns);
+        append_count(out, "cut_paths", summary->cut_instances);
+        append_stamp(out, "first", summary->first);
+        append_stamp(out, "last", summary->last);
+        append_count(out, "paths", path_set_instances(set));
+        append_count(out, "patterns", path_set_size(set));
+        g_string_append(out, "},\n  \"patterns\": [");
+        return output_file_write(file, out->str, out->len, error);
+}
+
+gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                         GError **error)
+{
+        static const char end[] = "]\n}\n";
+
+        if (!write_summary(set, file, error))
+                return FALSE;
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (!write_pattern(set, path_set_pattern(set, options->rank[i]), i, file, error))
+                        return FALSE;
+        return output_file_write(file, end, sizeof end - 1, error);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/histogram.h"
+
+static gint64 random_delay(GRand *rand)
+{
+        /* All sizes are equally likely, and some are negative. */
+        guint64 bits = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+        gint64 delay = (gint64)(bits >> g_rand_int_range(rand, 1, 64));
+
+        return g_rand_int_range(rand, 0, 10) == 0 ? -delay : delay;
+}
+
+static int compare_delays(const void *a, const void *b)
+{
+        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+
+        return (x > y) - (x < y);
+}
+
+static void assert_same(const Histogram *a, const Histogram *b)
+{
+        g_autoptr(GBytes) packed_a = histogram_pack(a), packed_b = histogram_pack(b);
+
+        g_assert_cmpuint(a->count, ==, b->count);
+        g_assert_true(g_bytes_equal(packed_a, packed_b));
+        for (double q = 0; q <= 1; q += 0.125)
+                g_assert_cmpint(histogram_quantile(a, q), ==, histogram_quantile(b, q));
+}
+
+static void test_bins(void)
+{
+        gint64 last = G_MININT64, low, high;
+
+        for (guint32 bin = 0; bin < HISTOGRAM_BINS; bin++) {
+                histogram_bin_range(bin, &low, &high);
+                g_assert_cmpint(low, ==, last); /* no gap */
+                g_assert_cmpint(low, <, high);
+                g_assert_cmpuint(histogram_bin(low), ==, bin);
+                g_assert_cmpuint(histogram_bin(high - 1), ==, bin);
+                if (bin > 0)
+                        g_assert_cmpint(high - low, <=, MAX(1, low / 64));
+                last = high;
+        }
+        g_assert_cmpint(last, ==, G_MAXINT64);
+        g_assert_cmpuint(histogram_bin(G_MAXINT64), ==, HISTOGRAM_BINS - 1);
+        g_assert_cmpuint(histogram_bin(G_MININT64), ==, 0);
+        g_assert_cmpuint(histogram_bin(63), ==, 64);
+}
+
+static void test_empty(void)
+{
+        Histogram h = HISTOGRAM_INIT;
+        g_autoptr(GBytes) packed = histogram_pack(&h);
+
+        g_assert_cmpint(histogram_mean(&h), ==, 0);
+        g_assert_cmpint(histogram_deviation(&h), ==, 0);
+        g_assert_cmpint(histogram_quantile(&h, 0.5), ==, 0);
+        g_assert_cmpuint(g_bytes_get_size(packed), ==, 0);
+        g_assert_true(histogram_unpack(&h, (const guint8 *)"", 0));
+        histogram_clear(&h);
+}
+
+static void test_moments(void)
+{
+        Histogram h = HISTOGRAM_INIT;
+
+        histogram_add(&h, 1);
+        histogram_add(&h, 2);
+        g_assert_cmpint(histogram_mean(&h), ==, 2); /* 1.5 */
+        histogram_add(&h, -6);
+        g_assert_cmpint(histogram_mean(&h), ==, -1);
+        histogram_add(&h, -3);
+        g_assert_cmpint(histogram_mean(&h), ==, -2); /* -1.5 */
+        histogram_clear(&h);
+        /* A small spread on a large mean is not lost. */
+        for (int i = 0; i < 1000; i++)
+                histogram_add(&h, G_GINT64_CONSTANT(1000000000000000) + (i % 2 ? 3 : -3));
+        g_assert_cmpint(histogram_deviation(&h), ==, 3);
+        histogram_clear(&h);
+        /* What only broken clocks yield does not overflow. */
+        for (int i = 0; i < 5; i++)
+                histogram_add(&h, G_MAXINT64);
+        g_assert_cmpint(histogram_mean(&h), ==, G_MAXINT64);
+        histogram_clear(&h);
+}
+
+/* Against the values themselves, sorted. */
+static void test_quantiles(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+
+        for (int round = 0; round < 200; round++) {
+                Histogram h = HISTOGRAM_INIT;
+                int n = g_rand_int_range(rand, 1, 300);
+                g_autofree gint64 *values = g_new(gint64, n);
+                for (int i = 0; i < n; i++)
+                        histogram_add(&h, values[i] = random_delay(rand));
+                qsort(values, (gsize)n, sizeof *values, compare_delays);
+                g_assert_cmpint(h.min, ==, values[0]);
+                g_assert_cmpint(h.max, ==, values[n - 1]);
+                g_assert_cmpint(histogram_quantile(&h, 0), ==, values[0]);
+                g_assert_cmpint(histogram_quantile(&h, 1), ==, values[n - 1]);
+                for (double q = 0.01; q < 1; q += 0.07) {
+                        gint64 value = values[(int)ceil(q * n) - 1];
+                        gint64 found = histogram_quantile(&h, q);
+                        g_assert_cmpuint(histogram_bin(found), ==, histogram_bin(value));
+                        g_assert_cmpint(found, >=, h.min);
+                        g_assert_cmpint(found, <=, h.max);
+                }
+                for (int i = 0; i < n; i++)
+                        g_assert_cmpuint(histogram_bin_count(&h, histogram_bin(values[i])), >, 0);
+                histogram_clear(&h);
+        }
+}
+
+static void test_merge(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(2);
+
+        for (int round = 0; round < 300; round++) {
+                Histogram all = HISTOGRAM_INIT, parts[3] = { HISTOGRAM_INIT };
+                int n = g_rand_int_range(rand, 0, round % 2 ? 30 : 600);
+                for (int i = 0; i < n; i++) {
+                        gint64 delay = round % 3 ? random_delay(rand) : 1000000;
+                        histogram_add(&all, delay);
+                        histogram_add(&parts[g_rand_int_range(rand, 0, 3)], delay);
+                }
+                histogram_merge(&parts[0], &parts[1]);
+                histogram_merge(&parts[0], &parts[2]);
+                assert_same(&all, &parts[0]);
+                for (int i = 0; i < 3; i++)
+                        histogram_clear(&parts[i]);
+                histogram_clear(&all);
+        }
+}
+
+static void test_pack(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+
+        for (int round = 0; round < 300; round++) {
+                Histogram h = HISTOGRAM_INIT, back = HISTOGRAM_INIT, bins = HISTOGRAM_INIT;
+                int n = g_rand_int_range(rand, 1, 50);
+                for (int i = 0; i < n; i++)
+                        histogram_add(&h, random_delay(rand));
+                g_autoptr(GBytes) packed = histogram_pack(&h);
+                gsize size;
+                const guint8 *data = g_bytes_get_data(packed, &size);
+                g_assert_true(histogram_unpack(&back, data, size));
+                assert_same(&h, &back);
+                g_assert_cmpint(histogram_deviation(&h), ==, histogram_deviation(&back));
+                histogram_clear(&back);
+                for (gsize cut = 1; cut < size; cut++)
+                        g_assert_false(histogram_unpack(&back, data, cut));
+                g_autoptr(GBytes) packed_bins = histogram_bins_pack(&h);
+                data = g_bytes_get_data(packed_bins, &size);
+                g_assert_true(histogram_bins_unpack(&bins, data, size));
+                g_assert_cmpuint(bins.count, ==, h.count);
+                histogram_clear(&bins);
+                histogram_clear(&h);
+        }
+}
+
+/* Bytes from anywhere are refused or understood, and never more. */
+static void test_unpack_garbage(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+
+        for (int round = 0; round < 100000; round++) {
+                Histogram h = HISTOGRAM_INIT;
+                guint8 bytes[16];
+                gsize n = (gsize)g_rand_int_range(rand, 0, sizeof bytes);
+                for (gsize i = 0; i < n; i++)
+                        bytes[i] = (guint8)(g_rand_int(rand) & g_rand_int(rand));
+                if (histogram_unpack(&h, bytes, n))
+                        histogram_quantile(&h, 0.5);
+                else
+                        g_assert_cmpuint(h.count, ==, 0);
+                histogram_clear(&h);
+        }
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/histogram/bins", test_bins);
+        g_test_add_func("/histogram/empty", test_empty);
+        g_test_add_func("/histogram/moments", test_moments);
+        g_test_add_func("/histogram/quantiles", test_quantiles);
+        g_test_add_func("/histogram/merge", test_merge);
+        g_test_add_func("/histogram/pack", test_pack);
+        g_test_add_func("/histogram/unpack-garbage", test_unpack_garbage);
+        return g_test_run();
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Own times add up exactly to the latency, whatever the tree looks like, and
+ * agree with a slow implementation that goes back through time one nanosecond
+ * after the other.
+ */
+#include <string.h>
+
+#include "paths/path-set.h"
+
+enum { MAX_CALLS = 12 };
+
+static PathCall make_call(guint32 parent, gint64 start, gint64 end)
+{
+        return (PathCall){
+                .parent = parent, .start = start, .enter = start, .reply = end, .end = end
+        };
+}
+
+static gint64 total(const PathCall *calls, guint32 n)
+{
+        gint64 sum = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                g_assert_cmpint(calls[i].own, >=, 0);
+                g_assert_cmpint(calls[i].network, >=, 0);
+                sum += calls[i].own + calls[i].network;
+        }
+        return sum;
+}
+
+static void test_serial(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 30),
+                             make_call(1, 15, 20), make_call(0, 50, 90) };
+
+        path_own_times(calls, 4);
+        g_assert_cmpint(calls[0].own, ==, 40);
+        g_assert_cmpint(calls[1].own, ==, 15);
+        g_assert_cmpint(calls[2].own, ==, 5);
+        g_assert_cmpint(calls[3].own, ==, 40);
+        g_assert_cmpint(total(calls, 4), ==, 100);
+}
+
+/* Of calls in parallel, the one that was waited for counts. */
+static void test_parallel(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 80),
+                             make_call(0, 12, 60), make_call(2, 13, 50), make_call(0, 5, 12) };
+
+        path_own_times(calls, 5);
+        g_assert_cmpint(calls[0].own, ==, 30); /* (80, 100] and (0, 10] */
+        g_assert_cmpint(calls[1].own, ==, 70);
+        g_assert_cmpint(calls[2].own, ==, 0);
+        g_assert_cmpint(calls[3].own, ==, 0);
+        g_assert_cmpint(calls[4].own, ==, 0); /* still open when the first was called */
+}
+
+static void test_late(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 80, 500),
+                             make_call(0, 100, 200), make_call(0, 300, 400) };
+
+        path_own_times(calls, 4);
+        g_assert_cmpint(calls[0].own, ==, 80);
+        g_assert_cmpint(calls[1].own, ==, 20);
+        g_assert_cmpint(calls[2].own, ==, 0);
+        g_assert_cmpint(calls[3].own, ==, 0);
+}
+
+/* Four stamps, the clocks a second apart: what is not at the callee is the
+ * network's. */
+static void test_two_clocks(void)
+{
+        PathCall calls[] = {
+                { .parent = NO_PARENT, .start = 0, .enter = 1010, .reply = 1090, .end = 100 },
+                { .parent = 0, .start = 1020, .enter = 5023, .reply = 5043, .end = 1050 },
+        };
+
+        path_own_times(calls, 2);
+        g_assert_cmpint(calls[0].network, ==, 20);
+        g_assert_cmpint(calls[0].own, ==, 50);
+        g_assert_cmpint(calls[1].network, ==, 10);
+        g_assert_cmpint(calls[1].own, ==, 20);
+}
+
+static void test_backwards(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 100, 50), make_call(0, 60, 70) };
+
+        path_own_times(calls, 2);
+        g_assert_cmpint(total(calls, 2), ==, 0);
+}
+
+/* The same rule as a person would follow it with a finger on the time line:
+ * who has the nanosecond before t? */
+typedef struct {
+        PathCall *calls;
+        guint32 n;
+} Tree;
+
+static void slow_walk(const Tree *tree, guint32 call, gint64 lo, gint64 hi)
+{
+        gint64 t = hi;
+        gboolean used[MAX_CALLS] = { FALSE };
+
+        while (TRUE) {
+                guint32 best = NO_PARENT;
+                gint64 best_start = 0;
+                for (guint32 i = 1; i < tree->n; i++) {
+                        const PathCall *c = &tree->calls[i];
+                        gint64 start = MAX(c->start, lo), end = MIN(c->end, hi);
+                        if (c->parent != call || used[i] || c->start >= hi || start > end ||
+                            end != t)
+                                continue;
+                        if (best == NO_PARENT || start >= best_start) {
+                                best = i;
+                                best_start = start;
+                        }
+                }
+                if (best == NO_PARENT) {
+                        if (t == lo)
+                                return;
+                        tree->calls[call].own++;
+                        t--;
+                        continue;
+                }
+                used[best] = TRUE;
+                PathCall *c = &tree->calls[best];
+                gint64 latency = c->end - c->start;
+                gint64 stay = CLAMP(c->reply - c->enter, 0, latency);
+                gint64 from = c->start + (latency - stay) / 2, to = from + stay;
+                for (gint64 moment = best_start + 1; moment <= t; moment++)
+                        if (moment <= from || moment > to)
+                                c->network++;
+                if (MAX(from, best_start) < MIN(to, t))
+                        slow_walk(tree, best, MAX(from, best_start) - from + c->enter,
+                                  MIN(to, t) - from + c->enter);
+                t = best_start;
+        }
+}
+
+static void slow_own_times(PathCall *calls, guint32 n)
+{
+        Tree tree = { calls, n };
+        gint64 latency = MAX(calls[0].end - calls[0].start, 0);
+        gint64 stay = CLAMP(calls[0].reply - calls[0].enter, 0, latency);
+
+        for (guint32 i = 0; i < n; i++)
+                calls[i].own = calls[i].network = 0;
+        calls[0].network = latency - stay;
+        if (stay > 0)
+                slow_walk(&tree, 0, calls[0].enter, calls[0].enter + stay);
+}
+
+/* A random tree in pre-order, siblings by start. Some calls lie in their
+ * parent's stay, some hang over its ends, some have two clocks, some broken ones. */
+static guint32 random_tree(GRand *rand, PathCall *calls)
+{
+        guint32 n = (guint32)g_rand_int_range(rand, 1, MAX_CALLS + 1);
+        guint32 open[MAX_CALLS], depth = 0;
+        gboolean two_clocks = g_rand_boolean(rand);
+
+        for (guint32 i = 0; i < n; i++) {
+                while (depth > 1 && g_rand_int_range(rand, 0, 3) == 0)
+                        depth--;
+                guint32 parent = i == 0 ? NO_PARENT : open[depth - 1];
+                gint64 lo = i == 0 ? 0 : calls[parent].enter;
+                gint64 hi = i == 0 ? 60 : calls[parent].reply;
+                gint64 span = MAX(hi - lo, 1);
+                gint64 start = lo + g_rand_int_range(rand, -3, (gint32)span + 3);
+                gint64 end = start + g_rand_int_range(rand, -1, (gint32)span + 2);
+                calls[i] = make_call(parent, start, end);
+                if (two_clocks && g_rand_boolean(rand)) {
+                        gint64 skew = g_rand_int_range(rand, -1000, 1000);
+                        calls[i].enter = start + skew + g_rand_int_range(rand, 0, 6);
+                        calls[i].reply = end + skew - g_rand_int_range(rand, -1, 6);
+                }
+                open[depth++] = i;
+        }
+        return n;
+}
+
+static void test_random(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+
+        for (int round = 0; round < 100000; round++) {
+                PathCall calls[MAX_CALLS], slow[MAX_CALLS];
+                guint32 n = random_tree(rand, calls);
+                path_own_times(calls, n);
+                g_assert_cmpint(total(calls, n), ==, MAX(calls[0].end - calls[0].start, 0));
+                memcpy(slow, calls, sizeof slow);
+                slow_own_times(slow, n);
+                for (guint32 i = 0; i < n; i++) {
+                        g_assert_cmpint(calls[i].own, ==, slow[i].own);
+                        g_assert_cmpint(calls[i].network, ==, slow[i].network);
+                }
+        }
+}
+
+/* Any stamps at all within the limits, any shape, larger than what is kept on
+ * the stack. */
+static void test_any_times(void)
+{
+        enum { N = 500 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(6);
+        g_autofree PathCall *calls = g_new0(PathCall, N);
+
+        for (int round = 0; round < 300; round++) {
+                int shift = g_rand_int_range(rand, 1, 62);
+                for (guint32 i = 0; i < N; i++) {
+                        gint64 t[4];
+                        for (int k = 0; k < 4; k++) {
+                                guint64 bits = (guint64)g_rand_int(rand) << 32 | g_rand_int(rand);
+                                t[k] = (gint64)bits >> shift;
+                        }
+                        calls[i] = (PathCall){
+                                .start = t[0], .enter = t[1], .reply = t[2], .end = t[3]
+                        };
+                        calls[i].parent =
+                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
+                }
+                if (calls[0].end < calls[0].start)
+                        calls[0].end = PATH_TIME_LIMIT;
+                path_own_times(calls, N);
+                g_assert_cmpint(total(calls, N), ==, calls[0].end - calls[0].start);
+        }
+}
+
+/* A node with 100,000 calls at once, and calls nested 100,000 deep. */
+static void test_large(void)
+{
+        enum { N = 100001 };
+        g_autofree PathCall *calls = g_new0(PathCall, N);
+
+        calls[0] = make_call(NO_PARENT, 0, 10 * N);
+        for (guint32 i = 1; i < N; i++)
+                calls[i] = make_call(0, i, 10 * N - (i * 7919) % N);
+        path_own_times(calls, N);
+        g_assert_cmpint(total(calls, N), ==, 10 * N);
+        for (guint32 i = 1; i < N; i++)
+                calls[i] = make_call(i - 1, i, 10 * N - i);
+        path_own_times(calls, N);
+        g_assert_cmpint(total(calls, N), ==, 10 * N);
+        g_assert_cmpint(calls[N / 2].own, ==, 2);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/own-time/serial", test_serial);
+        g_test_add_func("/own-time/parallel", test_parallel);
+        g_test_add_func("/own-time/late", test_late);
+        g_test_add_func("/own-time/two-clocks", test_two_clocks);
+        g_test_add_func("/own-time/backwards", test_backwards);
+        g_test_add_func("/own-time/random", test_random);
+        g_test_add_func("/own-time/any-times", test_any_times);
+        g_test_add_func("/own-time/large", test_large);
+        return g_test_run();
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "paths/path-set.h"
+#include "tracefmt/error.h"
+
+typedef struct {
+        NodeTable *nodes;
+        PathSet *set;
+} Fixture;
+
+static void set_up(Fixture *f, gconstpointer order)
+{
+        f->nodes = node_table_new();
+        f->set = path_set_new(f->nodes, (SiblingOrder)GPOINTER_TO_INT(order));
+}
+
+static void tear_down(Fixture *f, gconstpointer order)
+{
+        (void)order;
+        path_set_free(f->set);
+        node_table_free(f->nodes);
+}
+
+static NodeId node(Fixture *f, const char *name)
+{
+        return node_table_add(f->nodes, name, strlen(name));
+}
+
+/* Makes calls out of a signature with siblings in the order that they stand
+ * there. The call at place i lasts from i us to 1000 - i us. Names are one
+ * character long, and stand for themselves. */
+static guint32 parse_calls(Fixture *f, const char *text, PathCall *calls)
+{
+        guint32 n = 0, parent = NO_PARENT, last = NO_PARENT;
+        char name[2] = { text[0], 0 };
+        NodeId client = node(f, name);
+
+        for (const char *c = text + 2; *c; c++) {
+                if (*c == '(')
+                        parent = last;
+                else if (*c == ')')
+                        parent = calls[parent].parent;
+                else if (*c != ',') {
+                        name[0] = *c;
+                        calls[n] = (PathCall){
+                                .parent = parent,
+                                .caller = parent == NO_PARENT ? client : calls[parent].callee,
+                                .callee = node(f, name),
+                                .start = n * 1000,
+                                .enter = n * 1000,
+                                .reply = 1000000 - n * 1000,
+                                .end = 1000000 - n * 1000,
+                                .probability = 1,
+                        };
+                        last = n++;
+                }
+        }
+        return n;
+}
+
+static const PathPattern *add(Fixture *f, const char *text)
+{
+        PathCall calls[64];
+        guint32 n = parse_calls(f, text, calls);
+
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        return path_set_pattern(f->set, path_set_latest(f->set));
+}
+
+static void test_signature(Fixture *f, gconstpointer order)
+{
+        (void)order;
+        g_assert_cmpstr(add(f, "c>a")->signature, ==, "c>a");
+        g_assert_cmpstr(add(f, "c>a(b)")->signature, ==, "c>a(b)");
+        g_assert_cmpstr(add(f, "c>a(z,b(y,x),b(w))")->signature, ==, "c>a(b(w),b(x,y),z)");
+        /* By bytes, '(' before ')' before ',': a leaf comes first or last by what follows it. */
+        g_assert_cmpstr(add(f, "c>a(b(c),b)")->signature, ==, "c>a(b,b(c))");
+        g_assert_cmpstr(add(f, "c>a(b(c,d),b(c))")->signature, ==, "c>a(b(c),b(c,d))");
+        g_assert_cmpstr(add(f, "c>a(b(c,d),b(c(d)))")->signature, ==, "c>a(b(c(d)),b(c,d))");
+        g_assert_cmpstr(add(f, "c>a(b(c(d),e),b(c(d(e))))")->signature, ==,
+                        "c>a(b(c(d(e))),b(c(d),e))");
+        g_assert_cmpuint(path_set_size(f->set), ==, 7);
+        g_assert_cmpuint(path_set_instances(f->set), ==, 7);
+}
+
+static void test_multiset(Fixture *f, gconstpointer order)
+{
+        (void)order;
+        for (int i = 0; i < 3; i++) {
+                add(f, "c>a(x,y(p,q),y(q,p))");
+                add(f, "c>a(y(q,p),y(p,q),x)");
+                add(f, "c>a(y(p,q),x,y(p,q))");
+        }
+        g_assert_cmpuint(path_set_size(f->set), ==, 1);
+        const PathPattern *p = add(f, "c>a(x,y(p,q),y(p,q))");
+        g_assert_cmpuint(p->count, ==, 10);
+        g_assert_cmpstr(p->signature, ==, "c>a(x,y(p,q),y(p,q))");
+        g_assert_cmpuint(add(f, "c>a(x,y(p,q))")->count, ==, 1);
+        g_assert_cmpuint(add(f, "d>a(x,y(p,q))")->count, ==, 1);
+}
+
+static void test_strict(Fixture *f, gconstpointer order)
+{
+        (void)order;
+        g_assert_cmpstr(add(f, "c>a(z,b(y,x))")->signature, ==, "c>a(z,b(y,x))");
+        g_assert_cmpstr(add(f, "c>a(b(y,x),z)")->signature, ==, "c>a(b(y,x),z)");
+        add(f, "c>a(z,b(y,x))");
+        g_assert_cmpuint(path_set_size(f->set), ==, 2);
+}
+
+/* Every call's delays are counted at its own place in the pattern; equal
+ * siblings keep the order they were called in. */
+static void test_statistics(Fixture *f, gconstpointer order)
+{
+        const PathPattern *p = add(f, "c>a(z,b,b)");
+
+        (void)order;
+        g_assert_cmpstr(p->signature, ==, "c>a(b,b,z)");
+        g_assert_cmpuint(p->n_nodes, ==, 4);
+        g_assert_cmpint(histogram_mean(&p->nodes[0].latency), ==, 1000000);
+        g_assert_cmpint(histogram_mean(&p->nodes[0].call_delay), ==, 0);
+        g_assert_cmpint(histogram_mean(&p->nodes[1].call_delay), ==, 2000);
+        g_assert_cmpint(histogram_mean(&p->nodes[2].call_delay), ==, 3000);
+        g_assert_cmpint(histogram_mean(&p->nodes[3].call_delay), ==, 1000);
+        g_assert_cmpint(histogram_mean(&p->nodes[3].latency), ==, 998000);
+        g_assert_cmpint(histogram_mean(&p->nodes[3].own), ==, 998000);
+        g_assert_cmpint(histogram_mean(&p->nodes[1].own), ==, 0);
+        g_assert_cmpuint(p->nodes[3].parent, ==, 0);
+        g_assert_cmpuint(p->nodes[0].parent, ==, NO_PARENT);
+        g_assert_cmpuint(p->nodes[3].depth, ==, 1);
+        g_assert_cmpuint(path_pattern_slowest(p), ==, 3);
+        g_assert_cmpfloat(p->probability, ==, 1);
+}
+
+static void test_probability(Fixture *f, gconstpointer order)
+{
+        PathCall calls[8];
+        guint32 n = parse_calls(f, "c>a(b,d)", calls);
+
+        (void)order;
+        calls[1].probability = 0.5f;
+        calls[2].probability = 0.25f;
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        calls[1].probability = calls[2].probability = 1;
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        g_assert_cmpfloat(path_set_pattern(f->set, 0)->probability, ==, 0.5625);
+}
+
+/* Names that hold the signature's own characters make no other shape. */
+static void test_escapes(Fixture *f, gconstpointer order)
+{
+        PathCall calls[8];
+        guint32 n = parse_calls(f, "c>a(b,d)", calls);
+
+        (void)order;
+        calls[1].callee = node(f, "b(x,y)");
+        calls[2].callee = node(f, "b");
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        g_assert_cmpstr(path_set_pattern(f->set, 0)->signature, ==, "c>a(b,b%28x%2Cy%29)");
+        /* "b!" sorts before "b(" and after "b" alone. */
+        n = parse_calls(f, "c>a(b(d),b,d)", calls);
+        calls[3].callee = calls[4].callee = node(f, "b!");
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        g_assert_cmpstr(path_set_pattern(f->set, 1)->signature, ==, "c>a(b!,b!,b(d))");
+}
+
+static gboolean watch(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
+                      const guint32 *slot, guint32 n, double probability, GError **error)
+{
+        Fixture *f = data;
+        const PathPattern *p = path_set_pattern(f->set, pattern);
+
+        g_assert_cmpuint(n, ==, p->n_nodes);
+        for (guint32 i = 0; i < n; i++) {
+                const PatternNode *place = &p->nodes[slot[i]];
+                g_assert_cmpuint(place->node, ==, calls[i].callee);
+                g_assert_cmpuint(place->parent, ==, i == 0 ? NO_PARENT : slot[calls[i].parent]);
+                g_assert_cmpuint(calls[i].call, ==, i == 0 ? 77 : 0);
+        }
+        g_assert_cmpfloat(probability, ==, 1);
+        if (number < 2)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "full");
+        return FALSE;
+}
+
+static void test_sink(Fixture *f, gconstpointer order)
+{
+        PathCall calls[16];
+        g_autoptr(GError) error = NULL;
+
+        (void)order;
+        path_set_set_sink(f->set, watch, f);
+        for (int i = 0; i < 3; i++) {
+                guint32 n = parse_calls(f, i ? "c>a(z(y,x),b(q),b(p))" : "c>a(b(p),b(q),z(x,y))",
+                                        calls);
+                calls[0].call = 77;
+                g_assert_true(path_set_add(f->set, calls, n, &error) == (i < 2));
+        }
+        g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT);
+}
+
+static void test_rank(Fixture *f, gconstpointer order)
+{
+        PathCall calls[4];
+
+        (void)order;
+        /* a: often and fast; b: seldom and slow; d and e alike */
+        for (int i = 0; i < 40; i++) {
+                guint32 n = parse_calls(f,
+                                        i < 36   ? "c>a"
+                                        : i < 38 ? "c>b"
+                                        : i < 39 ? "c>e"
+                                                 : "c>d",
+                                        calls);
+                calls[0].end = calls[0].reply = i < 36 ? 10 : i < 38 ? 100 : 50;
+                g_assert_true(path_set_add(f->set, calls, n, NULL));
+        }
+        g_autofree guint32 *total = path_set_rank(f->set, RANK_TOTAL);
+        g_autofree guint32 *count = path_set_rank(f->set, RANK_COUNT);
+        g_autofree guint32 *mean = path_set_rank(f->set, RANK_MEAN);
+        g_autofree guint32 *p99 = path_set_rank(f->set, RANK_P99);
+        const guint32 *ranks[] = { total, count, mean, p99 };
+        const char *expected[] = { "abde", "abde", "bdea", "bdea" };
+        for (int by = 0; by < 4; by++)
+                for (int i = 0; i < 4; i++)
+                        g_assert_cmpint(path_set_pattern(f->set, ranks[by][i])->signature[2], ==,
+                                        expected[by][i]);
+}
+
+/* The sum of the last letters' values, as the makers of the hash publish it. */
+static void test_id(void)
+{
+        g_assert_cmphex(path_signature_id(""), ==, G_GUINT64_CONSTANT(0xcbf29ce484222325));
+        g_assert_cmphex(path_signature_id("a"), ==, G_GUINT64_CONSTANT(0xaf63dc4c8601ec8c));
+        g_assert_cmphex(path_signature_id("foobar"), ==, G_GUINT64_CONSTANT(0x85944171f73967e8));
+}
+
+static void test_large(Fixture *f, gconstpointer order)
+{
+        enum { N = 100001 };
+        g_autofree PathCall *calls = g_new0(PathCall, N);
+        const char *names[] = { "c", "a", "b" };
+
+        (void)order;
+        /* Deep; then wide; then a spine with a leaf at every joint, which is out
+         * of order at each of them. */
+        for (int shape = 0; shape < 3; shape++) {
+                for (guint32 i = 0; i < N; i++) {
+                        guint32 parent = shape == 0 ? i - 1 : shape == 1 ? 0 : (i - 1) / 2 * 2;
+                        calls[i] = (PathCall){
+                                .parent = i == 0 ? NO_PARENT : parent,
+                                .callee = node(f, names[shape == 2 ? 2 - i % 2 : i % 3]),
+                                .caller = node(f, "client"),
+                                .start = i,
+                                .enter = i,
+                                .reply = 10 * N - i,
+                                .end = 10 * N - i,
+                                .probability = 1,
+                        };
+                }
+                g_assert_true(path_set_add(f->set, calls, N, NULL));
+                g_assert_true(path_set_add(f->set, calls, N, NULL));
+                g_assert_cmpuint(path_set_pattern(f->set, (guint32)shape)->count, ==, 2);
+                g_assert_cmpuint(path_set_pattern(f->set, (guint32)shape)->n_nodes, ==, N);
+        }
+}
+
+/* The order of siblings that a plain recursive sort of strings gives. */
+static char *slow_signature(Fixture *f, const PathCall *calls, guint32 n, guint32 call)
+{
+        g_autoptr(GPtrArray) children = g_ptr_array_new_with_free_func(g_free);
+        GString *text = g_string_new(node_table_written(f->nodes, calls[call].callee));
+
+        for (guint32 i = call + 1; i < n; i++)
+                if (calls[i].parent == call)
+                        g_ptr_array_add(children, slow_signature(f, calls, n, i));
+        for (guint i = 1; i < children->len; i++)
+                for (guint k = i; k > 0; k--) {
+                        gpointer *at = &children->pdata[k];
+                        if (strcmp(at[-1], at[0]) <= 0)
+                                break;
+                        gpointer swap = at[0];
+                        at[0] = at[-1];
+                        at[-1] = swap;
+                }
+        for (guint i = 0; i < children->len; i++)
+                g_string_append_printf(text, "%s%s", i ? "," : "(", (char *)children->pdata[i]);
+        if (children->len > 0)
+                g_string_append_c(text, ')');
+        return g_string_free(text, FALSE);
+}
+
+static void test_random(Fixture *f, gconstpointer order)
+{
+        enum { MAX_CALLS = 14 };
+        const char *names[] = { "a", "a!", "a.b", "b", "a(", "\303\251" };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+
+        (void)order;
+        for (int round = 0; round < 20000; round++) {
+                PathCall calls[MAX_CALLS];
+                guint32 n = (guint32)g_rand_int_range(rand, 1, MAX_CALLS + 1);
+                guint32 open[MAX_CALLS], depth = 0;
+                guint n_names = (guint)g_rand_int_range(rand, 1, G_N_ELEMENTS(names) + 1);
+                for (guint32 i = 0; i < n; i++) {
+                        while (depth > 1 && g_rand_boolean(rand))
+                                depth--;
+                        guint name = (guint)g_rand_int_range(rand, 0, (gint32)n_names);
+                        calls[i] = (PathCall){ .parent = i == 0 ? NO_PARENT : open[depth - 1],
+                                               .caller = node(f, "c"),
+                                               .callee = node(f, names[name]),
+                                               .probability = 1 };
+                        open[depth++] = i;
+                }
+                g_assert_true(path_set_add(f->set, calls, n, NULL));
+                g_autofree char *tree = slow_signature(f, calls, n, 0);
+                g_autofree char *expected = g_strconcat("c>", tree, NULL);
+                g_assert_cmpstr(path_set_pattern(f->set, path_set_latest(f->set))->signature, ==,
+                                expected);
+        }
+}
+
+/* Stamps that only a broken trace has. */
+static void test_far_times(Fixture *f, gconstpointer order)
+{
+        PathCall calls[4];
+        guint32 n = parse_calls(f, "c>a(b)", calls);
+
+        (void)order;
+        calls[0].start = calls[0].enter = G_MININT64;
+        calls[0].end = calls[0].reply = calls[1].end = G_MAXINT64;
+        calls[1].start = calls[1].reply = G_MININT64;
+        for (int i = 0; i < 3; i++)
+                g_assert_true(path_set_add(f->set, calls, n, NULL));
+        const PathPattern *p = path_set_pattern(f->set, 0);
+        g_assert_true(p->nodes[0].latency.sum == (gint128)6 * PATH_TIME_LIMIT);
+        g_assert_true(p->nodes[0].own.sum + p->nodes[0].network.sum + p->nodes[1].own.sum +
+                              p->nodes[1].network.sum ==
+                      p->nodes[0].latency.sum);
+}
+
+#define ADD(name, order, test)                                                                     \
+        g_test_add("/path-set/" name, Fixture, GINT_TO_POINTER(order), set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        ADD("signature", SIBLINGS_MULTISET, test_signature);
+        ADD("multiset", SIBLINGS_MULTISET, test_multiset);
+        ADD("strict", SIBLINGS_STRICT, test_strict);
+        ADD("statistics", SIBLINGS_MULTISET, test_statistics);
+        ADD("probability", SIBLINGS_MULTISET, test_probability);
+        ADD("escapes", SIBLINGS_MULTISET, test_escapes);
+        ADD("sink", SIBLINGS_MULTISET, test_sink);
+        ADD("rank", SIBLINGS_MULTISET, test_rank);
+        g_test_add_func("/path-set/id", test_id);
+        ADD("large", SIBLINGS_MULTISET, test_large);
+        ADD("random", SIBLINGS_MULTISET, test_random);
+        ADD("far-times", SIBLINGS_MULTISET, test_far_times);
+        return g_test_run();
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A store is read back with plain SQL, and is there whole or not at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "paths/store.h"
+#include "tracefmt/error.h"
+
+typedef struct {
+        char *directory, *path;
+        NodeTable *nodes;
+        PathSet *set;
+} Fixture;
+
+static const StoreRun RUN = { "nesting -o x y.trace", "penalty=2,0,0\n", 7 };
+
+static void set_up(Fixture *f, gconstpointer unused)
+{
+        (void)unused;
+        f->directory = g_dir_make_tmp("test-store-XXXXXX", NULL);
+        f->path = g_build_filename(f->directory, "out.sqlite", NULL);
+        f->nodes = node_table_new();
+        f->set = path_set_new(f->nodes, SIBLINGS_MULTISET);
+}
+
+static guint count_files(const char *directory)
+{
+        g_autoptr(GDir) dir = g_dir_open(directory, 0, NULL);
+        guint n = 0;
+
+        while (g_dir_read_name(dir))
+                n++;
+        return n;
+}
+
+static void tear_down(Fixture *f, gconstpointer unused)
+{
+        (void)unused;
+        g_unlink(f->path);
+        g_assert_cmpint(g_rmdir(f->directory), ==, 0); /* nothing else was left there */
+        path_set_free(f->set);
+        node_table_free(f->nodes);
+        g_free(f->path);
+        g_free(f->directory);
+}
+
+/* client>lb(db,web%2C1): lb is seen at both ends, the others at one. */
+static gboolean add_request(Fixture *f, gint64 begin, GError **error)
+{
+        NodeId client = node_table_add(f->nodes, "client", 6);
+        NodeId lb = node_table_add(f->nodes, "lb", 2);
+        NodeId web = node_table_add(f->nodes, "web,1", 5);
+        NodeId db = node_table_add(f->nodes, "db", 2);
+        PathCall calls[] = {
+                { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15, 1, 0,
+                  "id37", 4, 0, 0, 0 },
+                { 0, lb, web, begin + 10, begin + 10, begin + 40, begin + 40,
+                  1 << CALL_SENT | 1 << RET_SENT, 0.5f, 3, "no end", 2, 0, 0, 0 },
+                { 0, lb, db, begin + 50, begin + 50, begin + 90, begin + 90,
+                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, NULL, 0, 0, 0, 0 },
+        };
+
+        return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);
+}
+
+/* The rows that a query gives, as text: columns by '|', rows by newlines. */
+static char *query(const char *path, const char *sql)
+{
+        sqlite3 *db;
+        sqlite3_stmt *statement;
+        GString *text = g_string_new(NULL);
+
+        g_assert_cmpint(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), ==, SQLITE_OK);
+        g_assert_cmpint(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), ==, SQLITE_OK);
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+                for (int i = 0; i < sqlite3_column_count(statement); i++) {
+                        const char *value = (const char *)sqlite3_column_text(statement, i);
+                        g_string_append_printf(text, "%s%s", i ? "|" : "", value ? value : "-");
+                }
+                g_string_append_c(text, '\n');
+        }
+        g_assert_cmpint(sqlite3_finalize(statement), ==, SQLITE_OK);
+        sqlite3_close(db);
+        return g_string_free(text, FALSE);
+}
+
+static void assert_query(Fixture *f, const char *sql, const char *expected)
+{
+        g_autofree char *found = query(f->path, sql);
+
+        g_assert_cmpstr(found, ==, expected);
+}
+
+static void assert_histogram(Fixture *f, const char *column, const Histogram *expected)
+{
+        g_autofree char *sql = g_strdup_printf("SELECT hex(%s) FROM pattern_node", column);
+        g_autofree char *hex = query(f->path, sql);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        Histogram found = HISTOGRAM_INIT;
+
+        for (const char *c = hex; *c != '\n'; c += 2) {
+                guint8 byte =
+                        (guint8)(g_ascii_xdigit_value(c[0]) << 4 | g_ascii_xdigit_value(c[1]));
+                g_byte_array_append(bytes, &byte, 1);
+        }
+        g_assert_true(histogram_unpack(&found, bytes->data, bytes->len));
+        g_assert_cmpuint(found.count, ==, expected->count);
+        g_assert_cmpint(found.min, ==, expected->min);
+        g_assert_cmpint(found.max, ==, expected->max);
+        g_assert_true(found.sum == expected->sum);
+        g_assert_true(found.square == expected->square);
+        histogram_clear(&found);
+}
+
+static void test_contents(Fixture *f, gconstpointer unused)
+{
+        g_autoptr(GError) error = NULL;
+        char *facts[] = { (char *)"packets: 12", (char *)"drops: 0" };
+        Store *store = store_new(f->path, f->set, &RUN, &error);
+
+        (void)unused;
+        g_assert_no_error(error);
+        g_assert_true(store_add_capture(store, "y.trace", "ab12", facts, 2, &error));
+        g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, &error));
+        g_assert_true(add_request(f, 1000, &error));
+        g_assert_true(add_request(f, 2000, &error));
+        *path_set_summary(f->set) = (PathSetSummary){ "paper",
+                                                      12,
+                                                      6,
+                                                      1,
+                                                      2,
+                                                      3,
+                                                      G_GINT64_CONSTANT(1047680084482205000),
+                                                      G_GINT64_CONSTANT(1047680084482205999) };
+        g_assert_false(g_file_test(f->path, G_FILE_TEST_EXISTS)); /* not before it is whole */
+        g_assert_true(store_finish(store, &error));
+        g_assert_cmpuint(count_files(f->directory), ==, 1);
+
+        assert_query(f, "PRAGMA integrity_check", "ok\n");
+        assert_query(f, "PRAGMA user_version", "1\n");
+        assert_query(f, "PRAGMA application_id", "1920361836\n");
+        assert_query(f, "SELECT method, arguments, parameters, seed, messages, calls FROM run",
+                     "paper|nesting -o x y.trace|penalty=2,0,0\n|7|12|6\n");
+        assert_query(f,
+                     "SELECT unmatched_calls, unmatched_returns, cut_paths, first, last FROM run",
+                     "1|2|3|1047680084482205000|1047680084482205999\n");
+        assert_query(f, "SELECT * FROM capture",
+                     "1|y.trace|ab12|packets: 12\ndrops: 0\n\n2|-|-|\n");
+        assert_query(f, "SELECT * FROM node",
+                     "1|client|client\n2|lb|lb\n3|web,1|web%2C1\n4|db|db\n");
+        assert_query(f,
+                     "SELECT signature, client, count, total, mean, p50, min, max, probability "
+                     "FROM pattern",
+                     "client>lb(db,web%2C1)|1|2|200|100|100|100|100|0.5\n");
+        assert_query(f,
+                     "SELECT pattern, place, parent, depth, node, latency_mean, call_delay_mean, "
+                     "own_mean, network_mean FROM pattern_node",
+                     "1|0|-|0|2|100|0|20|10\n1|1|0|1|4|40|45|40|0\n1|2|0|1|3|30|5|30|0\n");
+        assert_query(f, "SELECT * FROM path", "1|1|1000|100|1|3|0.5\n2|1|2000|100|4|3|0.5\n");
+        assert_query(f, "SELECT * FROM call WHERE path = 1",
+                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37\n"
+                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no\n"
+                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-\n");
+        assert_query(f, "SELECT id, parent FROM call WHERE path = 2", "4|-\n5|4\n6|4\n");
+        g_autofree char *id = g_strdup_printf("%016" G_GINT64_MODIFIER "x\n",
+                                              path_signature_id("client>lb(db,web%2C1)"));
+        assert_query(f, "SELECT hash FROM pattern", id);
+        assert_histogram(f, "latency", &path_set_pattern(f->set, 0)->nodes[0].latency);
+        assert_histogram(f, "own", &path_set_pattern(f->set, 0)->nodes[0].own);
+}
+
+static void test_empty(Fixture *f, gconstpointer unused)
+{
+        g_autoptr(GError) error = NULL;
+        Store *store = store_new(f->path, f->set, &RUN, &error);
+
+        (void)unused;
+        g_assert_true(store_finish(store, &error));
+        assert_query(f, "SELECT first, last, messages FROM run", "-|-|0\n");
+}
+
+/* The same bytes for the same answer. */
+static void test_same_bytes(Fixture *f, gconstpointer unused)
+{
+        g_autofree char *contents[2] = { NULL, NULL };
+        gsize size[2];
+
+        (void)unused;
+        for (int i = 0; i < 2; i++) {
+                PathSet *set = path_set_new(f->nodes, SIBLINGS_MULTISET);
+                Store *store = store_new(f->path, set, &RUN, NULL);
+                path_set_free(f->set);
+                f->set = set;
+                for (int k = 0; k < 1000; k++)
+                        g_assert_true(add_request(f, k * 1000, NULL));
+                g_assert_true(store_finish(store, NULL));
+                g_assert_true(g_file_get_contents(f->path, &contents[i], &size[i], NULL));
+        }
+        g_assert_cmpmem(contents[0], size[0], contents[1], size[1]);
+        g_free(g_steal_pointer(&contents[1]));
+}
+
+static void test_given_up(Fixture *f, gconstpointer unused)
+{
+        (void)unused;
+        g_assert_true(g_file_set_contents(f->path, "old", -1, NULL));
+        Store *store = store_new(f->path, f->set, &RUN, NULL);
+        g_assert_true(add_request(f, 1000, NULL));
+        store_free(store);
+        path_set_set_sink(f->set, NULL, NULL);
+        g_autofree char *contents = NULL;
+        g_assert_true(g_file_get_contents(f->path, &contents, NULL, NULL));
+        g_assert_cmpstr(contents, ==, "old");
+        g_assert_cmpuint(count_files(f->directory), ==, 1);
+}
+
+static void test_killed(Fixture *f, gconstpointer unused)
+{
+        pid_t child = fork();
+        int status;
+
+        (void)unused;
+        if (child == 0) {
+                Store *store = store_new(f->path, f->set, &RUN, NULL);
+                for (int k = 0; store && k < 100000; k++)
+                        add_request(f, k, NULL);
+                kill(getpid(), SIGKILL);
+        }
+        g_assert_cmpint(waitpid(child, &status, 0), ==, child);
+        g_assert_true(WIFSIGNALED(status));
+        g_assert_false(g_file_test(f->path, G_FILE_TEST_EXISTS));
+        /* Nobody could remove what it had begun. */
+        g_autoptr(GDir) dir = g_dir_open(f->directory, 0, NULL);
+        g_autofree char *left = g_build_filename(f->directory, g_dir_read_name(dir), NULL);
+        g_assert_true(g_str_has_prefix(left, f->path));
+        g_unlink(left);
+}
+
+static void test_link(Fixture *f, gconstpointer unused)
+{
+        g_autofree char *target = g_build_filename(f->directory, "target", NULL);
+
+        (void)unused;
+        g_assert_true(g_file_set_contents(target, "what was there before", -1, NULL));
+        g_assert_cmpint(symlink("target", f->path), ==, 0);
+        Store *store = store_new(f->path, f->set, &RUN, NULL);
+        g_assert_nonnull(store);
+        g_assert_true(add_request(f, 1000, NULL));
+        g_assert_true(store_finish(store, NULL));
+        assert_query(f, "SELECT count(*) FROM call", "3\n");
+        g_assert_true(g_file_test(f->path, G_FILE_TEST_IS_SYMLINK));
+        g_unlink(target);
+}
+
+static void test_no_file(Fixture *f, gconstpointer unused)
+{
+        g_autofree char *nowhere = g_build_filename(f->directory, "no", "such", NULL);
+        const char *paths[] = { "-", "/dev/null", "/dev/full", f->directory, nowhere };
+
+        (void)unused;
+        for (gsize i = 0; i < G_N_ELEMENTS(paths); i++) {
+                g_autoptr(GError) error = NULL;
+                g_assert_null(store_new(paths[i], f->set, &RUN, &error));
+                g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT);
+                g_assert_true(g_str_has_prefix(error->message, paths[i]));
+        }
+}
+
+/* On a file system of 256 KB the disk is full soon, wherever that is noticed. */
+static void test_full_disk(Fixture *f, gconstpointer unused)
+{
+        (void)unused;
+        if (mount("none", f->directory, "tmpfs", 0, "size=256k") < 0) {
+                g_test_skip("cannot mount a small file system (not root)");
+                return;
+        }
+        for (int n = 200; n <= 20000; n *= 10) {
+                g_autoptr(GError) error = NULL;
+                Store *store = store_new(f->path, f->set, &RUN, &error);
+                g_assert_no_error(error);
+                gboolean ok = TRUE;
+                for (int k = 0; k < n && ok; k++)
+                        ok = add_request(f, k * 1000, &error);
+                if (ok)
+                        ok = store_finish(store, &error);
+                else
+                        store_free(store);
+                path_set_set_sink(f->set, NULL, NULL);
+                if (n == 200) {
+                        g_assert_no_error(error);
+                        g_unlink(f->path);
+                        continue;
+                }
+                g_assert_false(ok);
+                g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT);
+                g_assert_nonnull(strstr(error->message, "full"));
+                g_assert_cmpuint(count_files(f->directory), ==, 0);
+        }
+        g_assert_cmpint(umount2(f->directory, MNT_DETACH), ==, 0);
+}
+
+#define ADD(name, test) g_test_add("/store/" name, Fixture, NULL, set_up, test, tear_down)
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        ADD("contents", test_contents);
+        ADD("empty", test_empty);
+        ADD("same-bytes", test_same_bytes);
+        ADD("given-up", test_given_up);
+        ADD("killed", test_killed);
+        ADD("link", test_link);
+        ADD("no-file", test_no_file);
+        ADD("full-disk", test_full_disk);
+        return g_test_run();
+}
