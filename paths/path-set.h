@@ -72,9 +72,9 @@ typedef struct {
         guint64 unmatched_calls; /* calls without a return */
         guint64 unmatched_returns;
         guint64 cut_instances; /* cut by the capture's start or end; not in the patterns */
+        gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
         double parallelism;    /* mean number of candidate parents of a call that has any, the
                                   paper's mean per-node parallelism (Table 1); 0: unknown */
-        gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
 } PathSetSummary;
 
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);

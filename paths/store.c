@@ -192,7 +192,7 @@ static gboolean insert_run(Store *store, const StoreRun *run, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
-                                  "0, 0, 0, 0, 0, NULL, NULL)",
+                                  "0, 0, 0, 0, 0, NULL, NULL, NULL)",
                                   error);
         if (!s)
                 return FALSE;
