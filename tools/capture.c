@@ -59,7 +59,7 @@ static const GOptionEntry entries[] = {
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
           "End a live capture after TIME (10s, 5min)", "TIME" },
         { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.rest, NULL, "[FILE...]" },
-        { NULL },
+        G_OPTION_ENTRY_NULL
 };
 
 /* What a run works with. */
