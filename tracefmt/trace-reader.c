@@ -27,7 +27,7 @@ enum {
 typedef struct {
         guint64 key;      /* a name of up to 8 bytes is its own key, else a hash */
         const char *text; /* in the node table */
-        guint32 length;   /* 0: free */
+        guint32 length;   /* 0: free; in the slot of key 0 never, lest no name at all match it */
         NodeId node;
 } CachedName;
 
@@ -497,7 +497,7 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                 r->p = p + 1;
                 return 1;
         }
-        if (G_UNLIKELY(!is_blank(*p) && *p != '\r')) {
+        if (G_UNLIKELY(!is_blank(*p) && (*p != '\r' || p[1] != '\n'))) {
                 n = 0;
                 goto bad_field;
         }
@@ -714,6 +714,7 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
         r->facts = g_ptr_array_new_with_free_func(g_free);
         r->size = BLOCK;
         r->block = g_malloc0(r->size + PAD);
+        cache_slot(r, 0)->length = 1;
         if (options->exclude && *options->exclude) {
                 r->excluded = g_hash_table_new(NULL, NULL);
                 for (char *const *name = options->exclude; *name; name++) {
