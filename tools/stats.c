@@ -14,13 +14,7 @@
 #include "tracefmt/output-file.h"
 
 typedef struct {
-        guint64 calls_in, calls_out;
-        double service; /* ns that calls were open at the node, in all */
-} NodeStats;
-
-typedef struct {
         CallMatcher *matcher;
-        GArray *nodes; /* of NodeStats, by NodeId */
         guint64 ops[N_MESSAGE_OPS];
 } Stats;
 
@@ -29,36 +23,15 @@ static Stats *stats_new(void)
         Stats *s = g_new0(Stats, 1);
 
         s->matcher = call_matcher_new(0);
-        s->nodes = g_array_new(FALSE, TRUE, sizeof(NodeStats));
         return s;
 }
 
 static void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
-        g_array_free(s->nodes, TRUE);
         g_free(s);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stats, stats_free)
-
-static void take_done(Stats *s)
-{
-        guint n;
-        const DoneCall *done = call_matcher_done(s->matcher, &n);
-
-        for (guint i = 0; i < n; i++) {
-                const CallPair *c = &done[i].pair;
-                NodeId highest = MAX(c->caller, c->callee);
-                NodeStats *callee;
-
-                if (highest >= s->nodes->len)
-                        g_array_set_size(s->nodes, highest + 1);
-                callee = &g_array_index(s->nodes, NodeStats, c->callee);
-                callee->calls_in++;
-                callee->service += MAX(c->reply - c->enter, 0);
-                g_array_index(s->nodes, NodeStats, c->caller).calls_out++;
-        }
-}
 
 static Stats *read_stats(TraceReader *reader, GError **error)
 {
@@ -75,11 +48,9 @@ static Stats *read_stats(TraceReader *reader, GError **error)
                         continue;
                 }
                 s->ops[message.op]++;
-                if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
-                        take_done(s);
+                call_matcher_add(s->matcher, &message);
         }
-        if (call_matcher_finish(s->matcher) & MATCH_DONE)
-                take_done(s);
+        call_matcher_finish(s->matcher);
         return g_steal_pointer(&s);
 }
 
@@ -108,12 +79,12 @@ static void put_summary(GString *out, const Stats *s)
                                c->messages);
         for (guint op = 0; op < N_MESSAGE_OPS; op++)
                 if (s->ops[op])
-                        g_string_append_printf(out, "  %s %" G_GUINT64_FORMAT,
-                                               message_op_name(op), s->ops[op]);
+                        g_string_append_printf(out, "  %s %" G_GUINT64_FORMAT, message_op_name(op),
+                                               s->ops[op]);
         g_string_append_printf(out,
-                               "\ncalls     %" G_GUINT64_FORMAT " with their return, %"
-                               G_GUINT64_FORMAT " without; returns without a call: %"
-                               G_GUINT64_FORMAT "\n",
+                               "\ncalls     %" G_GUINT64_FORMAT
+                               " with their return, %" G_GUINT64_FORMAT
+                               " without; returns without a call: %" G_GUINT64_FORMAT "\n",
                                c->pairs, c->lone_calls, c->lone_returns);
 }
 
@@ -121,8 +92,8 @@ static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
 {
         const Edge *x = a, *y = b;
         const NodeTable *nodes = data;
-        int order = strcmp(node_table_written(nodes, x->caller),
-                           node_table_written(nodes, y->caller));
+        int order =
+                strcmp(node_table_written(nodes, x->caller), node_table_written(nodes, y->caller));
 
         return order ? order
                      : strcmp(node_table_written(nodes, x->callee),
@@ -157,39 +128,44 @@ static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
 
 typedef struct {
         const char *name;
-        const NodeStats *stats;
-} NodeRow;
+        guint64 called, calls;
+        double busy; /* ns that calls were open at the node, in all */
+} NodeStats;
 
-static int compare_rows(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
-        return strcmp(((const NodeRow *)a)->name, ((const NodeRow *)b)->name);
+        return strcmp(((const NodeStats *)a)->name, ((const NodeStats *)b)->name);
 }
 
 static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         double span = MAX(c->last - c->first, 1);
-        g_autofree NodeRow *rows = g_new(NodeRow, s->nodes->len);
-        guint n = 0;
+        guint n = node_table_size(nodes), n_edges;
+        const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
+        g_autofree NodeStats *stats = g_new0(NodeStats, n);
         int width = 4;
 
-        for (guint i = 0; i < s->nodes->len; i++) {
-                const NodeStats *node = &g_array_index(s->nodes, NodeStats, i);
-
-                if (!node->calls_in && !node->calls_out)
-                        continue;
-                rows[n++] = (NodeRow){ node_table_written(nodes, i), node };
-                width = MAX(width, (int)strlen(rows[n - 1].name));
+        for (guint i = 0; i < n_edges; i++) {
+                stats[edges[i].caller].calls += edges[i].pairs;
+                stats[edges[i].callee].called += edges[i].pairs;
+                stats[edges[i].callee].busy += edges[i].busy;
         }
-        qsort(rows, n, sizeof *rows, compare_rows);
+        for (guint i = 0; i < n; i++) {
+                stats[i].name = node_table_written(nodes, i);
+                if (stats[i].called || stats[i].calls)
+                        width = MAX(width, (int)strlen(stats[i].name));
+        }
+        qsort(stats, n, sizeof *stats, compare_nodes);
         g_string_append_printf(out, "\n%-*s  %10s %10s %12s\n", width, "node", "called", "calls",
                                "parallelism");
         for (guint i = 0; i < n; i++)
-                g_string_append_printf(out,
-                                       "%-*s  %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT
-                                       " %12.3f\n",
-                                       width, rows[i].name, rows[i].stats->calls_in,
-                                       rows[i].stats->calls_out, rows[i].stats->service / span);
+                if (stats[i].called || stats[i].calls)
+                        g_string_append_printf(out,
+                                               "%-*s  %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT
+                                               " %12.3f\n",
+                                               width, stats[i].name, stats[i].called,
+                                               stats[i].calls, stats[i].busy / span);
 }
 
 int tool_stats(int argc, char **argv)
