@@ -62,7 +62,9 @@ void tool_warn(const char *format, ...)
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
 {
         g_autoptr(GError) error = NULL;
+        g_autofree char *program = g_strdup_printf("ravel %s", current_verb);
 
+        g_set_prgname(program); /* as --help shows it */
         if (g_option_context_parse(context, argc, argv, &error))
                 return TRUE;
         tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
