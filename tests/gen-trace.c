@@ -123,7 +123,8 @@ static int by_time(gconstpointer a, gconstpointer b)
 int main(int argc, char **argv)
 {
         static const char *const ops[] = { "CALL_SENT", "CALL_RECV", "RET_SENT", "RET_RECV" };
-        guint64 messages, n_clients = 1, seed = 1, requests, *number, next = 0;
+        guint64 messages, n_clients = 1, seed = 1, requests, next = 0;
+        g_autofree guint64 *number = NULL;
         const char *truth = NULL;
         double parallelism, rate;
         FILE *f;

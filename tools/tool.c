@@ -75,9 +75,8 @@ static char **excluded;
 static gboolean parse_moment(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)data;
-        return trace_parse_time(value,
-                                strcmp(option, "--to") ? &reader_options.from : &reader_options.to,
-                                error);
+        return trace_parse_time(
+                value, strcmp(option, "--to") ? &reader_options.from : &reader_options.to, error);
 }
 
 void tool_add_reader_options(GOptionContext *context)
@@ -92,7 +91,7 @@ void tool_add_reader_options(GOptionContext *context)
                   "Leave out messages from and to NODE; may be repeated", "NODE" },
                 { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
                   "Leave out broken lines and count them, instead of ending", NULL },
-                { NULL },
+                G_OPTION_ENTRY_NULL
         };
 
         g_option_context_add_main_entries(context, entries, NULL);
@@ -148,7 +147,7 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
         static const struct {
                 const char *name;
                 double ns;
-        } units[] = { { "ns", 1 },   { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
+        } units[] = { { "ns", 1 },  { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
                       { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
         char *unit;
         double value = g_ascii_strtod(text, &unit);
