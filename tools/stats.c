@@ -59,16 +59,16 @@ static void latency_count(Latency *l)
 
 static void take_done(Stats *s)
 {
-        guint n = call_matcher_n_done(s->matcher);
+        guint n;
+        const DoneCall *done = call_matcher_done(s->matcher, &n);
 
-        for (guint i = 0; i < n; i++) {
-                DoneCall done = call_matcher_done(s->matcher, i);
+        for (guint i = 0; i < n; i++, done++) {
                 Latency *l;
 
-                while (done.edge >= s->latencies->len)
+                while (done->edge >= s->latencies->len)
                         g_ptr_array_add(s->latencies, g_new0(Latency, 1));
-                l = g_ptr_array_index(s->latencies, done.edge);
-                l->waiting[l->n_waiting++] = done.pair.end - done.pair.start;
+                l = g_ptr_array_index(s->latencies, done->edge);
+                l->waiting[l->n_waiting++] = done->pair.end - done->pair.start;
                 if (l->n_waiting == G_N_ELEMENTS(l->waiting))
                         latency_count(l);
         }
