@@ -52,6 +52,7 @@ typedef struct {
         gint64 kinds_since; /* when the last of those was first seen */
         guint64 messages, pairs, lone_calls, lone_returns;
         gint64 longest; /* end - start of the longest call pair, ns */
+        double busy;    /* reply - enter of all call pairs together, ns */
 } Edge;
 
 typedef struct {
@@ -71,8 +72,10 @@ guint call_matcher_add(CallMatcher *matcher, const Message *message);
  * lone. Returns MATCH_DONE or 0. */
 guint call_matcher_finish(CallMatcher *matcher);
 
-/* The pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
-const DoneCall *call_matcher_done(CallMatcher *matcher, guint *n);
+/* How many pairs the last call_matcher_add() or _finish() completed, and the one
+ * with index i of them. */
+guint call_matcher_n_done(const CallMatcher *matcher);
+DoneCall call_matcher_done(const CallMatcher *matcher, guint i);
 
 const MatchCounts *call_matcher_counts(const CallMatcher *matcher);
 

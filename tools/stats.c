@@ -8,53 +8,38 @@
 #include <string.h>
 
 #include "nesting/find-call-pairs.h"
-#include "paths/histogram.h"
 #include "paths/path-write.h"
 #include "paths/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
 
-typedef struct {
-        guint64 calls_in, calls_out;
-        double open; /* ns that calls were open at the node, in all */
-} NodeStats;
-
+/* Messages from one node to another; of calls both ways together. */
 typedef struct {
         gint64 key; /* caller << 32 | callee */
         NodeId caller, callee;
-        Histogram latency; /* of its calls, at the caller where that was seen */
-        guint64 lone_calls, lone_returns;
+        Edge calls;         /* all 0 where there are none */
         guint64 one_way[2]; /* messages, by the side that saw them */
 } EdgeStats;
 
 typedef struct {
         CallMatcher *matcher;
-        GArray *nodes;     /* of NodeStats, by NodeId */
         GHashTable *edges; /* set of EdgeStats, by key */
         guint64 ops[N_MESSAGE_OPS];
 } Stats;
-
-static void edge_free(gpointer edge)
-{
-        histogram_clear(&((EdgeStats *)edge)->latency);
-        g_free(edge);
-}
 
 static Stats *stats_new(void)
 {
         Stats *s = g_new0(Stats, 1);
 
         s->matcher = call_matcher_new(0);
-        s->nodes = g_array_new(FALSE, TRUE, sizeof(NodeStats));
-        s->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, edge_free);
+        s->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
         return s;
 }
 
 static void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
-        g_array_free(s->nodes, TRUE);
         g_hash_table_destroy(s->edges);
         g_free(s);
 }
@@ -75,37 +60,13 @@ static EdgeStats *find_edge(Stats *s, NodeId caller, NodeId callee)
         return edge;
 }
 
-static void take_done(Stats *s)
-{
-        guint n;
-        const DoneCall *done = call_matcher_done(s->matcher, &n);
-
-        for (guint i = 0; i < n; i++) {
-                const CallPair *c = &done[i].pair;
-                NodeId highest = MAX(c->caller, c->callee);
-                NodeStats *callee;
-
-                if (highest >= s->nodes->len)
-                        g_array_set_size(s->nodes, highest + 1);
-                callee = &g_array_index(s->nodes, NodeStats, c->callee);
-                callee->calls_in++;
-                callee->open += MAX(c->reply - c->enter, 0);
-                g_array_index(s->nodes, NodeStats, c->caller).calls_out++;
-                histogram_add(&find_edge(s, c->caller, c->callee)->latency, c->end - c->start);
-        }
-}
-
-static void take_lone(Stats *s)
+static void take_calls(Stats *s)
 {
         guint n;
         const Edge *edges = call_matcher_edges(s->matcher, &n);
 
-        for (guint i = 0; i < n; i++) {
-                EdgeStats *edge = find_edge(s, edges[i].caller, edges[i].callee);
-
-                edge->lone_calls = edges[i].lone_calls;
-                edge->lone_returns = edges[i].lone_returns;
-        }
+        for (guint i = 0; i < n; i++)
+                find_edge(s, edges[i].caller, edges[i].callee)->calls = edges[i];
 }
 
 static Stats *read_stats(TraceReader *reader, GError **error)
@@ -123,15 +84,13 @@ static Stats *read_stats(TraceReader *reader, GError **error)
                         continue;
                 }
                 s->ops[message.op]++;
-                if (message.op >= MSG_SENT)
+                if (G_UNLIKELY(message.op >= MSG_SENT))
                         find_edge(s, message.sender, message.receiver)
                                 ->one_way[message.op - MSG_SENT]++;
-                if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
-                        take_done(s);
+                call_matcher_add(s->matcher, &message);
         }
-        if (call_matcher_finish(s->matcher) & MATCH_DONE)
-                take_done(s);
-        take_lone(s);
+        call_matcher_finish(s->matcher);
+        take_calls(s);
         return g_steal_pointer(&s);
 }
 
@@ -198,59 +157,60 @@ static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
                               node_table_written(nodes, y->callee));
 }
 
-/* A delay of an edge; nothing where it has no calls. */
-static char *format_delay(const EdgeStats *edge, gint64 delay)
-{
-        return edge->latency.count ? path_format_duration(delay) : g_strdup("");
-}
-
 /* A table shows only the columns that say something. */
-static TextTable *edge_table(const Stats *s)
+static TextTable *edge_table(const MatchCounts *c)
 {
-        const MatchCounts *c = call_matcher_counts(s->matcher);
         TextTable *table = text_table_new();
 
         text_table_add_column(table, "edge", TEXT_LEFT, 0);
         text_table_add_column(table, c->pairs ? "calls" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->pairs ? "mean" : "", TEXT_RIGHT, 0);
-        text_table_add_column(table, c->pairs ? "p50" : "", TEXT_RIGHT, 3);
-        text_table_add_column(table, c->pairs ? "p99" : "", TEXT_RIGHT, 1);
-        text_table_add_column(table, c->pairs ? "max" : "", TEXT_RIGHT, 2);
+        text_table_add_column(table, c->pairs ? "longest" : "", TEXT_RIGHT, 1);
         text_table_add_column(table, c->lone_calls ? "no return" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->lone_returns ? "no call" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->one_way ? "one-way" : "", TEXT_RIGHT, 0);
         return table;
 }
 
+static void add_count(TextTable *table, gboolean shown, guint64 n)
+{
+        text_table_add(table, shown ? path_format_count(n) : g_strdup(""));
+}
+
+static void add_delay(TextTable *table, const EdgeStats *edge, gint64 delay)
+{
+        text_table_add(table, edge->calls.pairs ? path_format_duration(delay) : g_strdup(""));
+}
+
+/* On a terminal a name has half of the width at most. */
+static void add_name(TextTable *table, const char *name)
+{
+        guint columns = tool_columns();
+
+        text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12)) : g_strdup(name));
+}
+
 static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
-        guint n, columns = tool_columns();
+        guint n;
         g_autofree gpointer *sorted = g_hash_table_get_keys_as_array(s->edges, &n);
-        g_autoptr(TextTable) table = edge_table(s);
+        g_autoptr(TextTable) table = edge_table(c);
 
         g_qsort_with_data(sorted, (gint)n, sizeof *sorted, compare_edges, nodes);
         for (guint i = 0; i < n; i++) {
                 const EdgeStats *e = sorted[i];
-                const Histogram *h = &e->latency;
                 g_autofree char *name =
                         g_strdup_printf("%s > %s", node_table_written(nodes, e->caller),
                                         node_table_written(nodes, e->callee));
 
-                text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12))
-                                              : g_steal_pointer(&name));
-                text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
-                text_table_add(table, format_delay(e, histogram_mean(h)));
-                text_table_add(table, format_delay(e, histogram_quantile(h, 0.5)));
-                text_table_add(table, format_delay(e, histogram_quantile(h, 0.99)));
-                text_table_add(table, format_delay(e, h->max));
-                text_table_add(table,
-                               c->lone_calls ? path_format_count(e->lone_calls) : g_strdup(""));
-                text_table_add(table,
-                               c->lone_returns ? path_format_count(e->lone_returns) : g_strdup(""));
-                text_table_add(table, c->one_way
-                                              ? path_format_count(MAX(e->one_way[0], e->one_way[1]))
-                                              : g_strdup(""));
+                add_name(table, name);
+                add_count(table, c->pairs > 0, e->calls.pairs);
+                add_delay(table, e, (gint64)(e->calls.busy / MAX(e->calls.pairs, 1)));
+                add_delay(table, e, e->calls.longest);
+                add_count(table, c->lone_calls > 0, e->calls.lone_calls);
+                add_count(table, c->lone_returns > 0, e->calls.lone_returns);
+                add_count(table, c->one_way > 0, MAX(e->one_way[0], e->one_way[1]));
         }
         if (n)
                 put_table(out, table);
@@ -258,41 +218,45 @@ static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
 
 typedef struct {
         const char *name;
-        const NodeStats *stats;
-} NodeRow;
+        guint64 called, calls;
+        double busy; /* ns that calls were open at the node, in all */
+} NodeStats;
 
-static int compare_rows(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
-        return strcmp(((const NodeRow *)a)->name, ((const NodeRow *)b)->name);
+        return strcmp(((const NodeStats *)a)->name, ((const NodeStats *)b)->name);
 }
 
 static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         double span = MAX(c->last - c->first, 1);
-        g_autofree NodeRow *rows = g_new(NodeRow, s->nodes->len);
+        guint n = node_table_size(nodes), n_edges;
+        const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
+        g_autofree NodeStats *stats = g_new0(NodeStats, n);
         g_autoptr(TextTable) table = text_table_new();
-        guint n = 0, columns = tool_columns();
 
-        for (guint i = 0; i < s->nodes->len; i++) {
-                const NodeStats *node = &g_array_index(s->nodes, NodeStats, i);
-
-                if (node->calls_in || node->calls_out)
-                        rows[n++] = (NodeRow){ node_table_written(nodes, i), node };
+        for (guint i = 0; i < n; i++)
+                stats[i].name = node_table_written(nodes, i);
+        for (guint i = 0; i < n_edges; i++) {
+                stats[edges[i].caller].calls += edges[i].pairs;
+                stats[edges[i].callee].called += edges[i].pairs;
+                stats[edges[i].callee].busy += edges[i].busy;
         }
-        qsort(rows, n, sizeof *rows, compare_rows);
+        qsort(stats, n, sizeof *stats, compare_nodes);
         text_table_add_column(table, "node", TEXT_LEFT, 0);
         text_table_add_column(table, "called", TEXT_RIGHT, 0);
         text_table_add_column(table, "calls", TEXT_RIGHT, 0);
         text_table_add_column(table, "open", TEXT_RIGHT, 0);
         for (guint i = 0; i < n; i++) {
-                text_table_add(table, columns ? text_shorten(rows[i].name, MAX(columns / 2, 12))
-                                              : g_strdup(rows[i].name));
-                text_table_add(table, path_format_count(rows[i].stats->calls_in));
-                text_table_add(table, path_format_count(rows[i].stats->calls_out));
-                text_table_add(table, g_strdup_printf("%.3f", rows[i].stats->open / span));
+                if (!stats[i].called && !stats[i].calls)
+                        continue;
+                add_name(table, stats[i].name);
+                add_count(table, TRUE, stats[i].called);
+                add_count(table, TRUE, stats[i].calls);
+                text_table_add(table, g_strdup_printf("%.3f", stats[i].busy / span));
         }
-        if (n)
+        if (text_table_rows(table) > 0)
                 put_table(out, table);
 }
 
@@ -309,11 +273,10 @@ int tool_stats(int argc, char **argv)
         guint n_facts;
         int status;
 
-        g_option_context_set_description(
-                context,
-                "called, calls: how many calls into a node, and by it. open: how many calls into "
-                "it\n"
-                "were under way at once, in the mean. Of an edge: the latency of its calls.\n");
+        g_option_context_set_description(context, "called, calls: calls into a node, and by it. "
+                                                  "open: how many of those into it were\n"
+                                                  "under way at once, in the mean. mean, longest: "
+                                                  "how long the calls of an edge last.\n");
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
