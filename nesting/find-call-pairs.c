@@ -394,12 +394,13 @@ static void settle(CallMatcher *m, guint32 index, gint64 time)
                 (Settling){ c->number, time, index };
 }
 
+/* Gives up on what has waited since before the moment given. */
 static void settle_until(CallMatcher *m, gint64 time)
 {
         while (m->queue_length > 0) {
                 Settling *s = &m->queue[m->queue_start];
 
-                if (s->time > time)
+                if (s->time >= time)
                         break;
                 m->queue_start = (m->queue_start + 1) & m->queue_mask;
                 m->queue_length--;

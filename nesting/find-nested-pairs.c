@@ -53,8 +53,6 @@ static gboolean is_ancestor(const Nesting *n, guint32 call, guint32 descendant)
 void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates, const Scoreboard *board)
 {
         gboolean by_kind = n->options.same != 0 || n->options.any != 0;
-        /* Only clocks that disagree let two calls enclose each other. */
-        gboolean cycles = n->options.window > 0 || n->calls.both_ends;
 
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
@@ -75,7 +73,7 @@ void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates, cons
                         /* Only a child that ended later than this one starts overlaps. */
                         if (by_kind || p->busy_until > child->start)
                                 score = penalise(n, node, score, p, child);
-                        if (cycles && is_ancestor(n, child->call, p->call))
+                        if (candidates->cycles && is_ancestor(n, child->call, p->call))
                                 continue;
                         sum += score;
                         if (score > best) {

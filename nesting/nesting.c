@@ -242,7 +242,8 @@ static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nod
         Candidates candidates;
         Scoreboard board;
 
-        candidates_init(&candidates, n->options.window);
+        candidates_init(&candidates, n->options.window,
+                        n->options.window > 0 || n->calls.both_ends);
         scoreboard_init(&board);
         for (NodeId id = 0; id < n_nodes; id++) {
                 node.n_in = by->first_in[id + 1] - by->first_in[id];
