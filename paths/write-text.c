@@ -14,6 +14,7 @@ enum {
         TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
         NAME_WIDTH = 24,     /* of a node's name in the ranked table */
         SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
+        LEGEND_WIDTH = 100,  /* where there is no terminal */
 };
 
 #define BOLD   "\033[1m"
@@ -330,6 +331,7 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                          GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
+        guint legend = options->columns ? options->columns : LEGEND_WIDTH;
 
         write_summary(set, options, out);
         if (options->n_patterns == 0)
@@ -344,11 +346,11 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                             "called to this call. latency: what the caller waits, calls below "
                             "included. own time: what only this node accounts for; own times "
                             "add up to the latency of the path.",
-                            " ", 0, options->columns);
+                            " ", 0, legend);
         if (any_doubt(set, options))
                 text_append_wrapped(out,
                                     "prob: how probable it is that a path is right in every "
                                     "call, in the mean.",
-                                    " ", 0, options->columns);
+                                    " ", 0, legend);
         return output_file_write(file, out->str, out->len, error);
 }
