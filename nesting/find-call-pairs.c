@@ -587,6 +587,8 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         }
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 m->counts.one_way++;
+                nodes = (guint64)message->sender << 32 | message->receiver;
+                edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
         nodes = is_return ? (guint64)message->receiver << 32 | message->sender
@@ -627,6 +629,7 @@ DoneCall call_matcher_done(const CallMatcher *m, guint i)
         const OpenCall *c = &m->open[g_array_index(m->done, guint32, i)];
 
         return (DoneCall){ .pair = pair_of(c),
+                           .edge = c->edge,
                            .number = c->number,
                            .id_length = c->id_length,
                            .id = c->long_id ? c->long_id : (const char *)c->id_words };

@@ -113,10 +113,12 @@ static void find_fold(Nesting *n)
         guint n_edges;
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         g_autofree FoldEdge *fold_edges = g_new(FoldEdge, n_edges);
+        guint n_calling = 0;
 
         for (guint i = 0; i < n_edges; i++)
-                fold_edges[i] = (FoldEdge){ edges[i].caller, edges[i].callee };
-        n->fold = n->options.fold ? fold_clients(n->nodes, fold_edges, n_edges, &n->folded)
+                if (edges[i].kinds)
+                        fold_edges[n_calling++] = (FoldEdge){ edges[i].caller, edges[i].callee };
+        n->fold = n->options.fold ? fold_clients(n->nodes, fold_edges, n_calling, &n->folded)
                                   : fold_nothing(n->nodes);
 }
 

@@ -8,65 +8,84 @@
 #include <string.h>
 
 #include "nesting/find-call-pairs.h"
+#include "paths/histogram.h"
 #include "paths/path-write.h"
 #include "paths/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
 
-/* Messages from one node to another; of calls both ways together. */
+/* The latencies of an edge's calls, at the caller where that was seen. */
 typedef struct {
-        gint64 key; /* caller << 32 | callee */
-        NodeId caller, callee;
-        Edge calls;         /* all 0 where there are none */
-        guint64 one_way[2]; /* messages, by the side that saw them */
-} EdgeStats;
+        Histogram histogram;
+        gint64 waiting[64]; /* not in it yet */
+        guint n_waiting;
+} Latency;
 
 typedef struct {
         CallMatcher *matcher;
-        GHashTable *edges; /* set of EdgeStats, by key */
+        GPtrArray *latencies; /* of Latency, by edge */
         guint64 ops[N_MESSAGE_OPS];
 } Stats;
+
+static void latency_free(gpointer latency)
+{
+        histogram_clear(&((Latency *)latency)->histogram);
+        g_free(latency);
+}
 
 static Stats *stats_new(void)
 {
         Stats *s = g_new0(Stats, 1);
 
         s->matcher = call_matcher_new(0);
-        s->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+        s->latencies = g_ptr_array_new_with_free_func(latency_free);
         return s;
 }
 
 static void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
-        g_hash_table_destroy(s->edges);
+        g_ptr_array_free(s->latencies, TRUE);
         g_free(s);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stats, stats_free)
 
-static EdgeStats *find_edge(Stats *s, NodeId caller, NodeId callee)
+static void latency_count(Latency *l)
 {
-        gint64 key = (gint64)((guint64)caller << 32 | callee);
-        EdgeStats *edge = g_hash_table_lookup(s->edges, &key);
-
-        if (edge)
-                return edge;
-        edge = g_new0(EdgeStats, 1);
-        edge->key = key;
-        edge->caller = caller;
-        edge->callee = callee;
-        g_hash_table_add(s->edges, edge);
-        return edge;
+        histogram_add_all(&l->histogram, l->waiting, l->n_waiting, 1);
+        l->n_waiting = 0;
 }
 
-static void take_calls(Stats *s)
+static void take_done(Stats *s)
 {
-        guint n;
-        const Edge *edges = call_matcher_edges(s->matcher, &n);
+        guint n = call_matcher_n_done(s->matcher);
 
-        for (guint i = 0; i < n; i++)
-                find_edge(s, edges[i].caller, edges[i].callee)->calls = edges[i];
+        for (guint i = 0; i < n; i++) {
+                DoneCall done = call_matcher_done(s->matcher, i);
+                Latency *l;
+
+                while (done.edge >= s->latencies->len)
+                        g_ptr_array_add(s->latencies, g_new0(Latency, 1));
+                l = g_ptr_array_index(s->latencies, done.edge);
+                l->waiting[l->n_waiting++] = done.pair.end - done.pair.start;
+                if (l->n_waiting == G_N_ELEMENTS(l->waiting))
+                        latency_count(l);
+        }
+}
+
+/* After the last message. */
+static void finish(Stats *s)
+{
+        guint n_edges;
+
+        if (call_matcher_finish(s->matcher) & MATCH_DONE)
+                take_done(s);
+        call_matcher_edges(s->matcher, &n_edges);
+        while (s->latencies->len < n_edges)
+                g_ptr_array_add(s->latencies, g_new0(Latency, 1));
+        for (guint i = 0; i < n_edges; i++)
+                latency_count(g_ptr_array_index(s->latencies, i));
 }
 
 static Stats *read_stats(TraceReader *reader, GError **error)
@@ -84,13 +103,10 @@ static Stats *read_stats(TraceReader *reader, GError **error)
                         continue;
                 }
                 s->ops[message.op]++;
-                if (G_UNLIKELY(message.op >= MSG_SENT))
-                        find_edge(s, message.sender, message.receiver)
-                                ->one_way[message.op - MSG_SENT]++;
-                call_matcher_add(s->matcher, &message);
+                if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
+                        take_done(s);
         }
-        call_matcher_finish(s->matcher);
-        take_calls(s);
+        finish(s);
         return g_steal_pointer(&s);
 }
 
@@ -145,72 +161,81 @@ static void put_table(GString *out, TextTable *table)
         }
 }
 
-static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
-{
-        const EdgeStats *x = *(EdgeStats *const *)a, *y = *(EdgeStats *const *)b;
-        const NodeTable *nodes = data;
-        int order =
-                strcmp(node_table_written(nodes, x->caller), node_table_written(nodes, y->caller));
+/* What a row of the table of edges is made of. */
+typedef struct {
+        const char *caller, *callee;
+        const Edge *edge;
+        const Histogram *latency;
+} EdgeRow;
 
-        return order ? order
-                     : strcmp(node_table_written(nodes, x->callee),
-                              node_table_written(nodes, y->callee));
+static int compare_edges(const void *a, const void *b)
+{
+        const EdgeRow *x = a, *y = b;
+        int order = strcmp(x->caller, y->caller);
+
+        return order ? order : strcmp(x->callee, y->callee);
+}
+
+/* A delay of an edge; nothing where it has no calls. */
+static char *format_delay(const Histogram *h, gint64 delay)
+{
+        return h->count ? path_format_duration(delay) : g_strdup("");
 }
 
 /* A table shows only the columns that say something. */
-static TextTable *edge_table(const MatchCounts *c)
+static TextTable *edge_table(const Stats *s)
 {
+        const MatchCounts *c = call_matcher_counts(s->matcher);
         TextTable *table = text_table_new();
 
         text_table_add_column(table, "edge", TEXT_LEFT, 0);
         text_table_add_column(table, c->pairs ? "calls" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->pairs ? "mean" : "", TEXT_RIGHT, 0);
-        text_table_add_column(table, c->pairs ? "longest" : "", TEXT_RIGHT, 1);
+        text_table_add_column(table, c->pairs ? "p50" : "", TEXT_RIGHT, 3);
+        text_table_add_column(table, c->pairs ? "p99" : "", TEXT_RIGHT, 1);
+        text_table_add_column(table, c->pairs ? "max" : "", TEXT_RIGHT, 2);
         text_table_add_column(table, c->lone_calls ? "no return" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->lone_returns ? "no call" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, c->one_way ? "one-way" : "", TEXT_RIGHT, 0);
         return table;
 }
 
-static void add_count(TextTable *table, gboolean shown, guint64 n)
-{
-        text_table_add(table, shown ? path_format_count(n) : g_strdup(""));
-}
-
-static void add_delay(TextTable *table, const EdgeStats *edge, gint64 delay)
-{
-        text_table_add(table, edge->calls.pairs ? path_format_duration(delay) : g_strdup(""));
-}
-
-/* On a terminal a name has half of the width at most. */
-static void add_name(TextTable *table, const char *name)
-{
-        guint columns = tool_columns();
-
-        text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12)) : g_strdup(name));
-}
-
-static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
+static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
-        guint n;
-        g_autofree gpointer *sorted = g_hash_table_get_keys_as_array(s->edges, &n);
-        g_autoptr(TextTable) table = edge_table(c);
+        guint n, columns = tool_columns();
+        const Edge *edges = call_matcher_edges(s->matcher, &n);
+        g_autofree EdgeRow *rows = g_new(EdgeRow, n);
+        g_autoptr(TextTable) table = edge_table(s);
 
-        g_qsort_with_data(sorted, (gint)n, sizeof *sorted, compare_edges, nodes);
         for (guint i = 0; i < n; i++) {
-                const EdgeStats *e = sorted[i];
-                g_autofree char *name =
-                        g_strdup_printf("%s > %s", node_table_written(nodes, e->caller),
-                                        node_table_written(nodes, e->callee));
+                const Latency *latency = g_ptr_array_index(s->latencies, i);
 
-                add_name(table, name);
-                add_count(table, c->pairs > 0, e->calls.pairs);
-                add_delay(table, e, (gint64)(e->calls.busy / MAX(e->calls.pairs, 1)));
-                add_delay(table, e, e->calls.longest);
-                add_count(table, c->lone_calls > 0, e->calls.lone_calls);
-                add_count(table, c->lone_returns > 0, e->calls.lone_returns);
-                add_count(table, c->one_way > 0, MAX(e->one_way[0], e->one_way[1]));
+                rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
+                                     node_table_written(nodes, edges[i].callee), &edges[i],
+                                     &latency->histogram };
+        }
+        if (n)
+                qsort(rows, n, sizeof *rows, compare_edges);
+        for (guint i = 0; i < n; i++) {
+                const Edge *e = rows[i].edge;
+                const Histogram *h = rows[i].latency;
+                g_autofree char *name = g_strdup_printf("%s > %s", rows[i].caller, rows[i].callee);
+
+                text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12))
+                                              : g_steal_pointer(&name));
+                text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
+                text_table_add(table, format_delay(h, histogram_mean(h)));
+                text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));
+                text_table_add(table, format_delay(h, histogram_quantile(h, 0.99)));
+                text_table_add(table, format_delay(h, h->max));
+                text_table_add(table,
+                               c->lone_calls ? path_format_count(e->lone_calls) : g_strdup(""));
+                text_table_add(table,
+                               c->lone_returns ? path_format_count(e->lone_returns) : g_strdup(""));
+                text_table_add(table, c->one_way
+                                              ? path_format_count(MAX(e->one_way[0], e->one_way[1]))
+                                              : g_strdup(""));
         }
         if (n)
                 put_table(out, table);
@@ -219,44 +244,46 @@ static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
 typedef struct {
         const char *name;
         guint64 called, calls;
-        double busy; /* ns that calls were open at the node, in all */
-} NodeStats;
+        double open; /* ns that calls were open at the node, in all */
+} NodeRow;
 
 static int compare_nodes(const void *a, const void *b)
 {
-        return strcmp(((const NodeStats *)a)->name, ((const NodeStats *)b)->name);
+        return strcmp(((const NodeRow *)a)->name, ((const NodeRow *)b)->name);
 }
 
 static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         double span = MAX(c->last - c->first, 1);
-        guint n = node_table_size(nodes), n_edges;
+        guint n = node_table_size(nodes), n_edges, columns = tool_columns();
         const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
-        g_autofree NodeStats *stats = g_new0(NodeStats, n);
+        g_autofree NodeRow *rows = g_new0(NodeRow, n);
         g_autoptr(TextTable) table = text_table_new();
 
         for (guint i = 0; i < n; i++)
-                stats[i].name = node_table_written(nodes, i);
+                rows[i].name = node_table_written(nodes, i);
         for (guint i = 0; i < n_edges; i++) {
-                stats[edges[i].caller].calls += edges[i].pairs;
-                stats[edges[i].callee].called += edges[i].pairs;
-                stats[edges[i].callee].busy += edges[i].busy;
+                rows[edges[i].caller].calls += edges[i].pairs;
+                rows[edges[i].callee].called += edges[i].pairs;
+                rows[edges[i].callee].open += edges[i].busy;
         }
-        qsort(stats, n, sizeof *stats, compare_nodes);
+        if (n)
+                qsort(rows, n, sizeof *rows, compare_nodes);
         text_table_add_column(table, "node", TEXT_LEFT, 0);
         text_table_add_column(table, "called", TEXT_RIGHT, 0);
         text_table_add_column(table, "calls", TEXT_RIGHT, 0);
         text_table_add_column(table, "open", TEXT_RIGHT, 0);
         for (guint i = 0; i < n; i++) {
-                if (!stats[i].called && !stats[i].calls)
+                if (!rows[i].called && !rows[i].calls)
                         continue;
-                add_name(table, stats[i].name);
-                add_count(table, TRUE, stats[i].called);
-                add_count(table, TRUE, stats[i].calls);
-                text_table_add(table, g_strdup_printf("%.3f", stats[i].busy / span));
+                text_table_add(table, columns ? text_shorten(rows[i].name, MAX(columns / 2, 12))
+                                              : g_strdup(rows[i].name));
+                text_table_add(table, path_format_count(rows[i].called));
+                text_table_add(table, path_format_count(rows[i].calls));
+                text_table_add(table, g_strdup_printf("%.3f", rows[i].open / span));
         }
-        if (text_table_rows(table) > 0)
+        if (text_table_rows(table))
                 put_table(out, table);
 }
 
@@ -273,10 +300,11 @@ int tool_stats(int argc, char **argv)
         guint n_facts;
         int status;
 
-        g_option_context_set_description(context, "called, calls: calls into a node, and by it. "
-                                                  "open: how many of those into it were\n"
-                                                  "under way at once, in the mean. mean, longest: "
-                                                  "how long the calls of an edge last.\n");
+        g_option_context_set_description(
+                context,
+                "called, calls: how many calls into a node, and by it. open: how many calls into "
+                "it\n"
+                "were under way at once, in the mean. Of an edge: the latency of its calls.\n");
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
