@@ -215,8 +215,9 @@ static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guin
 
         if (i == 0) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
-                text = g_strdup_printf("%s > %s", client, name);
-        } else if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
+                return text_shorten_edge(client, name, width);
+        }
+        if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
                 text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
         } else {
                 text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
