@@ -220,10 +220,9 @@ static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
         for (guint i = 0; i < n; i++) {
                 const Edge *e = rows[i].edge;
                 const Histogram *h = rows[i].latency;
-                g_autofree char *name = g_strdup_printf("%s > %s", rows[i].caller, rows[i].callee);
 
-                text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12))
-                                              : g_steal_pointer(&name));
+                text_table_add(table, text_shorten_edge(rows[i].caller, rows[i].callee,
+                                                        columns ? MAX(columns / 2, 12) : G_MAXINT));
                 text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
                 text_table_add(table, format_delay(h, histogram_mean(h)));
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));
