@@ -207,7 +207,6 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
                 node->in[i] =
                         (CallIn){ .enter = span.from,
                                   .reply = span.to,
-                                  .busy_until = G_MININT64,
                                   .call = call,
                                   .caller = number_of(callers, n->fold[c->nodes[call].caller]),
                                   .children = NO_PARENT };
