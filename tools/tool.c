@@ -38,9 +38,11 @@ int tool_fail(GError *error)
 {
         int status = EXIT_INPUT;
 
-        print_line(error->message);
+        /* As with "| head": whoever closed the pipe has seen enough. */
+        if (!g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_PIPE))
+                print_line(error->message);
         if (error->domain == RAVEL_ERROR)
-                status = error->code == RAVEL_ERROR_OUTPUT ? EXIT_PARTIAL : error->code;
+                status = error->code >= RAVEL_ERROR_OUTPUT ? EXIT_PARTIAL : error->code;
         g_error_free(error);
         return status;
 }
