@@ -13,7 +13,10 @@ static const char *current_verb;
 
 void tool_set_verb(const char *verb)
 {
+        g_autofree char *name = g_strdup_printf("ravel %s", verb);
+
         current_verb = verb;
+        g_set_prgname(name); /* the usage line of --help */
 }
 
 /* A name in a message may come from a packet or a file: one line, no escapes. */
