@@ -196,16 +196,20 @@ static void summarise(const Nesting *n, PathSet *set)
 
 gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
 {
-        g_autofree Cut *cuts = find_cuts(n);
+        g_autofree Cut *cuts = NULL;
+        g_autofree guint32 *roots = NULL;
         Instance instance = { 0 };
         Children children;
         guint32 n_roots;
-        g_autofree guint32 *roots = find_roots(n, &n_roots);
         guint64 number = 0;
         gboolean ok = TRUE;
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
+        if (n->calls.n == 0)
+                return TRUE;
+        cuts = find_cuts(n);
+        roots = find_roots(n, &n_roots);
         link_children(n, &children);
         for (guint32 i = 0; ok && i < n_roots; i++) {
                 const Cut *cut = &cuts[n->calls.nodes[roots[i]].caller];
