@@ -37,6 +37,7 @@ result() # NAME FIGURES AWK-CONDITION
 	echo "# $2"
 }
 
+# shellcheck disable=SC2016 # the conditions are for awk
 for trace; do
 	name=$(basename "$trace" .trace.gz)
 	python3 "$other" "$trace" "$dir/other" >"$dir/log" 2>&1 &&
