@@ -184,7 +184,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         p->pipelined = TRUE;
                 WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side };
                 call_push(p, call, context);
-                if (context->label && context->label->len > 0)
+                if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
         }
         item_update(p, side, context);

@@ -70,7 +70,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
 /* What the open message is, and how it will end. parsed gives key and call, and
- * may be NULL. FALSE where it is a call that was already made, to be forgotten. */
+ * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is a call that was already made, to be forgotten. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
 

@@ -94,8 +94,7 @@ static Children *link_children(const Nesting *n)
         gsize size = n->calls.n * sizeof(Children);
         Children *children = big_renew(NULL, 0, size);
 
-        if (size)
-                memset(children, 0xff, size);
+        memset(children, 0xff, size);
         for (guint32 i = 0; i < n->calls.n; i++) {
                 guint32 parent = n->calls.cause[i].parent;
 
@@ -199,16 +198,20 @@ static void summarise(const Nesting *n, PathSet *set)
 
 gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
 {
-        g_autofree Cut *cuts = find_cuts(n);
+        g_autofree Cut *cuts = NULL;
+        g_autofree guint32 *roots = NULL;
         Instance instance = { 0 };
         Children *children;
         guint32 n_roots;
-        g_autofree guint32 *roots = find_roots(n, &n_roots);
         guint64 number = 0;
         gboolean ok = TRUE;
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
+        if (n->calls.n == 0)
+                return TRUE;
+        cuts = find_cuts(n);
+        roots = find_roots(n, &n_roots);
         children = link_children(n);
         for (guint32 i = 0; ok && i < n_roots; i++) {
                 const Cut *cut = &cuts[n->calls.nodes[roots[i]].caller];

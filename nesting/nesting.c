@@ -81,6 +81,8 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
 {
         *length = (guint32)n->id_at[call];
+        if (*length == 0)
+                return "";
         return (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
 }
 

@@ -88,7 +88,7 @@ step_fuzz() {
 	for target in "$source"/tests/fuzz/fuzz-*.c; do
 		name=$(basename "$target" .c)
 		# shellcheck disable=SC2046 # flags
-		clang "${flags[@]}" -fsanitize=fuzzer -I. -I"$source" -o "$name" "$target" \
+		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
 			libnesting.a libpaths.a libcapture.a libtracefmt.a \
 			$(pkg-config --cflags --libs glib-2.0 libpcap zlib libzstd)
 		mkdir "$name.new"

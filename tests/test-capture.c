@@ -203,6 +203,31 @@ static void test_keep_alive_and_labels(void)
                      "10 RET_SENT b>a 1000.12f\n");
 }
 
+/* A connection that is not HTTP, beside one that is. */
+static void test_no_label_of_others(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 6, "\1answer");
+        s->port[CLIENT] = 4096;
+        s->next[CLIENT] = 0x101;
+        s->next[SERVER] = 0x501;
+        say(s, CLIENT, 7, "GET /a HTTP/1.1\r\n\r\n");
+        s->port[CLIENT] = 4097;
+        s->next[CLIENT] = 0x106;
+        s->next[SERVER] = 0x509;
+        say(s, CLIENT, 8, "\1ask");
+        say(s, SERVER, 9, "\1answer");
+        scene_end(s, "5 CALL_SENT a>b 1001.102\n"
+                     "6 RET_SENT b>a 1001.102\n"
+                     "7 CALL_SENT a>b 1000.101 label=GET%20/a\n"
+                     "8 CALL_SENT a>b 1001.106\n"
+                     "9 RET_SENT b>a 1001.106\n");
+}
+
 static void test_pipelined(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -610,6 +635,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/capture/one-call", test_one_call);
         g_test_add_func("/capture/keep-alive-and-labels", test_keep_alive_and_labels);
+        g_test_add_func("/capture/no-label-of-others", test_no_label_of_others);
         g_test_add_func("/capture/pipelined", test_pipelined);
         g_test_add_func("/capture/interim", test_interim);
         g_test_add_func("/capture/until-close", test_until_close);

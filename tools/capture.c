@@ -275,6 +275,7 @@ static int capture_all(Run *run, gint64 duration)
         if (interrupted && !run->live)
                 return EXIT_INTERRUPTED;
         if (!ok && (!run->writer || g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT) ||
+                    g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_PIPE) ||
                     capture_account(run->capture)->count[ACCOUNT_PACKETS] == 0))
                 return tool_fail(error);
         if (!finish(run, &finish_error)) {

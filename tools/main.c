@@ -66,7 +66,7 @@ int main(int argc, char **argv)
         int status;
 
         setlocale(LC_CTYPE, "");
-        /* A closed pipe is an error of write(), reported as any other. */
+        /* A closed pipe is an error of write(): what is half written is removed. */
         signal(SIGPIPE, SIG_IGN);
         status = run_verb(called, argc, argv);
         if (status >= 0)
