@@ -33,6 +33,8 @@ char *account_summary(const Account *account)
                         n[ACCOUNT_RETURNS], n[ACCOUNT_ONE_WAY]);
         append_count(text, n[ACCOUNT_UNANSWERED], "calls without return");
         append_count(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "returns whose call was not seen");
+        append_count(text, n[ACCOUNT_ROLE_BY_PORTS],
+                     "connections whose server is known by the port numbers");
         append_count(text, n[ACCOUNT_UNPARSED], "pieces not understood");
         append_count(text, n[ACCOUNT_HOLES], "holes");
         append_count(text, unused, "packets not used");
@@ -77,6 +79,19 @@ static void judge_roles(const Account *account, GPtrArray *lines)
                                                n[ACCOUNT_ROLE_UNKNOWN], ports));
 }
 
+static void judge_doubt(const Account *account, GPtrArray *lines)
+{
+        guint64 doubted = account->count[ACCOUNT_ROLE_DOUBTED];
+        if (doubted)
+                g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
+                                                       " connections were open before the capture "
+                                                       "and were taken to be called from the end "
+                                                       "with the higher port, which has accepted "
+                                                       "others since: say with --proto "
+                                                       "PORT=generic which ports serve",
+                                                       doubted));
+}
+
 static void judge_calls(const Account *account, GPtrArray *lines)
 {
         const guint64 *n = account->count;
@@ -109,6 +124,7 @@ char **account_judge(const Account *account)
                 judge_calls(account, lines);
         if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
                 judge_roles(account, lines);
+        judge_doubt(account, lines);
         if (account->to_itself > 0 && account->to_others == 0)
                 g_ptr_array_add(lines,
                                 g_strdup("everything talks to itself on one address: name the "

@@ -85,7 +85,7 @@ zstd -q -dc "$source/demo/shop.pcap.zst" >"$work/shop.pcap"
 for times in 10 100; do
 	tests/bench/repeat-packets $times <"$work/shop.pcap" >"$work/$times.pcap"
 done
-capture=(./ravel capture --proto '5432=generic' --proto '6379=generic' -r)
+capture=(./ravel capture -r)
 nesting=(./ravel nesting --method paper)
 
 trace=$work/1.6.trace
