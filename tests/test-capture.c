@@ -291,6 +291,22 @@ static void test_mid_stream(void)
                      "6 RET_SENT b>a 1000.100\n");
 }
 
+/* The end of a body is no call, even where it is known who calls. */
+static void test_mid_request(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say(s, CLIENT, 4, "the rest of a body");
+        say(s, SERVER, 5, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 6, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 7, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_BEFORE_BOUNDARY, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 0);
+        scene_end(s, "6 CALL_SENT a>b 9c40.112\n"
+                     "7 RET_SENT b>a 9c40.112\n");
+}
+
 static void test_hole_in_body(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -680,6 +696,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade", test_upgrade);
         g_test_add_func("/capture/aborted", test_aborted);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
+        g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
         g_test_add_func("/capture/hole-over-messages", test_hole_over_messages);
         g_test_add_func("/capture/lost-call", test_lost_call);
