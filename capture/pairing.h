@@ -80,7 +80,7 @@ void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContex
 /* The open message is complete, at stamp. Nothing where none is open. */
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* The open message was none. */
+/* The open message was none, nor does it wait for a return, unless it is written. */
 void pairing_abandon(Pairing *p, guint side);
 
 /* The open message of side may not wait any longer: it is written with what is

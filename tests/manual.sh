@@ -16,6 +16,7 @@ result() { # NAME DIFFERENCE
 		echo "ok $n - $1"
 	else
 		echo "not ok $n - $1"
+		# shellcheck disable=SC2001 # the text has many lines
 		sed 's/^/# /' <<<"$2"
 		bad=1
 	fi

@@ -85,7 +85,7 @@ zstd -q -dc "$source/demo/shop.pcap.zst" >"$work/shop.pcap"
 for times in 10 100; do
 	tests/bench/repeat-packets $times <"$work/shop.pcap" >"$work/$times.pcap"
 done
-capture=(./ravel capture --proto '5432=generic' --proto '6379=generic' -r)
+capture=(./ravel capture -r)
 nesting=(./ravel nesting --method paper)
 
 trace=$work/1.6.trace
@@ -101,7 +101,7 @@ verdict 'ravel nesting -o, more than without, CPU time a call' \
 verdict 'ravel nesting -o, size of the store a call' \
 	"$(awk -v size="$(stat -c %s "$work/store")" "BEGIN { print size/$calls }")" 150 bytes
 verdict 'ravel capture -r / a loop of pcap_next_ex(), CPU time' \
-	"$(in_turn a/b "${capture[@]}" "$work/100.pcap" -- tests/bench/read-packets "$work/100.pcap")" 4 times
+	"$(in_turn a/b "${capture[@]}" "$work/100.pcap" -- tests/bench/read-packets "$work/100.pcap")" 5 times
 verdict 'ravel stats, memory, 2 million messages / 200 thousand' \
 	"$(growth "$work/short.trace" "$trace" ./ravel stats)" 1.1 times
 verdict 'ravel capture -r, memory, 2.2 million packets / 220 thousand' \
