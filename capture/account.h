@@ -57,6 +57,7 @@ typedef struct {
         guint64 tcp_one_sided; /* connections with payload in one direction only */
         guint64 tcp_two_sided; /* and in both */
         guint64 to_itself;     /* connections of an address with itself */
+        guint64 to_named;      /* of those, with a name for one of the ports */
         guint64 to_others;     /* and with another */
         /* One-way messages for want of knowing who calls, by the lower port. */
         guint32 unclear_port[65536];

@@ -179,9 +179,7 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         if (m->has_id) {
                 char *at = (char *)append_hex(c->id, m->port);
                 *at++ = '.';
-                message->id = c->id;
-                message->id_length = (guint32)(append_hex(at, m->number) - c->id);
-                message->id_hash = message_hash_id(c->id, message->id_length);
+                message_set_id(message, c->id, append_hex(at, m->number) - c->id);
         }
         g_string_truncate(c->attrs, 0);
         if (m->duration > 0)

@@ -232,10 +232,12 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
-        if (address_equal(c->address[0], c->address[1]))
-                account->to_itself++;
-        else
+        if (!address_equal(c->address[0], c->address[1])) {
                 account->to_others++;
+                return;
+        }
+        account->to_itself++;
+        account->to_named += node[0] != node[1];
 }
 
 /* The conversation is over: everything that waits is written or counted. */

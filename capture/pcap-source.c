@@ -39,7 +39,8 @@ struct PcapSource {
         /* A file. */
         ByteSource *bytes;
         guint64 n_bytes;
-        int poll_fd; /* to wait on before reading, or -1 */
+        char head[33]; /* the first of them, and a NUL */
+        int poll_fd;   /* to wait on before reading, or -1 */
         GError *read_error;
 };
 
@@ -79,9 +80,22 @@ static ssize_t cookie_read(void *cookie, char *buffer, size_t n)
                         return 0;
         }
         gssize got = byte_source_read(s->bytes, buffer, n, &s->read_error);
+        if (got > 0 && s->n_bytes < sizeof s->head - 1)
+                memcpy(s->head + s->n_bytes, buffer,
+                       MIN((gsize)got, sizeof s->head - 1 - s->n_bytes));
         if (got > 0)
                 s->n_bytes += (guint64)got;
         return MAX(got, 0);
+}
+
+static gboolean looks_like_trace(const PcapSource *s)
+{
+        const char *p = s->head + strspn(s->head, "-0123456789.");
+        if (p == s->head)
+                return g_str_has_prefix(p, "# ravel trace ");
+        p += strspn(p, " \t");
+        return g_str_has_prefix(p, "CALL_") || g_str_has_prefix(p, "RET_") ||
+               g_str_has_prefix(p, "MSG_");
 }
 
 static void open_error(PcapSource *s, const char *what, GError **error)
@@ -91,9 +105,14 @@ static void open_error(PcapSource *s, const char *what, GError **error)
         else if (s->n_bytes == 0)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: empty, expected a packet capture (pcap or pcapng)", s->name);
+        else if (looks_like_trace(s))
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: this is a trace, expected a packet capture: look at it with "
+                            "ravel stats, or find its paths with ravel nesting",
+                            s->name);
         else
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a packet capture that can be read: %s", s->name, what);
+                            "%s: not a packet capture (pcap or pcapng): %s", s->name, what);
 }
 
 static gboolean handle_setup(PcapSource *s, Handle *handle, const char *name, GError **error)
@@ -179,11 +198,12 @@ static void live_error(const char *interface, int result, pcap_t *pcap, GError *
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "there is no interface \"%s\"; there are: %s", interface, list);
         } else if (result == PCAP_ERROR_PERM_DENIED || result == PCAP_ERROR_PROMISC_PERM_DENIED) {
+                g_autofree char *program = g_file_read_link("/proc/self/exe", NULL);
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "no permission to capture on %s: ravel needs the capability "
                             "CAP_NET_RAW, not root; give it once with: sudo setcap "
-                            "cap_net_raw,cap_net_admin=eip $(command -v ravel)",
-                            interface);
+                            "cap_net_raw=ep %s",
+                            interface, program ? program : "$(command -v ravel)");
         } else if (result == PCAP_ERROR_IFACE_NOT_UP) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "the interface %s is down: bring it up with: sudo ip link set %s up",

@@ -5,7 +5,7 @@
 
 #include "tracefmt/big-memory.h"
 
-#define RENEW(column, from, to) \
+#define RENEW(column, from, to)                                                                    \
         ((column) = big_renew(column, (from) * sizeof *(column), (to) * sizeof *(column)))
 
 static void resize(CallPairs *p, gsize size)

@@ -44,7 +44,7 @@ typedef struct {
         Span *at_callee;    /* enter to reply; the same as at_caller where one end was seen */
         struct {
                 NodeId caller, callee; /* NO_NODE for a callee: a call without a return */
-        } *nodes;
+        } * nodes;
         Cause *cause;
         guint8 *stamps;
 } CallPairs; /* 33 bytes a call, 49 with both ends */

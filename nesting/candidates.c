@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-void candidates_init(Candidates *c, gint64 window)
+void candidates_init(Candidates *c, gint64 window, gboolean cycles)
 {
         memset(c, 0, sizeof *c);
         c->window = window;
+        c->cycles = cycles;
 }
 
 void candidates_clear(Candidates *c)
@@ -71,8 +72,8 @@ guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
                         n_found += c->active[i].reply >= latest;
                 }
         }
-        /* A node that calls itself: with a window a call could be its own parent. */
-        if (G_UNLIKELY(window > 0)) {
+        /* A node that calls itself: a call could be its own parent. */
+        if (G_UNLIKELY(c->cycles)) {
                 guint32 kept = 0;
 
                 for (guint32 i = 0; i < n_found; i++)

@@ -27,13 +27,14 @@ typedef struct {
         const CallIn *in; /* by enter */
         guint32 n_in, next_in;
         gint64 window;
+        gboolean cycles; /* clocks may disagree, so that a call may lie within itself */
 
         CallIn *active; /* those that some later child may have as its parent; by enter */
         guint32 n_active, size;
         guint32 *found; /* indices into active: the candidates, earliest first */
 } Candidates;
 
-void candidates_init(Candidates *c, gint64 window);
+void candidates_init(Candidates *c, gint64 window, gboolean cycles);
 void candidates_clear(Candidates *c);
 
 /* Begins with the calls into one node; borrowed. */

@@ -33,7 +33,7 @@ void delay_bins_init(DelayBins *bins)
                 guint octave = i / DELAY_OCTAVE;
                 gint64 part = i % DELAY_OCTAVE;
 
-                bins->guess[i] = delay_bin_slowly(
-                        bins, ((gint64)1 << octave) + ((part << octave) / DELAY_OCTAVE));
+                bins->guess[i] = delay_bin_slowly(bins, ((gint64)1 << octave) +
+                                                                ((part << octave) / DELAY_OCTAVE));
         }
 }

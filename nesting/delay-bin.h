@@ -20,7 +20,7 @@ enum {
 #define DELAY_EXACT ((gint64)1 << 53)
 
 typedef struct {
-        gint64 edge[N_DELAY_BINS + 1];     /* the least delay of each bin */
+        gint64 edge[N_DELAY_BINS + 1];    /* the least delay of each bin */
         guint16 guess[54 * DELAY_OCTAVE]; /* by part of an octave: the bin, or the one below */
 } DelayBins;
 

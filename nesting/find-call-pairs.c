@@ -6,35 +6,32 @@
 #include "tracefmt/hash.h"
 
 enum {
-        SHORT_ID = 24,    /* bytes; longer ids cost an allocation */
         MAX_CHAIN = 1024, /* open calls of one key that are looked through */
         MAX_LONE = 100000,
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
 };
 
-#define NO_CALL G_MAXUINT32
+#define NO_CALL     G_MAXUINT32
 #define CALL_STAMPS (1 << CALL_SENT | 1 << CALL_RECV)
-#define RET_STAMPS (1 << RET_SENT | 1 << RET_RECV)
+#define RET_STAMPS  (1 << RET_SENT | 1 << RET_RECV)
 
 typedef struct {
-        guint64 hash;
+        guint64 id_words[SHORT_ID / 8];
         guint64 nodes;   /* caller << 32 | callee */
         gint64 stamp[4]; /* by MessageOp */
         guint64 number;
-        guint32 edge;
-        guint32 next;       /* of the calls of the same key, in order */
-        guint32 tail, chain; /* in the first of them: the last, and how many they are */
+        char *long_id; /* NULL where id_words is all of it */
         guint32 id_length;
+        guint32 edge;
+        guint32 next;        /* of the calls of the same key, in order */
+        guint32 tail, chain; /* in the first of them: the last, and how many they are */
         guint8 stamps;
+        gboolean in_use;   /* not done or lost yet */
         gboolean settling; /* in the queue */
-        union {
-                char in_place[SHORT_ID];
-                char *apart;
-        } id;
 } OpenCall;
 
 typedef struct {
-        guint32 tag;  /* the low half of the hash */
+        guint32 tag;  /* the high half of the hash */
         guint32 call; /* index of an open call, plus one; 0: free */
 } KeySlot;
 
@@ -55,15 +52,15 @@ struct CallMatcher {
         guint32 n_open, open_size, free; /* free: head of the list of unused ones */
         KeySlot *keys;
         guint32 key_mask, keys_used;
-        GArray *edges; /* of Edge */
+        guint key_shift; /* from a tag to its slot */
+        GArray *edges;   /* of Edge */
         EdgeSlot *edge_slots;
         guint32 edge_mask;
         Settling *queue; /* a ring: calls that could be complete, in time order */
         guint32 queue_start, queue_length, queue_mask;
-        DoneCall *done;
-        guint n_done, done_size;
+        GArray *done;        /* of guint32: indices of calls; they stay until the next message */
         GPtrArray *done_ids; /* the long ones of them */
-        GArray *lone; /* of LoneMessage */
+        GArray *lone;        /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
         MatchCounts counts;
@@ -77,12 +74,14 @@ CallMatcher *call_matcher_new(gint64 window)
         m->horizon = MAX(window, HORIZON);
         m->free = NO_CALL;
         m->key_mask = 1023;
+        m->key_shift = 22;
         m->keys = g_new0(KeySlot, m->key_mask + 1);
         m->edge_mask = 255;
         m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
         m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
         m->queue_mask = 255;
         m->queue = g_new(Settling, m->queue_mask + 1);
+        m->done = g_array_new(FALSE, FALSE, sizeof(guint32));
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
         m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
         m->counts.first = m->counts.last = NO_TIME;
@@ -93,19 +92,15 @@ void call_matcher_free(CallMatcher *m)
 {
         if (!m)
                 return;
-        for (guint32 i = 0; i <= m->key_mask; i++) {
-                guint32 c = m->keys[i].call ? m->keys[i].call - 1 : NO_CALL;
-
-                for (; c != NO_CALL; c = m->open[c].next)
-                        if (m->open[c].id_length > SHORT_ID)
-                                g_free(m->open[c].id.apart);
-        }
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].in_use)
+                        g_free(m->open[i].long_id);
         g_free(m->open);
         g_free(m->keys);
         g_free(m->edge_slots);
         g_free(m->queue);
         g_array_free(m->edges, TRUE);
-        g_free(m->done);
+        g_array_free(m->done, TRUE);
         g_ptr_array_free(m->done_ids, TRUE);
         g_array_free(m->lone, TRUE);
         g_free(m);
@@ -156,58 +151,30 @@ static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
 
 /* --- the table of open calls ---------------------------------------------- */
 
-/* memcmp() and memcpy() of up to 24 bytes, without the call: ids are short. */
-static inline gboolean same_bytes(const char *a, const char *b, guint32 n)
-{
-        guint64 x, y;
-
-        if (G_UNLIKELY(n < 8 || n > SHORT_ID))
-                return !memcmp(a, b, n);
-        for (guint32 i = 0; i + 8 <= n; i += 8) {
-                memcpy(&x, a + i, 8);
-                memcpy(&y, b + i, 8);
-                if (x != y)
-                        return FALSE;
-        }
-        memcpy(&x, a + n - 8, 8);
-        memcpy(&y, b + n - 8, 8);
-        return x == y;
-}
-
-static inline void copy_bytes(char *to, const char *from, guint32 n)
-{
-        guint64 x;
-
-        if (G_UNLIKELY(n < 8 || n > SHORT_ID)) {
-                memcpy(to, from, n);
-                return;
-        }
-        for (guint32 i = 0; i + 8 <= n; i += 8) {
-                memcpy(&x, from + i, 8);
-                memcpy(to + i, &x, 8);
-        }
-        memcpy(&x, from + n - 8, 8);
-        memcpy(to + n - 8, &x, 8);
-}
-
 static inline gboolean same_id(const OpenCall *c, const Message *m)
 {
-        const char *id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place;
+        return c->id_words[0] == m->id_words[0] && c->id_words[1] == m->id_words[1] &&
+               c->id_length == m->id_length &&
+               (G_LIKELY(!c->long_id) || !memcmp(c->long_id, m->id, c->id_length));
+}
 
-        return c->id_length == m->id_length && same_bytes(id, m->id, c->id_length);
+static inline guint32 key_tag(const guint64 *id_words, guint64 nodes)
+{
+        const guint64 key[] = { id_words[0], id_words[1], nodes };
+
+        return hash_words(key, 3) >> 32;
 }
 
 /* The slot of the key, or the free slot where it would be. */
-static inline guint32 find_key(const CallMatcher *m, guint64 hash, guint64 nodes,
+static inline guint32 find_key(const CallMatcher *m, guint32 tag, guint64 nodes,
                                const Message *message)
 {
-        guint32 i = hash & m->key_mask;
+        guint32 i = tag >> m->key_shift;
 
         while (m->keys[i].call) {
                 const OpenCall *c = &m->open[m->keys[i].call - 1];
 
-                if (m->keys[i].tag == (guint32)hash && c->hash == hash && c->nodes == nodes &&
-                    same_id(c, message))
+                if (m->keys[i].tag == tag && c->nodes == nodes && same_id(c, message))
                         break;
                 i = (i + 1) & m->key_mask;
         }
@@ -220,9 +187,10 @@ static void grow_keys(CallMatcher *m)
         guint32 old_mask = m->key_mask;
 
         m->key_mask = old_mask * 2 + 1;
+        m->key_shift--;
         m->keys = g_new0(KeySlot, m->key_mask + (gsize)1);
         for (guint32 i = 0; i <= old_mask; i++) {
-                guint32 k = old[i].tag & m->key_mask;
+                guint32 k = old[i].tag >> m->key_shift;
 
                 if (!old[i].call)
                         continue;
@@ -242,7 +210,7 @@ static void remove_key(CallMatcher *m, guint32 i)
                 k = (k + 1) & m->key_mask;
                 if (!m->keys[k].call)
                         break;
-                home = m->keys[k].tag & m->key_mask;
+                home = m->keys[k].tag >> m->key_shift;
                 if (((k - home) & m->key_mask) >= ((k - i) & m->key_mask)) {
                         m->keys[i] = m->keys[k];
                         i = k;
@@ -252,8 +220,7 @@ static void remove_key(CallMatcher *m, guint32 i)
         m->keys_used--;
 }
 
-static inline guint32 new_call(CallMatcher *m, guint64 hash, guint64 nodes, guint32 edge,
-                               const Message *message)
+static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, const Message *message)
 {
         guint32 index = m->free;
         OpenCall *c;
@@ -268,20 +235,21 @@ static inline guint32 new_call(CallMatcher *m, guint64 hash, guint64 nodes, guin
                 index = m->n_open++;
         }
         c = &m->open[index];
-        c->hash = hash;
+        c->id_words[0] = message->id_words[0];
+        c->id_words[1] = message->id_words[1];
         c->nodes = nodes;
-        c->edge = edge;
         c->number = m->next_number++;
+        c->long_id = NULL;
+        c->id_length = message->id_length;
+        c->edge = edge;
         c->next = NO_CALL;
         c->tail = index;
         c->chain = 1;
         c->stamps = 0;
+        c->in_use = TRUE;
         c->settling = FALSE;
-        c->id_length = message->id_length;
-        if (c->id_length > SHORT_ID)
-                c->id.apart = g_memdup2(message->id, c->id_length);
-        else
-                copy_bytes(c->id.in_place, message->id, c->id_length);
+        if (G_UNLIKELY(c->id_length > SHORT_ID))
+                c->long_id = g_memdup2(message->id, c->id_length);
         return index;
 }
 
@@ -290,7 +258,6 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
         Edge *e = edge_at(m, edge);
         LoneMessage lone = { time, e->caller, e->callee, is_return };
 
-        e->messages++;
         if (is_return) {
                 m->counts.lone_returns++;
                 e->lone_returns++;
@@ -307,39 +274,40 @@ static inline gint64 first_of(const OpenCall *c, MessageOp a, MessageOp b)
         return c->stamps & 1 << a ? c->stamp[a] : c->stamp[b];
 }
 
-/* A call goes out of the table as a pair. Its place stays as it is until the next
- * message, since the id is handed out from there. */
-static inline void release_pair(CallMatcher *m, guint32 index, Edge *e)
+static inline CallPair pair_of(const OpenCall *c)
+{
+        return (CallPair){ .start = first_of(c, CALL_SENT, CALL_RECV),
+                           .enter = first_of(c, CALL_RECV, CALL_SENT),
+                           .reply = first_of(c, RET_SENT, RET_RECV),
+                           .end = first_of(c, RET_RECV, RET_SENT),
+                           .caller = c->nodes >> 32,
+                           .callee = (NodeId)c->nodes,
+                           .stamps = c->stamps };
+}
+
+static inline void free_call(CallMatcher *m, guint32 index)
+{
+        m->open[index].in_use = FALSE;
+        m->open[index].next = m->free;
+        m->free = index;
+}
+
+/* A call goes out of the table as a pair. It stays as it is until the next
+ * message. */
+static inline void release_pair(CallMatcher *m, guint32 index)
 {
         OpenCall *c = &m->open[index];
-        DoneCall *d;
+        Edge *e = edge_at(m, c->edge);
+        CallPair pair = pair_of(c);
 
-        if (G_UNLIKELY(m->n_done == m->done_size)) {
-                m->done_size = MAX(16, 2 * m->done_size);
-                m->done = g_renew(DoneCall, m->done, m->done_size);
-        }
-        d = &m->done[m->n_done++];
-        d->pair.start = first_of(c, CALL_SENT, CALL_RECV);
-        d->pair.enter = first_of(c, CALL_RECV, CALL_SENT);
-        d->pair.reply = first_of(c, RET_SENT, RET_RECV);
-        d->pair.end = first_of(c, RET_RECV, RET_SENT);
-        d->pair.caller = e->caller;
-        d->pair.callee = e->callee;
-        d->pair.stamps = c->stamps;
-        d->number = c->number;
-        d->id_length = c->id_length;
-        d->id = c->id.in_place;
-        if (G_UNLIKELY(c->id_length > SHORT_ID)) {
-                d->id = c->id.apart;
-                g_ptr_array_add(m->done_ids, c->id.apart);
-        }
-        e->messages += __builtin_popcount(c->stamps);
+        if (G_UNLIKELY(c->long_id != NULL))
+                g_ptr_array_add(m->done_ids, c->long_id);
+        g_array_append_val(m->done, index);
         m->counts.pairs++;
         e->pairs++;
-        e->longest = MAX(e->longest, d->pair.end - d->pair.start);
-        c->next = m->free;
-        c->number = G_MAXUINT64;
-        m->free = index;
+        e->longest = MAX(e->longest, pair.end - pair.start);
+        e->busy += MAX(pair.reply - pair.enter, 0);
+        free_call(m, index);
 }
 
 static void release_lone(CallMatcher *m, guint32 index)
@@ -350,11 +318,8 @@ static void release_lone(CallMatcher *m, guint32 index)
         add_lone(m, c->edge,
                  is_return ? first_of(c, RET_SENT, RET_RECV) : first_of(c, CALL_RECV, CALL_SENT),
                  is_return);
-        if (c->id_length > SHORT_ID)
-                g_free(c->id.apart);
-        c->next = m->free;
-        c->number = G_MAXUINT64;
-        m->free = index;
+        g_free(c->long_id);
+        free_call(m, index);
 }
 
 static gboolean is_pair(const OpenCall *c)
@@ -367,7 +332,7 @@ static void release(CallMatcher *m, guint32 index)
         OpenCall *c = &m->open[index];
 
         if (is_pair(c))
-                release_pair(m, index, edge_at(m, c->edge));
+                release_pair(m, index);
         else
                 release_lone(m, index);
 }
@@ -402,10 +367,11 @@ static inline void take_out(CallMatcher *m, guint32 slot, guint32 index)
 static guint32 slot_of_call(const CallMatcher *m, guint32 index)
 {
         const OpenCall *c = &m->open[index];
-        Message message = { .id = c->id_length > SHORT_ID ? c->id.apart : c->id.in_place,
-                            .id_length = c->id_length };
+        Message message = { .id = c->long_id,
+                            .id_length = c->id_length,
+                            .id_words = { c->id_words[0], c->id_words[1] } };
 
-        return find_key(m, c->hash, c->nodes, &message);
+        return find_key(m, key_tag(c->id_words, c->nodes), c->nodes, &message);
 }
 
 /* --- waiting for more stamps ---------------------------------------------- */
@@ -428,16 +394,17 @@ static void settle(CallMatcher *m, guint32 index, gint64 time)
                 (Settling){ c->number, time, index };
 }
 
+/* Gives up on what has waited since before the moment given. */
 static void settle_until(CallMatcher *m, gint64 time)
 {
         while (m->queue_length > 0) {
                 Settling *s = &m->queue[m->queue_start];
 
-                if (s->time > time)
+                if (s->time >= time)
                         break;
                 m->queue_start = (m->queue_start + 1) & m->queue_mask;
                 m->queue_length--;
-                if (m->open[s->call].number == s->number)
+                if (m->open[s->call].in_use && m->open[s->call].number == s->number)
                         take_out(m, slot_of_call(m, s->call), s->call);
         }
 }
@@ -471,14 +438,14 @@ static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp o
 }
 
 /* Opens a call at the end of the chain of its key, whose slot is given. */
-static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint64 nodes,
-                           guint32 edge, const Message *message)
+static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag, guint64 nodes,
+                                  guint32 edge, const Message *message)
 {
-        guint32 index = new_call(m, hash, nodes, edge, message);
+        guint32 index = new_call(m, nodes, edge, message);
         OpenCall *first;
 
         if (G_LIKELY(!m->keys[slot].call)) {
-                m->keys[slot] = (KeySlot){ (guint32)hash, index + 1 };
+                m->keys[slot] = (KeySlot){ tag, index + 1 };
                 if (G_UNLIKELY(++m->keys_used > m->key_mask / 2))
                         grow_keys(m);
                 return index;
@@ -497,7 +464,7 @@ static guint32 append_call(CallMatcher *m, guint32 slot, guint64 hash, guint64 n
 /* Forgets the pairs that were handed out. */
 static inline void begin(CallMatcher *m)
 {
-        m->n_done = 0;
+        m->done->len = 0;
         if (G_UNLIKELY(m->done_ids->len))
                 g_ptr_array_set_size(m->done_ids, 0);
 }
@@ -521,7 +488,7 @@ static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
 }
 
 /* A call or return, whatever stamps its edge has. */
-static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guint64 hash,
+static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guint32 tag,
                      guint32 slot)
 {
         gboolean is_return = message_is_return(message);
@@ -531,6 +498,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         OpenCall *c;
         guint result = 0;
 
+        edge->messages++;
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
                 edge->kinds_since = message->time;
@@ -542,7 +510,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                         add_lone(m, edge_index, message->time, TRUE);
                         return 0;
                 }
-                found = append_call(m, slot, hash, nodes, edge_index, message);
+                found = append_call(m, slot, tag, nodes, edge_index, message);
                 result = is_return ? 0 : MATCH_OPENED;
                 if (is_return)
                         settle(m, found, message->time);
@@ -564,6 +532,24 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         return result;
 }
 
+/* A call where no other of its key is open and its edge was seen before: what
+ * nearly all calls are. */
+static inline gboolean add_usual_call(CallMatcher *m, const Message *message, guint64 nodes,
+                                      guint32 tag, guint32 slot)
+{
+        guint32 edge = find_edge(m, nodes);
+        guint8 bit = 1 << message->op;
+        guint32 index;
+
+        if (G_UNLIKELY(!(edge_at(m, edge)->kinds & bit)))
+                return FALSE;
+        edge_at(m, edge)->messages++;
+        index = append_call(m, slot, tag, nodes, edge, message);
+        m->open[index].stamps = bit;
+        m->open[index].stamp[message->op] = message->time;
+        return TRUE;
+}
+
 /* The return to the one open call of its key, at an edge that is known to have no
  * other stamps: what nearly all returns of a trace from one tap are. */
 static inline gboolean add_usual_return(CallMatcher *m, const Message *message, guint32 slot)
@@ -577,9 +563,10 @@ static inline gboolean add_usual_return(CallMatcher *m, const Message *message, 
                        edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
                        message->time - edge->kinds_since <= m->horizon))
                 return FALSE;
+        edge->messages++;
         c->stamps = 1 << CALL_SENT | 1 << RET_SENT;
         c->stamp[RET_SENT] = message->time;
-        release_pair(m, index, edge);
+        release_pair(m, index);
         remove_key(m, slot);
         return TRUE;
 }
@@ -587,8 +574,8 @@ static inline gboolean add_usual_return(CallMatcher *m, const Message *message, 
 guint call_matcher_add(CallMatcher *m, const Message *message)
 {
         gboolean is_return = message_is_return(message);
-        guint64 nodes, hash;
-        guint32 slot;
+        guint64 nodes;
+        guint32 tag, slot;
         guint result;
 
         begin(m);
@@ -600,38 +587,52 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         }
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 m->counts.one_way++;
+                nodes = (guint64)message->sender << 32 | message->receiver;
+                edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
         nodes = is_return ? (guint64)message->receiver << 32 | message->sender
                           : (guint64)message->sender << 32 | message->receiver;
-        hash = hash_word(message->id_hash, nodes);
-        slot = find_key(m, hash, nodes, message);
+        tag = key_tag(message->id_words, nodes);
+        slot = find_key(m, tag, nodes, message);
         if (message->op == RET_SENT && m->keys[slot].call && add_usual_return(m, message, slot))
                 result = MATCH_CLOSED;
+        else if (!is_return && !m->keys[slot].call && add_usual_call(m, message, nodes, tag, slot))
+                result = MATCH_OPENED;
         else
-                result = add_any(m, message, nodes, hash, slot);
+                result = add_any(m, message, nodes, tag, slot);
         /* Last, so that no call is opened in the place of one handed out. */
         if (G_UNLIKELY(m->queue_length > 0))
                 settle_until(m, message->time - m->horizon);
-        return result | (m->n_done ? MATCH_DONE : 0);
+        return result | (m->done->len ? MATCH_DONE : 0);
 }
 
 guint call_matcher_finish(CallMatcher *m)
 {
         begin(m);
         for (guint32 i = 0; i < m->n_open; i++)
-                if (m->open[i].number != G_MAXUINT64)
+                if (m->open[i].in_use)
                         release(m, i);
         memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
         m->keys_used = 0;
         m->queue_length = 0;
-        return m->n_done ? MATCH_DONE : 0;
+        return m->done->len ? MATCH_DONE : 0;
 }
 
-const DoneCall *call_matcher_done(CallMatcher *m, guint *n)
+guint call_matcher_n_done(const CallMatcher *m)
 {
-        *n = m->n_done;
-        return m->done;
+        return m->done->len;
+}
+
+DoneCall call_matcher_done(const CallMatcher *m, guint i)
+{
+        const OpenCall *c = &m->open[g_array_index(m->done, guint32, i)];
+
+        return (DoneCall){ .pair = pair_of(c),
+                           .edge = c->edge,
+                           .number = c->number,
+                           .id_length = c->id_length,
+                           .id = c->long_id ? c->long_id : (const char *)c->id_words };
 }
 
 const MatchCounts *call_matcher_counts(const CallMatcher *m)

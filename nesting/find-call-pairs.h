@@ -33,6 +33,7 @@ enum {
 /* A call pair that is complete. */
 typedef struct {
         CallPair pair;
+        guint32 edge;      /* index of its edge: see call_matcher_edges() */
         guint64 number;    /* counts calls from 0 in the order they opened */
         guint32 id_length; /* 0 where the call has no id */
         const char *id;    /* as written; valid until the next message is added */
@@ -48,10 +49,12 @@ typedef struct {
 /* An edge: messages from one node to another, both ways of a call together. */
 typedef struct {
         NodeId caller, callee;
-        guint8 kinds;       /* 1 << MessageOp of every kind of stamp seen on it */
+        guint8 kinds;       /* 1 << MessageOp of every kind of stamp of calls seen on it */
         gint64 kinds_since; /* when the last of those was first seen */
         guint64 messages, pairs, lone_calls, lone_returns;
-        gint64 longest; /* end - start of the longest call pair, ns */
+        guint64 one_way[2]; /* MSG_SENT, MSG_RECV: not in messages */
+        gint64 longest;     /* end - start of the longest call pair, ns */
+        double busy;        /* reply - enter of all call pairs together, ns */
 } Edge;
 
 typedef struct {
@@ -71,8 +74,10 @@ guint call_matcher_add(CallMatcher *matcher, const Message *message);
  * lone. Returns MATCH_DONE or 0. */
 guint call_matcher_finish(CallMatcher *matcher);
 
-/* The pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
-const DoneCall *call_matcher_done(CallMatcher *matcher, guint *n);
+/* How many pairs the last call_matcher_add() or _finish() completed, and the one
+ * with index i of them. */
+guint call_matcher_n_done(const CallMatcher *matcher);
+DoneCall call_matcher_done(const CallMatcher *matcher, guint i);
 
 const MatchCounts *call_matcher_counts(const CallMatcher *matcher);
 

@@ -175,7 +175,7 @@ static void gather(const Nesting *n, const Children *children, guint32 root, Ins
                         to->id = nesting_call_id(n, i, &to->id_length);
                 for (guint32 k = children->first[i]; k != NO_PARENT; k = children->next[k])
                         push(g, k, place);
-                if (c->both_ends)
+                if (c->both_ends || n->options.window > 0)
                         sort_siblings(c, g->stack + bottom, g->n_stack - bottom);
         }
 }

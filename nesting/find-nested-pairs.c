@@ -26,8 +26,8 @@ static double penalty(guint32 count, double exponent)
 }
 
 /* What remains of a score of parent's, its children so far considered. */
-static double penalise(const Nesting *n, const NodeCalls *node, double score,
-                       const CallIn *parent, const CallOut *child)
+static double penalise(const Nesting *n, const NodeCalls *node, double score, const CallIn *parent,
+                       const CallOut *child)
 {
         guint32 overlapping = 0, same = 0, any = 0;
 
@@ -38,8 +38,8 @@ static double penalise(const Nesting *n, const NodeCalls *node, double score,
                 same += other->callee == child->callee;
                 any++;
         }
-        return score * penalty(overlapping, n->options.overlap) *
-               penalty(same, n->options.same) * penalty(any, n->options.any);
+        return score * penalty(overlapping, n->options.overlap) * penalty(same, n->options.same) *
+               penalty(any, n->options.any);
 }
 
 /* Is call an ancestor of descendant, or descendant itself? */
@@ -50,32 +50,30 @@ static gboolean is_ancestor(const Nesting *n, guint32 call, guint32 descendant)
         return descendant == call;
 }
 
-void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates,
-                       const Scoreboard *board)
+void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates, const Scoreboard *board)
 {
         gboolean by_kind = n->options.same != 0 || n->options.any != 0;
-        /* Only clocks that disagree let two calls enclose each other. */
-        gboolean cycles = n->options.window > 0 || n->calls.both_ends;
 
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallOut *child = &node->out[i];
                 gint64 start = child->start + n->options.window;
                 const guint32 *rows = board->rows_of[child->callee];
-                guint32 n_found = candidates_find(candidates, child->start, child->end, child->call);
+                guint32 n_found =
+                        candidates_find(candidates, child->start, child->end, child->call);
                 double best = 0, sum = 0;
                 CallIn *parent = NULL;
 
                 for (guint32 k = 0; k < n_found; k++) {
                         CallIn *p = &candidates->active[candidates->found[k]];
                         /* The sum of weights is far from 2^63. */
-                        double score = (gint64)*scoreboard_cell(board, rows[p->caller],
-                                                                start - p->enter);
+                        double score =
+                                (gint64)*scoreboard_cell(board, rows[p->caller], start - p->enter);
 
                         /* Only a child that ended later than this one starts overlaps. */
                         if (by_kind || p->busy_until > child->start)
                                 score = penalise(n, node, score, p, child);
-                        if (cycles && is_ancestor(n, child->call, p->call))
+                        if (candidates->cycles && is_ancestor(n, child->call, p->call))
                                 continue;
                         sum += score;
                         if (score > best) {

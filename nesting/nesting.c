@@ -28,8 +28,6 @@ void nesting_free(Nesting *n)
         big_free(n->candidates, n->calls.n * sizeof *n->candidates);
         big_free(n->id_at, n->id_size * sizeof *n->id_at);
         call_pairs_clear(&n->calls);
-        g_free(n->calls_into);
-        g_free(n->calls_from);
         g_free(n->fold);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
@@ -38,24 +36,13 @@ void nesting_free(Nesting *n)
 
 /* --- FindCallPairs -------------------------------------------------------- */
 
-static void grow_nodes(Nesting *n, NodeId node)
-{
-        guint old = n->nodes_size;
-
-        n->nodes_size = MAX(node + 1, MAX(64, old * 2));
-        n->calls_into = g_renew(guint32, n->calls_into, n->nodes_size);
-        n->calls_from = g_renew(guint32, n->calls_from, n->nodes_size);
-        memset(n->calls_into + old, 0, (n->nodes_size - old) * sizeof *n->calls_into);
-        memset(n->calls_from + old, 0, (n->nodes_size - old) * sizeof *n->calls_from);
-}
-
 static void keep_id(Nesting *n, const DoneCall *done)
 {
         if (done->number >= n->id_size) {
                 gsize size = MAX(n->calls.size, done->number + 1);
 
-                n->id_at = big_renew(n->id_at, n->id_size * sizeof *n->id_at,
-                                     size * sizeof *n->id_at);
+                n->id_at =
+                        big_renew(n->id_at, n->id_size * sizeof *n->id_at, size * sizeof *n->id_at);
                 n->id_size = size;
         }
         g_byte_array_append(n->ids, (const guint8 *)done->id, done->id_length);
@@ -66,24 +53,21 @@ static void keep_id(Nesting *n, const DoneCall *done)
  * opened; the places of those that found no return are closed up later. */
 static gboolean take_done(Nesting *n, GError **error)
 {
-        guint n_done;
-        const DoneCall *done = call_matcher_done(n->matcher, &n_done);
+        guint n_done = call_matcher_n_done(n->matcher);
 
-        for (guint i = 0; i < n_done; i++, done++) {
-                if (G_UNLIKELY(done->number >= NO_PARENT)) {
+        for (guint i = 0; i < n_done; i++) {
+                DoneCall done = call_matcher_done(n->matcher, i);
+
+                if (G_UNLIKELY(done.number >= NO_PARENT)) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "more than %u calls, expected fewer: narrow the trace with "
                                     "--from and --to",
                                     NO_PARENT - 1);
                         return FALSE;
                 }
-                call_pairs_put(&n->calls, done->number, &done->pair);
-                if (G_UNLIKELY(MAX(done->pair.caller, done->pair.callee) >= n->nodes_size))
-                        grow_nodes(n, MAX(done->pair.caller, done->pair.callee));
-                n->calls_into[done->pair.callee]++;
-                n->calls_from[done->pair.caller]++;
+                call_pairs_put(&n->calls, done.number, &done.pair);
                 if (n->ids)
-                        keep_id(n, done);
+                        keep_id(n, &done);
         }
         return TRUE;
 }
@@ -129,10 +113,12 @@ static void find_fold(Nesting *n)
         guint n_edges;
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         g_autofree FoldEdge *fold_edges = g_new(FoldEdge, n_edges);
+        guint n_calling = 0;
 
         for (guint i = 0; i < n_edges; i++)
-                fold_edges[i] = (FoldEdge){ edges[i].caller, edges[i].callee };
-        n->fold = n->options.fold ? fold_clients(n->nodes, fold_edges, n_edges, &n->folded)
+                if (edges[i].kinds)
+                        fold_edges[n_calling++] = (FoldEdge){ edges[i].caller, edges[i].callee };
+        n->fold = n->options.fold ? fold_clients(n->nodes, fold_edges, n_calling, &n->folded)
                                   : fold_nothing(n->nodes);
 }
 
@@ -148,16 +134,21 @@ typedef struct {
 static void index_calls(const Nesting *n, CallsByNode *by, guint n_nodes)
 {
         const CallPairs *c = &n->calls;
-        guint counted = MIN(n->nodes_size, n_nodes);
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
 
         by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
         by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
         /* One longer: while they are filled, [node + 1] is where the next one goes. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
+        for (guint i = 0; i < n_edges; i++) {
+                by->first_in[edges[i].callee + 2] += edges[i].pairs;
+                by->first_out[edges[i].caller + 2] += edges[i].pairs;
+        }
         for (guint i = 0; i < n_nodes; i++) {
-                by->first_in[i + 2] = by->first_in[i + 1] + (i < counted ? n->calls_into[i] : 0);
-                by->first_out[i + 2] = by->first_out[i + 1] + (i < counted ? n->calls_from[i] : 0);
+                by->first_in[i + 2] += by->first_in[i + 1];
+                by->first_out[i + 2] += by->first_out[i + 1];
         }
         for (guint32 i = 0; i < c->n; i++) {
                 by->in[by->first_in[c->nodes[i].callee + 1]++] = i;
@@ -214,13 +205,13 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
                 guint32 call = in[i];
                 Span span = c->at_callee[call];
 
-                node->in[i] = (CallIn){ .enter = span.from,
-                                        .reply = span.to,
-                                        .busy_until = G_MININT64,
-                                        .call = call,
-                                        .caller = number_of(callers,
-                                                            n->fold[c->nodes[call].caller]),
-                                        .children = NO_PARENT };
+                node->in[i] =
+                        (CallIn){ .enter = span.from,
+                                  .reply = span.to,
+                                  .busy_until = G_MININT64,
+                                  .call = call,
+                                  .caller = number_of(callers, n->fold[c->nodes[call].caller]),
+                                  .children = NO_PARENT };
                 sorted &= span.from >= last;
                 last = span.from;
                 node->longest = MAX(node->longest, span.to - span.from);
@@ -253,7 +244,8 @@ static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nod
         Candidates candidates;
         Scoreboard board;
 
-        candidates_init(&candidates, n->options.window);
+        candidates_init(&candidates, n->options.window,
+                        n->options.window > 0 || n->calls.both_ends);
         scoreboard_init(&board);
         for (NodeId id = 0; id < n_nodes; id++) {
                 node.n_in = by->first_in[id + 1] - by->first_in[id];

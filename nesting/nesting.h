@@ -28,7 +28,10 @@ typedef struct {
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
-#define NESTING_DEFAULTS { .overlap = 2, .fold = TRUE }
+#define NESTING_DEFAULTS                                                                           \
+        {                                                                                          \
+                .overlap = 2, .fold = TRUE                                                         \
+        }
 
 typedef struct {
         NestingOptions options;
@@ -36,15 +39,13 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
-        guint32 *calls_into, *calls_from; /* by NodeId: how many calls */
-        guint nodes_size;
-        guint32 *candidates;  /* by call: how many candidate parents it had; if kept */
-        NodeId *fold;         /* by NodeId: the node that stands for it */
-        guint folded;         /* how many nodes were folded into one */
-        guint64 children;     /* calls with a candidate parent */
-        guint64 nestings;     /* candidate parents of them, all together */
-        GByteArray *ids;      /* of all calls, one after the other */
-        guint64 *id_at;       /* by call: where in ids its id ends << 32 | its length */
+        guint32 *candidates; /* by call: how many candidate parents it had; if kept */
+        NodeId *fold;        /* by NodeId: the node that stands for it */
+        guint folded;        /* how many nodes were folded into one */
+        guint64 children;    /* calls with a candidate parent */
+        guint64 nestings;    /* candidate parents of them, all together */
+        GByteArray *ids;     /* of all calls, one after the other */
+        guint64 *id_at;      /* by call: where in ids its id ends << 32 | its length */
         guint32 id_size;
 } Nesting;
 

@@ -15,7 +15,8 @@ void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, S
                 /* Shifted by the skew window, a delay stays positive. */
                 gint64 start = child->start + n->options.window;
                 guint32 *rows = board->rows_of[child->callee];
-                guint32 n_found = candidates_find(candidates, child->start, child->end, child->call);
+                guint32 n_found =
+                        candidates_find(candidates, child->start, child->end, child->call);
                 guint64 weight;
 
                 if (n->candidates)

@@ -46,8 +46,7 @@ guint32 scoreboard_add_row(Scoreboard *b, guint32 callee, guint32 caller)
         if (cells > b->n_cells) {
                 gsize size = MAX(2 * cells, 1 << 14);
 
-                b->rows = big_renew(b->rows, b->n_cells * sizeof *b->rows,
-                                    size * sizeof *b->rows);
+                b->rows = big_renew(b->rows, b->n_cells * sizeof *b->rows, size * sizeof *b->rows);
                 b->n_cells = size;
         }
         memset(b->rows + (gsize)b->n_rows * b->n_bins, 0, b->n_bins * sizeof *b->rows);

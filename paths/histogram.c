@@ -135,7 +135,7 @@ static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
         h->bins[bin - h->first] += count;
 }
 
-static void count_in_bin(Histogram *h, guint32 bin, guint64 count)
+static inline void count_in_bin(Histogram *h, guint32 bin, guint64 count)
 {
         if (bin - h->first >= h->n_bins)
                 count_elsewhere(h, bin, count);
@@ -166,17 +166,31 @@ static inline gint128 add_squares(gint128 a, gint128 b)
         return sum;
 }
 
+void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride)
+{
+        gint64 min = h->count ? h->min : G_MAXINT64, max = h->count ? h->max : G_MININT64;
+        gint128 sum = 0, square = 0;
+
+        for (gsize i = 0; i < n; i++, delays += stride) {
+                gint64 delay = *delays;
+
+                count_in_bin(h, bin_of(delay), 1);
+                min = MIN(min, delay);
+                max = MAX(max, delay);
+                sum += delay;
+                square = add_squares(square, (gint128)delay * delay);
+        }
+        if (n == 0)
+                return;
+        h->min = min;
+        h->max = max;
+        h->sum += sum;
+        h->square = add_squares(h->square, square);
+}
+
 void histogram_add(Histogram *h, gint64 delay)
 {
-        guint32 bin = bin_of(delay);
-
-        if (G_UNLIKELY(h->count == 0))
-                h->min = h->max = delay;
-        count_in_bin(h, bin, 1);
-        h->min = MIN(h->min, delay);
-        h->max = MAX(h->max, delay);
-        h->sum += delay;
-        h->square = add_squares(h->square, (gint128)delay * delay);
+        histogram_add_all(h, &delay, 1, 0);
 }
 
 void histogram_merge(Histogram *into, const Histogram *from)

@@ -567,7 +567,7 @@ static void test_clock_step(void)
 
 static void test_judgement(void)
 {
-        Account account = { { 0 }, 0, 0, 0, 0, { 0 } };
+        Account account = { .to_itself = 0 };
         g_auto(GStrv) empty = account_judge(&account);
         g_assert_nonnull(strstr(empty[0], "no packet"));
         account.count[ACCOUNT_PACKETS] = 10;
@@ -575,15 +575,20 @@ static void test_judgement(void)
         account.tcp_one_sided = 1;
         g_auto(GStrv) lines = account_judge(&account);
         g_assert_nonnull(strstr(lines[0], "one direction"));
-        g_assert_nonnull(strstr(lines[1], "no call was found"));
-        g_assert_nonnull(strstr(lines[2], "--nodes"));
-        g_assert_null(lines[3]);
+        g_assert_nonnull(strstr(lines[1], "--nodes"));
+        g_assert_null(lines[2]);
+        account.tcp_two_sided = account.to_named = 1;
+        g_auto(GStrv) silent = account_judge(&account);
+        g_assert_nonnull(strstr(silent[0], "no call was found"));
+        g_assert_nonnull(strstr(silent[1], "an address of its own"));
+        g_assert_null(strstr(silent[1], "--nodes"));
+        g_assert_null(silent[2]);
         account.count[ACCOUNT_CALLS] = 5;
         account.count[ACCOUNT_RETURNS] = 5;
         account.count[ACCOUNT_ONE_WAY] = account.count[ACCOUNT_ROLE_UNKNOWN] = 9;
         account.unclear_port[5432] = 6;
         account.unclear_port[25] = 3;
-        account.to_others = account.tcp_two_sided = 1;
+        account.to_others = 1;
         g_auto(GStrv) roles = account_judge(&account);
         g_assert_nonnull(strstr(roles[0], "--proto 5432=generic --proto 25=generic"));
         g_assert_null(roles[1]);

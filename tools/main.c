@@ -46,6 +46,21 @@ static int run_verb(const char *name, int argc, char **argv)
         return -1;
 }
 
+static int fail_verb(const char *name)
+{
+        const char *names[G_N_ELEMENTS(verbs) + 1] = { NULL };
+        const char *nearest;
+
+        for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
+                names[i] = verbs[i].name;
+        nearest = tool_nearest(name, names);
+        if (nearest)
+                tool_warn("there is no verb \"%s\": did you mean \"%s\"?", name, nearest);
+        else
+                tool_warn("there is no verb \"%s\" (ravel --help lists them)", name);
+        return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
         g_autofree char *called = g_path_get_basename(argv[0]);
@@ -70,9 +85,5 @@ int main(int argc, char **argv)
                 return EXIT_DONE;
         }
         status = run_verb(argv[1], argc - 1, argv + 1);
-        if (status < 0) {
-                tool_warn("there is no verb \"%s\" (ravel --help lists them)", argv[1]);
-                return EXIT_USAGE;
-        }
-        return status;
+        return status < 0 ? fail_verb(argv[1]) : status;
 }

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "nesting/nesting.h"
 #include "paths/path-write.h"
@@ -152,13 +150,20 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
-                          " one-way messages: nesting needs calls and returns; the convolution "
-                          "algorithm does not",
+                          " one-way messages: nesting needs calls and returns",
                           trace_reader_name(reader), counts->one_way);
+        } else if (!counts->pairs && !counts->lone_returns) {
+                tool_warn("%s: none of %" G_GUINT64_FORMAT " calls has a return: capture where "
+                          "both directions pass",
+                          trace_reader_name(reader), calls);
+        } else if (!counts->pairs && !calls) {
+                tool_warn("%s: none of %" G_GUINT64_FORMAT " returns has a call: capture where "
+                          "both directions pass",
+                          trace_reader_name(reader), counts->lone_returns);
         } else if (!counts->pairs) {
                 tool_warn("%s: none of %" G_GUINT64_FORMAT " calls and %" G_GUINT64_FORMAT
-                          " returns match: was only one direction captured, or do calls and "
-                          "returns carry different ids?",
+                          " returns match: a return must have its call's id, and go from its "
+                          "receiver to its sender",
                           trace_reader_name(reader), counts->lone_calls, counts->lone_returns);
         } else {
                 if (counts->lone_calls)
@@ -189,7 +194,8 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         guint32 length;
         const char *id = nesting_call_id(n, call, &length);
 
-        g_string_append_printf(line, "%s\t%s\t", node_table_written(n->nodes, n->calls.nodes[call].caller),
+        g_string_append_printf(line, "%s\t%s\t",
+                               node_table_written(n->nodes, n->calls.nodes[call].caller),
                                node_table_written(n->nodes, n->calls.nodes[call].callee));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
@@ -261,26 +267,12 @@ static char *parameters(void)
                                options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
 }
 
-/* The width that lines on standard output should keep to; 0 where it is no
- * terminal. */
-static guint terminal_columns(void)
-{
-        const char *columns = g_getenv("COLUMNS");
-        struct winsize size;
-
-        if (!isatty(STDOUT_FILENO) || options.output)
-                return 0;
-        if (columns && atoi(columns) > 0)
-                return atoi(columns);
-        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
 static gboolean write_patterns(const PathSet *set, GError **error)
 {
         PathWriter writer = path_writer_lookup(options.format ? options.format : "text");
         g_autofree guint32 *rank = path_set_rank(set, options.rank);
         guint32 n = path_set_size(set);
-        guint columns = terminal_columns();
+        guint columns = options.output ? 0 : tool_columns();
         PathWriteOptions write = {
                 .rank = rank,
                 .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
@@ -308,16 +300,16 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         path_set_summary(set)->method = "paper";
         if (options.store) {
                 store = store_new(options.store, set, &run, error);
-                if (!store || !store_add_capture(store, trace_reader_name(reader),
-                                                 trace_reader_digest(reader), facts, n_facts, error))
+                if (!store ||
+                    !store_add_capture(store, trace_reader_name(reader),
+                                       trace_reader_digest(reader), facts, n_facts, error))
                         return FALSE;
         }
         if (options.calls)
                 places = g_new(CallPlace, nesting->calls.n);
         return nesting_find_paths(nesting, set, places, error) &&
                (!store || store_finish(g_steal_pointer(&store), error)) &&
-               (!places || write_calls(nesting, set, places, error)) &&
-               write_patterns(set, error);
+               (!places || write_calls(nesting, set, places, error)) && write_patterns(set, error);
 }
 
 static gboolean check_options(GError **error)
@@ -325,8 +317,7 @@ static gboolean check_options(GError **error)
         if (options.method && strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper");
         if (options.format && !path_writer_lookup(options.format))
-                return usage_error(error, options.format,
-                                   "--format text, dot, svg, json or tsv");
+                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
         options.nesting.fold = !options.no_fold;
         options.nesting.keep = options.store || options.calls;
         return TRUE;

@@ -8,56 +8,84 @@
 #include <string.h>
 
 #include "nesting/find-call-pairs.h"
+#include "paths/histogram.h"
 #include "paths/path-write.h"
+#include "paths/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
 
+/* The latencies of an edge's calls, at the caller where that was seen. */
 typedef struct {
-        guint64 calls_in, calls_out;
-        double service; /* ns that calls were open at the node, in all */
-} NodeStats;
+        Histogram histogram;
+        gint64 waiting[64]; /* not in it yet */
+        guint n_waiting;
+} Latency;
 
 typedef struct {
         CallMatcher *matcher;
-        GArray *nodes; /* of NodeStats, by NodeId */
+        GPtrArray *latencies; /* of Latency, by edge */
         guint64 ops[N_MESSAGE_OPS];
 } Stats;
+
+static void latency_free(gpointer latency)
+{
+        histogram_clear(&((Latency *)latency)->histogram);
+        g_free(latency);
+}
 
 static Stats *stats_new(void)
 {
         Stats *s = g_new0(Stats, 1);
 
         s->matcher = call_matcher_new(0);
-        s->nodes = g_array_new(FALSE, TRUE, sizeof(NodeStats));
+        s->latencies = g_ptr_array_new_with_free_func(latency_free);
         return s;
 }
 
 static void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
-        g_array_free(s->nodes, TRUE);
+        g_ptr_array_free(s->latencies, TRUE);
         g_free(s);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stats, stats_free)
 
+static void latency_count(Latency *l)
+{
+        histogram_add_all(&l->histogram, l->waiting, l->n_waiting, 1);
+        l->n_waiting = 0;
+}
+
 static void take_done(Stats *s)
 {
-        guint n;
-        const DoneCall *done = call_matcher_done(s->matcher, &n);
+        guint n = call_matcher_n_done(s->matcher);
 
         for (guint i = 0; i < n; i++) {
-                const CallPair *c = &done[i].pair;
-                NodeId highest = MAX(c->caller, c->callee);
-                NodeStats *callee;
+                DoneCall done = call_matcher_done(s->matcher, i);
+                Latency *l;
 
-                if (highest >= s->nodes->len)
-                        g_array_set_size(s->nodes, highest + 1);
-                callee = &g_array_index(s->nodes, NodeStats, c->callee);
-                callee->calls_in++;
-                callee->service += MAX(c->reply - c->enter, 0);
-                g_array_index(s->nodes, NodeStats, c->caller).calls_out++;
+                while (done.edge >= s->latencies->len)
+                        g_ptr_array_add(s->latencies, g_new0(Latency, 1));
+                l = g_ptr_array_index(s->latencies, done.edge);
+                l->waiting[l->n_waiting++] = done.pair.end - done.pair.start;
+                if (l->n_waiting == G_N_ELEMENTS(l->waiting))
+                        latency_count(l);
         }
+}
+
+/* After the last message. */
+static void finish(Stats *s)
+{
+        guint n_edges;
+
+        if (call_matcher_finish(s->matcher) & MATCH_DONE)
+                take_done(s);
+        call_matcher_edges(s->matcher, &n_edges);
+        while (s->latencies->len < n_edges)
+                g_ptr_array_add(s->latencies, g_new0(Latency, 1));
+        for (guint i = 0; i < n_edges; i++)
+                latency_count(g_ptr_array_index(s->latencies, i));
 }
 
 static Stats *read_stats(TraceReader *reader, GError **error)
@@ -78,8 +106,7 @@ static Stats *read_stats(TraceReader *reader, GError **error)
                 if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
                         take_done(s);
         }
-        if (call_matcher_finish(s->matcher) & MATCH_DONE)
-                take_done(s);
+        finish(s);
         return g_steal_pointer(&s);
 }
 
@@ -98,69 +125,129 @@ static void put_moment(GString *out, const char *what, gint64 time)
 static void put_summary(GString *out, const Stats *s)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
-        g_autofree char *span = path_format_duration(c->messages ? c->last - c->first : 0);
+        g_autofree char *messages = path_format_count(c->messages);
+        g_autofree char *pairs = path_format_count(c->pairs);
+        g_autofree char *lone_calls = path_format_count(c->lone_calls);
+        g_autofree char *lone_returns = path_format_count(c->lone_returns);
 
         if (c->messages) {
+                g_autofree char *span = path_format_duration(c->last - c->first);
+
                 put_moment(out, "first", c->first);
                 put_moment(out, "last", c->last);
+                g_string_append_printf(out, "span      %s\n", span);
         }
-        g_string_append_printf(out, "span      %s\nmessages  %" G_GUINT64_FORMAT, span,
-                               c->messages);
-        for (guint op = 0; op < N_MESSAGE_OPS; op++)
-                if (s->ops[op])
-                        g_string_append_printf(out, "  %s %" G_GUINT64_FORMAT,
-                                               message_op_name(op), s->ops[op]);
+        g_string_append_printf(out, "messages  %s", messages);
+        for (guint op = 0, n = 0; op < N_MESSAGE_OPS; op++)
+                if (s->ops[op]) {
+                        g_autofree char *count = path_format_count(s->ops[op]);
+
+                        g_string_append_printf(out, "%s%s %s", n++ ? ", " : ": ", count,
+                                               message_op_name(op));
+                }
         g_string_append_printf(out,
-                               "\ncalls     %" G_GUINT64_FORMAT " with their return, %"
-                               G_GUINT64_FORMAT " without; returns without a call: %"
-                               G_GUINT64_FORMAT "\n",
-                               c->pairs, c->lone_calls, c->lone_returns);
+                               "\ncalls     %s with a return, %s without; %s returns without a "
+                               "call\n",
+                               pairs, lone_calls, lone_returns);
 }
 
-static int compare_edges(gconstpointer a, gconstpointer b, gpointer data)
+static void put_table(GString *out, TextTable *table)
 {
-        const Edge *x = a, *y = b;
-        const NodeTable *nodes = data;
-        int order = strcmp(node_table_written(nodes, x->caller),
-                           node_table_written(nodes, y->caller));
-
-        return order ? order
-                     : strcmp(node_table_written(nodes, x->callee),
-                              node_table_written(nodes, y->callee));
-}
-
-static void put_edges(GString *out, const Stats *s, NodeTable *nodes)
-{
-        guint n;
-        const Edge *edges = call_matcher_edges(s->matcher, &n);
-        g_autofree Edge *sorted = g_memdup2(edges, n * sizeof *edges);
-        int width = 4;
-
-        for (guint i = 0; i < n; i++)
-                width = MAX(width, (int)(strlen(node_table_written(nodes, edges[i].caller)) + 3 +
-                                         strlen(node_table_written(nodes, edges[i].callee))));
-        g_qsort_with_data(sorted, n, sizeof *sorted, compare_edges, nodes);
-        g_string_append_printf(out, "\n%-*s  %10s %10s %10s %10s\n", width, "edge", "messages",
-                               "calls", "no return", "no call");
-        for (guint i = 0; i < n; i++) {
-                g_autofree char *name =
-                        g_strdup_printf("%s > %s", node_table_written(nodes, sorted[i].caller),
-                                        node_table_written(nodes, sorted[i].callee));
-
-                g_string_append_printf(out,
-                                       "%-*s  %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT
-                                       " %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT "\n",
-                                       width, name, sorted[i].messages, sorted[i].pairs,
-                                       sorted[i].lone_calls, sorted[i].lone_returns);
+        text_table_fit(table, tool_columns());
+        g_string_append_c(out, '\n');
+        for (int row = -1; row < (int)text_table_rows(table); row++) {
+                text_table_write_row(table, row, out);
+                g_string_append_c(out, '\n');
         }
+}
+
+/* What a row of the table of edges is made of. */
+typedef struct {
+        const char *caller, *callee;
+        const Edge *edge;
+        const Histogram *latency;
+} EdgeRow;
+
+static int compare_edges(const void *a, const void *b)
+{
+        const EdgeRow *x = a, *y = b;
+        int order = strcmp(x->caller, y->caller);
+
+        return order ? order : strcmp(x->callee, y->callee);
+}
+
+/* A delay of an edge; nothing where it has no calls. */
+static char *format_delay(const Histogram *h, gint64 delay)
+{
+        return h->count ? path_format_duration(delay) : g_strdup("");
+}
+
+/* A table shows only the columns that say something. */
+static TextTable *edge_table(const Stats *s)
+{
+        const MatchCounts *c = call_matcher_counts(s->matcher);
+        TextTable *table = text_table_new();
+
+        text_table_add_column(table, "edge", TEXT_LEFT, 0);
+        text_table_add_column(table, c->pairs ? "calls" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, c->pairs ? "mean" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, c->pairs ? "p50" : "", TEXT_RIGHT, 3);
+        text_table_add_column(table, c->pairs ? "p99" : "", TEXT_RIGHT, 1);
+        text_table_add_column(table, c->pairs ? "max" : "", TEXT_RIGHT, 2);
+        text_table_add_column(table, c->lone_calls ? "no return" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, c->lone_returns ? "no call" : "", TEXT_RIGHT, 0);
+        text_table_add_column(table, c->one_way ? "one-way" : "", TEXT_RIGHT, 0);
+        return table;
+}
+
+static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
+{
+        const MatchCounts *c = call_matcher_counts(s->matcher);
+        guint n, columns = tool_columns();
+        const Edge *edges = call_matcher_edges(s->matcher, &n);
+        g_autofree EdgeRow *rows = g_new(EdgeRow, n);
+        g_autoptr(TextTable) table = edge_table(s);
+
+        for (guint i = 0; i < n; i++) {
+                const Latency *latency = g_ptr_array_index(s->latencies, i);
+
+                rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
+                                     node_table_written(nodes, edges[i].callee), &edges[i],
+                                     &latency->histogram };
+        }
+        if (n)
+                qsort(rows, n, sizeof *rows, compare_edges);
+        for (guint i = 0; i < n; i++) {
+                const Edge *e = rows[i].edge;
+                const Histogram *h = rows[i].latency;
+                g_autofree char *name = g_strdup_printf("%s > %s", rows[i].caller, rows[i].callee);
+
+                text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12))
+                                              : g_steal_pointer(&name));
+                text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
+                text_table_add(table, format_delay(h, histogram_mean(h)));
+                text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));
+                text_table_add(table, format_delay(h, histogram_quantile(h, 0.99)));
+                text_table_add(table, format_delay(h, h->max));
+                text_table_add(table,
+                               c->lone_calls ? path_format_count(e->lone_calls) : g_strdup(""));
+                text_table_add(table,
+                               c->lone_returns ? path_format_count(e->lone_returns) : g_strdup(""));
+                text_table_add(table, c->one_way
+                                              ? path_format_count(MAX(e->one_way[0], e->one_way[1]))
+                                              : g_strdup(""));
+        }
+        if (n)
+                put_table(out, table);
 }
 
 typedef struct {
         const char *name;
-        const NodeStats *stats;
+        guint64 called, calls;
+        double open; /* ns that calls were open at the node, in all */
 } NodeRow;
 
-static int compare_rows(const void *a, const void *b)
+static int compare_nodes(const void *a, const void *b)
 {
         return strcmp(((const NodeRow *)a)->name, ((const NodeRow *)b)->name);
 }
@@ -169,27 +256,35 @@ static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         double span = MAX(c->last - c->first, 1);
-        g_autofree NodeRow *rows = g_new(NodeRow, s->nodes->len);
-        guint n = 0;
-        int width = 4;
+        guint n = node_table_size(nodes), n_edges, columns = tool_columns();
+        const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
+        g_autofree NodeRow *rows = g_new0(NodeRow, n);
+        g_autoptr(TextTable) table = text_table_new();
 
-        for (guint i = 0; i < s->nodes->len; i++) {
-                const NodeStats *node = &g_array_index(s->nodes, NodeStats, i);
-
-                if (!node->calls_in && !node->calls_out)
-                        continue;
-                rows[n++] = (NodeRow){ node_table_written(nodes, i), node };
-                width = MAX(width, (int)strlen(rows[n - 1].name));
-        }
-        qsort(rows, n, sizeof *rows, compare_rows);
-        g_string_append_printf(out, "\n%-*s  %10s %10s %12s\n", width, "node", "called", "calls",
-                               "parallelism");
         for (guint i = 0; i < n; i++)
-                g_string_append_printf(out,
-                                       "%-*s  %10" G_GUINT64_FORMAT " %10" G_GUINT64_FORMAT
-                                       " %12.3f\n",
-                                       width, rows[i].name, rows[i].stats->calls_in,
-                                       rows[i].stats->calls_out, rows[i].stats->service / span);
+                rows[i].name = node_table_written(nodes, i);
+        for (guint i = 0; i < n_edges; i++) {
+                rows[edges[i].caller].calls += edges[i].pairs;
+                rows[edges[i].callee].called += edges[i].pairs;
+                rows[edges[i].callee].open += edges[i].busy;
+        }
+        if (n)
+                qsort(rows, n, sizeof *rows, compare_nodes);
+        text_table_add_column(table, "node", TEXT_LEFT, 0);
+        text_table_add_column(table, "called", TEXT_RIGHT, 0);
+        text_table_add_column(table, "calls", TEXT_RIGHT, 0);
+        text_table_add_column(table, "open", TEXT_RIGHT, 0);
+        for (guint i = 0; i < n; i++) {
+                if (!rows[i].called && !rows[i].calls)
+                        continue;
+                text_table_add(table, columns ? text_shorten(rows[i].name, MAX(columns / 2, 12))
+                                              : g_strdup(rows[i].name));
+                text_table_add(table, path_format_count(rows[i].called));
+                text_table_add(table, path_format_count(rows[i].calls));
+                text_table_add(table, g_strdup_printf("%.3f", rows[i].open / span));
+        }
+        if (text_table_rows(table))
+                put_table(out, table);
 }
 
 int tool_stats(int argc, char **argv)
@@ -206,7 +301,10 @@ int tool_stats(int argc, char **argv)
         int status;
 
         g_option_context_set_description(
-                context, "Parallelism is the mean number of calls open at a node.\n");
+                context,
+                "called, calls: how many calls into a node, and by it. open: how many calls into "
+                "it\n"
+                "were under way at once, in the mean. Of an edge: the latency of its calls.\n");
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
@@ -215,6 +313,8 @@ int tool_stats(int argc, char **argv)
                 return tool_fail(error);
         tool_report_reader(reader);
 
+        if (!call_matcher_counts(stats->matcher)->messages)
+                tool_warn("%s: no messages in it", trace_reader_name(reader));
         put_summary(text, stats);
         put_nodes(text, stats, nodes);
         put_edges(text, stats, nodes);

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
 
 static const char *current_verb;
@@ -59,12 +62,52 @@ void tool_warn(const char *format, ...)
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
 {
         g_autoptr(GError) error = NULL;
+        g_autofree char *program = g_strdup_printf("ravel %s", current_verb);
 
+        g_set_prgname(program); /* as --help shows it */
         if (g_option_context_parse(context, argc, argv, &error))
                 return TRUE;
         tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
         *status = EXIT_USAGE;
         return FALSE;
+}
+
+/* --- what is named ---------------------------------------------------------- */
+
+static gsize distance(const char *a, const char *b)
+{
+        gsize n = strlen(b);
+        g_autofree gsize *row = g_new(gsize, n + 1);
+
+        for (gsize k = 0; k <= n; k++)
+                row[k] = k;
+        for (; *a; a++) {
+                gsize diagonal = row[0]++;
+
+                for (gsize k = 0; k < n; k++) {
+                        gsize changed = diagonal + (*a != b[k]);
+
+                        diagonal = row[k + 1];
+                        row[k + 1] = MIN(changed, 1 + MIN(row[k], row[k + 1]));
+                }
+        }
+        return row[n];
+}
+
+const char *tool_nearest(const char *name, const char *const *names)
+{
+        const char *nearest = NULL;
+        gsize least = 3; /* letters that differ: more is another word */
+
+        for (; *names; names++) {
+                gsize d = g_str_has_prefix(*names, name) ? 1 : distance(name, *names);
+
+                if (d < least && d < strlen(name)) {
+                        least = d;
+                        nearest = *names;
+                }
+        }
+        return nearest;
 }
 
 /* --- the options of readers ------------------------------------------------ */
@@ -75,9 +118,8 @@ static char **excluded;
 static gboolean parse_moment(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)data;
-        return trace_parse_time(value,
-                                strcmp(option, "--to") ? &reader_options.from : &reader_options.to,
-                                error);
+        return trace_parse_time(
+                value, strcmp(option, "--to") ? &reader_options.from : &reader_options.to, error);
 }
 
 void tool_add_reader_options(GOptionContext *context)
@@ -104,6 +146,26 @@ const TraceReaderOptions *tool_reader_options(void)
         return &reader_options;
 }
 
+/* Whether the file at path begins as captures do: pcap in both byte orders, with
+ * microseconds or nanoseconds, or pcapng. A pipe is not looked at. */
+static gboolean is_capture(const char *path)
+{
+        static const guint8 magics[][4] = {
+                { 0xa1, 0xb2, 0xc3, 0xd4 }, { 0xd4, 0xc3, 0xb2, 0xa1 }, { 0xa1, 0xb2, 0x3c, 0x4d },
+                { 0x4d, 0x3c, 0xb2, 0xa1 }, { 0x0a, 0x0d, 0x0d, 0x0a },
+        };
+        g_autoptr(ByteSource) source = NULL;
+        guint8 head[4];
+
+        if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !(source = byte_source_new(path, NULL)) ||
+            byte_source_read(source, head, sizeof head, NULL) != sizeof head)
+                return FALSE;
+        for (guint i = 0; i < G_N_ELEMENTS(magics); i++)
+                if (!memcmp(head, magics[i], sizeof head))
+                        return TRUE;
+        return FALSE;
+}
+
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
                              GError **error)
 {
@@ -115,6 +177,13 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc < 2 ? "no trace named: expected a file, or - for standard input"
                                      : "%d traces named: expected one",
                             argc - 1);
+                return NULL;
+        }
+        if (is_capture(argv[1])) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: this is a packet capture, expected a trace: make one with ravel "
+                            "capture -r %s -w FILE",
+                            argv[1], argv[1]);
                 return NULL;
         }
         return trace_reader_new(argv[1], nodes, &options, error);
@@ -143,12 +212,24 @@ void tool_report_reader(const TraceReader *reader)
                           trace_reader_name(reader), trace_reader_late(reader));
 }
 
+guint tool_columns(void)
+{
+        const char *columns = g_getenv("COLUMNS");
+        struct winsize size;
+
+        if (!isatty(STDOUT_FILENO))
+                return 0;
+        if (columns && atoi(columns) > 0)
+                return atoi(columns);
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
+}
+
 gboolean tool_duration(const char *text, gint64 *ns, GError **error)
 {
         static const struct {
                 const char *name;
                 double ns;
-        } units[] = { { "ns", 1 },   { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
+        } units[] = { { "ns", 1 },  { "us", 1e3 },   { "\xc2\xb5s", 1e3 }, { "ms", 1e6 },
                       { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 } };
         char *unit;
         double value = g_ascii_strtod(text, &unit);

@@ -38,6 +38,10 @@ void tool_set_verb(const char *verb);
  * FALSE: *status is what to exit with (a wrong option was named). */
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status);
 
+/* The one of names (NULL-terminated) that name may have been meant to be; NULL
+ * where it is like none. */
+const char *tool_nearest(const char *name, const char *const *names);
+
 /* Adds the options of every reader of traces: --from, --to, --exclude and
  * --keep-going. After tool_parse(), tool_reader_options() says what they were. */
 void tool_add_reader_options(GOptionContext *context);
@@ -45,7 +49,7 @@ const TraceReaderOptions *tool_reader_options(void);
 
 /* Opens the one trace that is named on the command line; "-" is standard input.
  * NULL and error set where there is none, or more than one, or it cannot be
- * opened. want_digest: see TraceReaderOptions. */
+ * opened, or is a packet capture. want_digest: see TraceReaderOptions. */
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
                              GError **error);
 
@@ -55,6 +59,10 @@ gboolean tool_sort_trace(TraceReader *reader, GError **error);
 
 /* What there is to say of the reading, at its end: broken lines, late messages. */
 void tool_report_reader(const TraceReader *reader);
+
+/* The width that lines on standard output should keep to; 0 where it is no
+ * terminal. */
+guint tool_columns(void);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);

@@ -11,10 +11,10 @@
 GQuark ravel_error_quark(void);
 
 typedef enum {
-        RAVEL_ERROR_USAGE = 2,   /* an option or argument is wrong */
-        RAVEL_ERROR_INPUT = 3,   /* input cannot be read or is corrupt */
-        RAVEL_ERROR_PARTIAL = 4, /* a partial result was written */
-        RAVEL_ERROR_OUTPUT = 5,  /* output cannot be written; exits as 4 */
+        RAVEL_ERROR_USAGE = 2,    /* an option or argument is wrong */
+        RAVEL_ERROR_INPUT = 3,    /* input cannot be read or is corrupt */
+        RAVEL_ERROR_PARTIAL = 4,  /* a partial result was written */
+        RAVEL_ERROR_OUTPUT = 5,   /* output cannot be written; exits as 4 */
         RAVEL_ERROR_DISORDER = 6, /* a trace is not in time order (trace_reader_next()) */
 } RavelError;
 

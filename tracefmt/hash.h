@@ -38,4 +38,22 @@ static inline guint64 hash_bytes(const char *p, gsize n)
         return hash_word(h, word);
 }
 
+/* Mixes n words, up to four. Only the high bits are good: tables with 2^k slots
+ * take the highest k. */
+static inline guint64 hash_words(const guint64 *words, guint n)
+{
+        /* The fractions of the golden ratio and of the roots of 3, 7 and 11. */
+        static const guint64 odd[] = {
+                HASH_SEED,
+                G_GUINT64_CONSTANT(0xbb67ae8584caa73b),
+                G_GUINT64_CONSTANT(0xa54ff53a5f1d36f1),
+                G_GUINT64_CONSTANT(0x510e527fade682d1),
+        };
+        guint64 h = 0;
+
+        for (guint i = 0; i < n; i++)
+                h += words[i] * odd[i];
+        return h;
+}
+
 #endif

@@ -36,7 +36,13 @@ const char *message_attribute(const Message *m, const char *key, gsize *length)
         return NULL;
 }
 
-guint64 message_hash_id(const char *id, gsize n)
+void message_set_id(Message *m, const char *id, gsize n)
 {
-        return hash_bytes(id, n);
+        m->id = id;
+        m->id_length = n - (n == 1 && *id == '-');
+        m->id_words[0] = m->id_words[1] = 0;
+        if (m->id_length <= SHORT_ID)
+                memcpy(m->id_words, id, m->id_length);
+        else
+                m->id_words[0] = hash_bytes(id, m->id_length);
 }

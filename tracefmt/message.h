@@ -23,6 +23,9 @@ typedef enum {
         N_MESSAGE_OPS,
 } MessageOp;
 
+/* Ids up to this long are compared as words. */
+enum { SHORT_ID = 16 };
+
 typedef struct {
         gint64 time; /* ns since the Unix epoch */
         NodeId sender, receiver;
@@ -31,8 +34,10 @@ typedef struct {
         guint32 attrs_length; /* bytes; 0 where it has no attributes */
         const char *id;       /* not NUL-terminated, as written in the trace */
         const char *attrs;    /* "key=value key=value", as written */
-        guint64 id_hash;      /* of the id's bytes; 0 is as good as any other */
-} Message;                    /* id and attrs are borrowed from whoever made the message */
+        /* The bytes of an id up to SHORT_ID long, then zeros, as they lie in memory;
+         * for a longer one a hash: the same for the same id, but not only for it. */
+        guint64 id_words[SHORT_ID / 8];
+} Message; /* id and attrs are borrowed from whoever made the message */
 
 /* "CALL_SENT" and so on. */
 const char *message_op_name(MessageOp op);
@@ -51,7 +56,7 @@ static inline gboolean message_is_return(const Message *m)
  * message has none. Linear in the length of the attributes. */
 const char *message_attribute(const Message *m, const char *key, gsize *length);
 
-/* The id_hash of an id. */
-guint64 message_hash_id(const char *id, gsize n);
+/* Sets all that is of the id; "-" is none. id is borrowed. */
+void message_set_id(Message *m, const char *id, gsize n);
 
 #endif

@@ -125,7 +125,7 @@ void node_table_escape(GString *out, const char *text, gsize n, gboolean node_na
 /* name is valid: UTF-8, no NUL, not empty. */
 static NodeId add_valid(NodeTable *t, const char *name, gsize n)
 {
-        guint64 hash = message_hash_id(name, n);
+        guint64 hash = hash_bytes(name, n);
         Slot *s = slots_find(&t->by_name, hash, name, n);
         g_autoptr(GString) written = NULL;
         NodeId id = t->nodes->len;
@@ -139,7 +139,7 @@ static NodeId add_valid(NodeTable *t, const char *name, gsize n)
         node.written = g_string_chunk_insert_len(t->texts, written->str, written->len);
         g_array_append_val(t->nodes, node);
         slots_put(&t->by_name, hash, node.name, n, id);
-        slots_put(&t->by_written, message_hash_id(node.written, written->len), node.written,
+        slots_put(&t->by_written, hash_bytes(node.written, written->len), node.written,
                   written->len, id);
         return id;
 }
@@ -159,7 +159,7 @@ NodeId node_table_add(NodeTable *t, const char *name, gsize n)
 
 NodeId node_table_add_written(NodeTable *t, const char *text, gsize n, GError **error)
 {
-        guint64 hash = message_hash_id(text, n);
+        guint64 hash = hash_bytes(text, n);
         Slot *s = slots_find(&t->by_written, hash, text, n);
         g_autoptr(GString) name = NULL;
         NodeId id;
@@ -208,7 +208,7 @@ NodeId node_table_lookup_written(const NodeTable *t, const char *text, gsize n, 
 
 NodeId node_table_lookup(const NodeTable *t, const char *name, gsize n)
 {
-        const Slot *s = slots_find(&t->by_name, message_hash_id(name, n), name, n);
+        const Slot *s = slots_find(&t->by_name, hash_bytes(name, n), name, n);
 
         return s->text ? s->node : NO_NODE;
 }

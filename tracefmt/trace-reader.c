@@ -12,24 +12,26 @@
 #include "tracefmt/hash.h"
 
 enum {
-        BLOCK = 1 << 17,     /* one read; stays in the second-level cache */
-        MAX_LINE = 1 << 26,  /* a longer line is not a trace */
-        PAD = 80,            /* bytes that may be looked at past the end */
+        BLOCK = 1 << 17,    /* one read; stays in the second-level cache */
+        MAX_LINE = 1 << 26, /* a longer line is not a trace */
+        PAD = 80,           /* bytes that may be looked at past the end */
         MAX_FACTS = 10000,
-        CACHED_NAMES = 1024, /* a power of two */
+        SHORT_EDGE = 32, /* bytes of "sender receiver" that are compared as words */
+        CACHE_BITS = 12,
 };
 
 /* The year 2116: twice that still fits 64 bits of ns, so that the difference of
  * any two stamps does. */
 #define MAX_SECONDS (((gint64)1 << 62) / 1000000000 - 1)
 
-/* The last node seen for a written name: two lookups a line end here. */
+/* What stood in a line from the sender's first byte to the receiver's last, with
+ * what is between them, and what it means. */
 typedef struct {
-        guint64 key;      /* a name of up to 8 bytes is its own key, else a hash */
-        const char *text; /* in the node table */
-        guint32 length;   /* 0: free; in the slot of key 0 never, lest no name at all match it */
-        NodeId node;
-} CachedName;
+        guint64 words[SHORT_EDGE / 8]; /* a short text, then zeros */
+        char *text;                    /* a longer one, else NULL */
+        guint32 length;                /* of text */
+        NodeId sender, receiver;
+} CachedEdge;
 
 struct TraceReader {
         TraceReaderOptions options;
@@ -39,10 +41,12 @@ struct TraceReader {
 
         char *block; /* block[0] to block[used - 1], then PAD readable bytes */
         gsize size, used;
-        const char *p;    /* the next line */
-        const char *stop; /* after the last complete line */
-        guint64 line;     /* number of the line at p, less one */
-        gint64 last;      /* time of the message before */
+        const char *p;      /* the next line */
+        const char *stop;   /* after the last complete line */
+        guint64 line;       /* number of the line at p, less one */
+        gint64 last;        /* time of the message before */
+        guint64 second[2];  /* ten digits and the point, bytes 0 to 7 and 3 to 10 */
+        gint64 second_time; /* what they mean, ns */
         gboolean at_end, pipe;
 
         GArray *sorted; /* of Message: where all is in memory; texts point into block */
@@ -52,7 +56,7 @@ struct TraceReader {
         GHashTable *excluded; /* set of NodeId + 1 */
         guint64 broken[N_BROKEN];
         guint64 late;
-        CachedName cache[CACHED_NAMES];
+        CachedEdge *cache; /* the last edge seen for each value of a hash */
 };
 
 const char *broken_line_name(BrokenLine reason)
@@ -67,7 +71,7 @@ const char *broken_line_name(BrokenLine reason)
 
 /* --- eight bytes at a time ------------------------------------------------ */
 
-#define ONES G_GUINT64_CONSTANT(0x0101010101010101)
+#define ONES  G_GUINT64_CONSTANT(0x0101010101010101)
 #define HIGHS (ONES * 0x80)
 
 /* The first byte of text is the lowest of the word. */
@@ -112,7 +116,7 @@ static inline guint digits(guint64 word, guint64 *value)
 /* A bit for each of some bytes at p, from the lowest: is it a blank or a control
  * character? */
 #ifdef __SSE2__
-static inline guint64 separators16(const char *p)
+static inline guint32 separators16(const char *p)
 {
         const __m128i space = _mm_set1_epi8(' ');
         __m128i bytes = _mm_loadu_si128((const __m128i *)p);
@@ -127,22 +131,21 @@ static inline guint64 separators8(const char *p)
         return ((~other & HIGHS) >> 7) * G_GUINT64_CONSTANT(0x0102040810204080) >> 56;
 }
 
-static inline guint64 separators16(const char *p)
+static inline guint32 separators16(const char *p)
 {
         return separators8(p) | separators8(p + 8) << 8;
 }
 #endif
 
-static inline guint64 separators(const char *p)
+static inline guint32 separators(const char *p)
 {
-        return separators16(p) | separators16(p + 16) << 16 | separators16(p + 32) << 32 |
-               separators16(p + 48) << 48;
+        return separators16(p) | separators16(p + 16) << 16;
 }
 
 /* Goes from separator to separator through a line. */
 typedef struct {
-        const char *base; /* of the 64 bytes that mask is for */
-        guint64 mask;
+        const char *base; /* of the 32 bytes that mask is for */
+        guint32 mask;
 } Separators;
 
 static inline const char *next_separator(Separators *s)
@@ -150,29 +153,40 @@ static inline const char *next_separator(Separators *s)
         const char *p;
 
         while (G_UNLIKELY(!s->mask)) {
-                s->base += 64;
+                s->base += 32;
                 s->mask = separators(s->base);
         }
-        p = s->base + __builtin_ctzll(s->mask);
+        p = s->base + __builtin_ctz(s->mask);
         s->mask &= s->mask - 1;
         return p;
 }
 
-/* A token of n bytes, up to 8, as one word. There are 8 readable bytes at p. */
-static inline guint64 token_word(const char *p, gsize n)
+/* The first n bytes at p, then zeros, as they lie in memory, into 8 * n_words
+ * bytes. n may not be more than that, and as many must be readable. */
+static inline void text_words(const char *p, gsize n, guint64 *words, guint n_words)
 {
-        static const guint64 keep[] = {
-                0, 0xff, 0xffff, 0xffffff, 0xffffffff, 0xffffffffff, 0xffffffffffff,
-                0xffffffffffffff, 0xffffffffffffffff,
+        static const guint8 keep[2 * SHORT_EDGE] = {
+                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+                255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
         };
+        guint64 mask;
 
-        return load(p) & keep[n];
+        for (guint i = 0; i < n_words; i++) {
+                memcpy(&words[i], p + 8 * i, 8);
+                memcpy(&mask, keep + SHORT_EDGE + 8 * i - n, 8);
+                words[i] &= mask;
+        }
 }
 
-/* hash_bytes(), where there are 8 readable bytes at p. */
-static inline guint64 hash_token(const char *p, gsize n)
+/* message_set_id(), where there are SHORT_ID readable bytes at id. */
+static inline void set_id(Message *m, const char *id, gsize n)
 {
-        return n < 8 ? hash_word(HASH_SEED ^ n, token_word(p, n)) : hash_bytes(p, n);
+        m->id = id;
+        m->id_length = n - (n == 1 && *id == '-');
+        if (G_LIKELY(n <= SHORT_ID))
+                text_words(id, m->id_length, m->id_words, SHORT_ID / 8);
+        else
+                message_set_id(m, id, n);
 }
 
 static inline gsize token_length(const char *p)
@@ -231,8 +245,9 @@ static const char *parse_stamp(const char *p, gint64 *time)
                 return NULL;
         p += n;
         if (n == 8) {
-                static const guint64 scale[] = { 1,     10,     100,     1000,
-                                                 10000, 100000, 1000000, 10000000 };
+                static const guint64 scale[] = {
+                        1, 10, 100, 1000, 10000, 100000, 1000000, 10000000
+                };
 
                 n = digits(load(p), &more);
                 if (n == 8)
@@ -282,29 +297,63 @@ static inline const char *skip_blanks(const char *p)
         return p;
 }
 
-static inline guint64 name_key(const char *text, gsize n)
+/* The slot for a text, which has SHORT_EDGE readable bytes; and its words, zeros
+ * for one that is longer. */
+static inline CachedEdge *cache_slot(TraceReader *r, const char *text, gsize n, guint64 *words)
 {
-        return n <= 8 ? token_word(text, n) : hash_bytes(text, n);
+        if (G_UNLIKELY(n > SHORT_EDGE)) {
+                memset(words, 0, SHORT_EDGE);
+                words[0] = hash_bytes(text, n);
+        } else {
+                text_words(text, n, words, SHORT_EDGE / 8);
+        }
+        return &r->cache[hash_words(words, SHORT_EDGE / 8) >> (64 - CACHE_BITS)];
 }
 
-static inline CachedName *cache_slot(TraceReader *r, guint64 key)
+static inline gboolean is_cached(const CachedEdge *c, const char *text, gsize n,
+                                 const guint64 *words)
 {
-        return &r->cache[key * HASH_SEED >> 54 & (CACHED_NAMES - 1)];
+        if (G_UNLIKELY(n > SHORT_EDGE))
+                return c->length == n && !memcmp(c->text, text, n);
+        return !((c->words[0] ^ words[0]) | (c->words[1] ^ words[1]) | (c->words[2] ^ words[2]) |
+                 (c->words[3] ^ words[3]));
 }
 
-static NodeId find_node(TraceReader *r, const char *text, gsize n, GError **error)
+/* A slot that no text matches: one that begins with a NUL is a single byte. */
+static void free_slot(CachedEdge *c)
 {
-        NodeId node = node_table_add_written(r->nodes, text, n, error);
-        guint64 key = name_key(text, n);
-        const char *written;
+        g_free(c->text);
+        *c = (CachedEdge){ .words = { 0, 1 } };
+}
 
-        if (node == NO_NODE)
-                return node;
-        written = node_table_written(r->nodes, node);
-        /* Not where the name was written another way than we write it. */
-        if (strlen(written) == n && !memcmp(written, text, n))
-                *cache_slot(r, key) = (CachedName){ key, written, n, node };
-        return node;
+/* Puts the edge into the cache, so that the same n bytes mean it again. */
+static void cache_edge(TraceReader *r, const char *text, gsize n, const Message *m)
+{
+        guint64 words[SHORT_EDGE / 8];
+        CachedEdge *c = cache_slot(r, text, n, words);
+
+        free_slot(c);
+        if (n > SHORT_EDGE) {
+                c->text = g_memdup2(text, n);
+                c->length = n;
+        } else {
+                memcpy(c->words, words, sizeof words);
+        }
+        c->sender = m->sender;
+        c->receiver = m->receiver;
+}
+
+/* The nodes that a text means, where it was seen lately. */
+static inline gboolean find_cached_edge(TraceReader *r, const char *text, gsize n, Message *m)
+{
+        guint64 words[SHORT_EDGE / 8];
+        const CachedEdge *c = cache_slot(r, text, n, words);
+
+        if (G_UNLIKELY(!is_cached(c, text, n, words)))
+                return FALSE;
+        m->sender = c->sender;
+        m->receiver = c->receiver;
+        return TRUE;
 }
 
 static void add_fact(TraceReader *r, const char *line, const char *end)
@@ -342,77 +391,76 @@ static int parse_comment(TraceReader *r, const char *line, const char *end, GErr
         return 0;
 }
 
-/* The node of a name that was seen lately; NO_NODE where it was not. */
-static inline NodeId cached_node(TraceReader *r, const char *text, gsize n)
+/* Ten digits and a point that differ from those of the line before: FALSE where
+ * they are not that. a and b are the words that begin 0 and 3 bytes after p. */
+static gboolean new_second(TraceReader *r, const char *p, guint64 a, guint64 b)
 {
-        guint64 key = name_key(text, n);
-        const CachedName *c = cache_slot(r, key);
+        guint64 high = a ^ (ONES * '0');
+        guint tens = (guchar)(p[8] - '0'), units = (guchar)(p[9] - '0');
+        guint64 seconds = eight_digits(high) * 100 + tens * 10 + units;
 
-        if (G_LIKELY(c->key == key && c->length == n && (n <= 8 || !memcmp(c->text, text, n))))
-                return c->node;
-        return NO_NODE;
+        if (not_digits(high) || tens > 9 || units > 9 || p[10] != '.' || seconds > MAX_SECONDS)
+                return FALSE;
+        r->second[0] = a;
+        r->second[1] = b;
+        r->second_time = (gint64)seconds * 1000000000;
+        return TRUE;
 }
 
-/* A line that is as we write it: ten digits of seconds, nine or six decimals, one
- * blank between fields, names seen before. FALSE: parse_line() must see what it
- * is. What this accepts, that would read the same. */
+/* A line that is as we write it: ten digits of seconds, a point, one blank between
+ * fields, an edge seen before. FALSE: parse_line() must see what it is. What this
+ * accepts, that would read the same. Calls and returns of all edges follow each
+ * other at random, so there is no branch on which it is. */
 static inline gboolean parse_usual_line(TraceReader *r, Message *m)
 {
-        const char *p = r->p, *op, *sender, *receiver, *id, *end;
-        Separators fields = { p, separators(p) };
-        guint64 high = load(p) ^ (ONES * '0'), low, bad = not_digits(high);
-        guint tens = (guchar)(p[8] - '0'), units = (guchar)(p[9] - '0');
-        static const char usual_op[][16] = { "CALL_SENT", "RET_SENT" };
-        gint64 fraction;
-        guint is_return;
+        static const char ops[8][16] = {
+                "CALL_SENT", "CALL_RECV", "RET_SENT", "RET_RECV",
+                "MSG_SENT",  "MSG_RECV",  "\n",       "\n", /* no operation */
+        };
+        const char *p = r->p, *op, *sender, *id, *end;
+        guint64 a = load(p), b = load(p + 3), fraction;
+        guint letter, is_call, index;
+        Separators fields;
 
-        op = next_separator(&fields) + 1;
-        sender = next_separator(&fields) + 1;
-        receiver = next_separator(&fields) + 1;
-        id = next_separator(&fields) + 1;
-        end = next_separator(&fields);
-        if (G_UNLIKELY(!is_blank(op[-1]) | !is_blank(sender[-1]) | !is_blank(receiver[-1]) |
-                       !is_blank(id[-1]) | (end == id)))
+        if (G_UNLIKELY((a ^ r->second[0]) | (b ^ r->second[1])) && !new_second(r, p, a, b))
                 return FALSE;
-
-        if (op - p == 21) {
+        if (G_LIKELY(is_blank(p[20]))) { /* nine decimals */
+                guint64 low = load(p + 12) ^ (ONES * '0');
                 guint first = (guchar)(p[11] - '0');
 
-                low = load(p + 12) ^ (ONES * '0');
-                bad |= not_digits(low) | (first > 9);
-                fraction = first * (gint64)100000000 + eight_digits(low);
-        } else if (op - p == 18) {
-                low = (load(p + 11) ^ (ONES * '0')) << 16;
-                bad |= not_digits(low);
-                fraction = eight_digits(low) * 1000;
-        } else {
-                return FALSE;
-        }
-        high = eight_digits(high) * 100 + tens * 10 + units;
-        if (G_UNLIKELY(bad | (tens > 9) | (units > 9) | (p[10] != '.') | (high > MAX_SECONDS)))
-                return FALSE;
-        m->time = (gint64)high * 1000000000 + fraction;
-
-        /* Calls and returns follow each other at random, so no branch may depend on
-         * which this is; a bit of the first letter tells. */
-        is_return = (guchar)*op >> 4 & 1;
-        m->op = is_return * RET_SENT;
-        if (G_UNLIKELY((load(op) ^ load(usual_op[is_return])) |
-                       (load(op + 1 - is_return) ^ load(usual_op[is_return] + 1 - is_return)) |
-                       (guint64)(sender - op - 10 + is_return))) {
-                const char *after = parse_op(op, &m->op);
-
-                if (!after || after + 1 != sender)
+                if (G_UNLIKELY(not_digits(low) | (first > 9)))
                         return FALSE;
-        }
+                fraction = first * (guint64)100000000 + eight_digits(low);
+                op = p + 21;
+        } else {
+                guint n = digits(load(p + 11), &fraction);
 
-        m->sender = cached_node(r, sender, receiver - sender - 1);
-        m->receiver = cached_node(r, receiver, id - receiver - 1);
-        if (G_UNLIKELY((m->sender == NO_NODE) | (m->receiver == NO_NODE)))
+                if (!is_blank(p[11 + n]))
+                        return FALSE;
+                fraction *= powers[n];
+                op = p + 12 + n;
+        }
+        m->time = r->second_time + fraction;
+
+        /* Two bits of the first letter tell calls, returns and messages apart. */
+        letter = (guchar)*op;
+        is_call = !(letter & 0x18);
+        index = (letter >> 3 & 2) + (letter >> 1 & 4) + (op[4 + is_call] == 'R');
+        if (G_UNLIKELY((load(op) ^ load(ops[index])) |
+                       (load(op + is_call) ^ load(ops[index] + is_call))))
                 return FALSE;
-        m->id = id;
-        m->id_length = (end - id) - (end - id == 1 && *id == '-');
-        m->id_hash = hash_token(id, end - id);
+        m->op = index;
+        sender = op + 9 + is_call;
+
+        fields = (Separators){ sender, separators(sender) };
+        next_separator(&fields);
+        id = next_separator(&fields) + 1;
+        end = next_separator(&fields);
+        if (G_UNLIKELY(!is_blank(sender[-1]) || !is_blank(id[-1]) || end == id))
+                return FALSE;
+        if (G_UNLIKELY(!find_cached_edge(r, sender, id - 1 - sender, m)))
+                return FALSE;
+        set_id(m, id, end - id);
         if (G_UNLIKELY(*end != '\n')) {
                 if (!is_blank(*end))
                         return FALSE;
@@ -433,8 +481,8 @@ static inline gboolean parse_usual_line(TraceReader *r, Message *m)
 /* The line at r->p, which ends with a newline. 1: a message; 0: none; -1. */
 static int parse_line(TraceReader *r, Message *m, GError **error)
 {
-        const char *line = r->p, *p = line, *end;
-        gsize n;
+        const char *line = r->p, *p = line, *end, *sender, *receiver;
+        gsize n, n_sender;
         g_autoptr(GError) name_error = NULL;
 
         r->line++;
@@ -464,31 +512,40 @@ static int parse_line(TraceReader *r, Message *m, GError **error)
                 if (*p == '\n' || *p == '\r' || (end && (*end == '\n' || *end == '\r')))
                         return broken(r, BROKEN_FIELDS, line,
                                       "timestamp, operation, sender, receiver and id", error);
-                return broken(
-                        r, BROKEN_OPERATION, p,
-                        "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
-                        error);
+                return broken(r, BROKEN_OPERATION, p,
+                              "CALL_SENT, CALL_RECV, RET_SENT, RET_RECV, MSG_SENT or MSG_RECV",
+                              error);
         }
         p = skip_blanks(end);
 
-        n = token_length(p);
-        m->sender = n ? find_node(r, p, n, &name_error) : NO_NODE;
-        if (m->sender == NO_NODE || !is_blank(p[n]))
+        sender = p;
+        n = n_sender = token_length(p);
+        if (n == 0 || !is_blank(p[n]))
                 goto bad_field;
-        p = skip_blanks(p + n);
-
+        p = receiver = skip_blanks(p + n);
         n = token_length(p);
-        m->receiver = n ? find_node(r, p, n, &name_error) : NO_NODE;
-        if (m->receiver == NO_NODE || !is_blank(p[n]))
+        if (n == 0 || !is_blank(p[n]))
                 goto bad_field;
-        p = skip_blanks(p + n);
+        p += n;
+        if (!find_cached_edge(r, sender, p - sender, m)) {
+                m->sender = node_table_add_written(r->nodes, sender, n_sender, &name_error);
+                if (m->sender == NO_NODE) {
+                        p = sender;
+                        goto bad_field;
+                }
+                m->receiver = node_table_add_written(r->nodes, receiver, n, &name_error);
+                if (m->receiver == NO_NODE) {
+                        p = receiver;
+                        goto bad_field;
+                }
+                cache_edge(r, sender, p - sender, m);
+        }
+        p = skip_blanks(p);
 
         n = token_length(p);
         if (n == 0)
                 goto bad_field;
-        m->id = p;
-        m->id_length = n - (n == 1 && *p == '-');
-        m->id_hash = hash_token(p, n);
+        set_id(m, p, n);
         p += n;
 
         m->attrs_length = 0;
@@ -514,8 +571,7 @@ bad_field:
         /* p is at the field that is wrong, or at the byte after it. */
         r->p = (char *)memchr(p, '\n', r->stop - p) + 1;
         if (name_error)
-                return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped",
-                              error);
+                return broken(r, BROKEN_NODE, p, "UTF-8 with %XX for what must be escaped", error);
         p += n;
         if (*p == '\n' || (*p == '\r' && p[1] == '\n'))
                 return broken(r, BROKEN_FIELDS, line,
@@ -703,8 +759,8 @@ gboolean trace_reader_sort(TraceReader *r, GError **error)
 
 /* --- the rest ------------------------------------------------------------- */
 
-TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
-                              const TraceReaderOptions *options, GError **error)
+TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceReaderOptions *options,
+                              GError **error)
 {
         g_autoptr(TraceReader) r = g_new0(TraceReader, 1);
 
@@ -714,7 +770,9 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
         r->facts = g_ptr_array_new_with_free_func(g_free);
         r->size = BLOCK;
         r->block = g_malloc0(r->size + PAD);
-        cache_slot(r, 0)->length = 1;
+        r->cache = g_new(CachedEdge, 1 << CACHE_BITS);
+        for (guint i = 0; i < 1 << CACHE_BITS; i++)
+                r->cache[i] = (CachedEdge){ .words = { 0, 1 } };
         if (options->exclude && *options->exclude) {
                 r->excluded = g_hash_table_new(NULL, NULL);
                 for (char *const *name = options->exclude; *name; name++) {
@@ -764,6 +822,9 @@ void trace_reader_free(TraceReader *r)
         if (r->excluded)
                 g_hash_table_destroy(r->excluded);
         g_ptr_array_free(r->facts, TRUE);
+        for (guint i = 0; i < 1 << CACHE_BITS; i++)
+                g_free(r->cache[i].text);
+        g_free(r->cache);
         g_free(r->block);
         g_free(r->path);
         g_free(r);
@@ -778,8 +839,8 @@ gboolean trace_parse_time(const char *text, gint64 *ns, GError **error)
                 return TRUE;
         if (strlen(text) >= 10) {
                 g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
-                g_autofree char *date = g_strconcat(text, strlen(text) == 10 ? "T00:00:00" : "",
-                                                    NULL);
+                g_autofree char *date =
+                        g_strconcat(text, strlen(text) == 10 ? "T00:00:00" : "", NULL);
                 g_autoptr(GDateTime) moment = g_date_time_new_from_iso8601(date, utc);
 
                 if (moment) {

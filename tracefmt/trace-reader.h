@@ -26,7 +26,10 @@ typedef struct {
         gboolean want_digest; /* trace_reader_digest() will be asked */
 } TraceReaderOptions;
 
-#define TRACE_READER_DEFAULTS { .from = G_MININT64, .to = G_MAXINT64 }
+#define TRACE_READER_DEFAULTS                                                                      \
+        {                                                                                          \
+                .from = G_MININT64, .to = G_MAXINT64                                               \
+        }
 
 /* What can be wrong with a line. */
 typedef enum {
@@ -43,8 +46,8 @@ const char *broken_line_name(BrokenLine reason); /* "bad timestamp" and so on */
 
 /* Opens path, "-" for standard input; .gz and .zst are known by their magic.
  * Names are added to nodes, which is borrowed and must outlive the reader. */
-TraceReader *trace_reader_new(const char *path, NodeTable *nodes,
-                              const TraceReaderOptions *options, GError **error);
+TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceReaderOptions *options,
+                              GError **error);
 
 /* The next message: 1, 0 at the end, or -1 with error set. Its texts are valid
  * until the next call. */

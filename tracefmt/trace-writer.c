@@ -78,8 +78,7 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
                output_file_write(w->out, "\t", 1, error) &&
                output_file_write(w->out, receiver, strlen(receiver), error) &&
                output_file_write(w->out, "\t", 1, error) &&
-               output_file_write(w->out, m->id_length ? m->id : "-", MAX(m->id_length, 1),
-                                 error) &&
+               output_file_write(w->out, m->id_length ? m->id : "-", MAX(m->id_length, 1), error) &&
                (!m->attrs_length ||
                 (output_file_write(w->out, "\t", 1, error) &&
                  output_file_write(w->out, m->attrs, m->attrs_length, error))) &&
