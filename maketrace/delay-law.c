@@ -40,13 +40,8 @@ static gboolean parse_duration(TextCursor *c, double *ns, GError **error)
         text_cursor_skip_blanks(c);
         if (text_cursor_duration(c, ns))
                 return TRUE;
-        return text_cursor_fail(c, c->at, 12, error,
-                                "a number with a unit (ns, us, ms, s, min, h), such as 5ms");
-}
-
-static gboolean expect(TextCursor *c, const char *text, GError **error)
-{
-        return text_cursor_accept(c, text) || text_cursor_fail(c, c->at, 12, error, "\"%s\"", text);
+        return text_cursor_fail_here(c, error,
+                                     "a number with a unit (ns, us, ms, s, min, h), such as 5ms");
 }
 
 static gboolean parse_named(TextCursor *c, DelayLaw *law, GError **error)
@@ -55,7 +50,7 @@ static gboolean parse_named(TextCursor *c, DelayLaw *law, GError **error)
 
         if (!parse_duration(c, &law->a, error))
                 return FALSE;
-        if (law->kind != LAW_EXPONENTIAL && !expect(c, ",", error))
+        if (law->kind != LAW_EXPONENTIAL && !text_cursor_expect(c, ",", error))
                 return FALSE;
         text_cursor_skip_blanks(c);
         second = c->at;
@@ -66,10 +61,12 @@ static gboolean parse_named(TextCursor *c, DelayLaw *law, GError **error)
                         return text_cursor_fail(c, second, c->at - second, error,
                                                 "a time that is not below the first");
         }
-        if (law->kind == LAW_LOGNORMAL && (!text_cursor_number(c, &law->b) || law->b > 10))
-                return text_cursor_fail(c, second, 12, error,
-                                        "a number from 0 to 10, the deviation of the logarithm");
-        return expect(c, ")", error);
+        if (law->kind == LAW_LOGNORMAL && (!text_cursor_number(c, &law->b) || law->b > 10)) {
+                c->at = second;
+                return text_cursor_fail_here(
+                        c, error, "a number from 0 to 10, the deviation of the logarithm");
+        }
+        return text_cursor_expect(c, ")", error);
 }
 
 gboolean delay_law_parse(TextCursor *c, DelayLaw *law, GError **error)
@@ -82,7 +79,7 @@ gboolean delay_law_parse(TextCursor *c, DelayLaw *law, GError **error)
         if (named >= 0)
                 return parse_named(c, law, error);
         if (!text_cursor_duration(c, &law->a))
-                return text_cursor_fail(c, c->at, 12, error, DELAY_LAW_EXPECTED);
+                return text_cursor_fail_here(c, error, DELAY_LAW_EXPECTED);
         if (!text_cursor_accept(c, "~"))
                 return TRUE;
         law->kind = LAW_GAUSSIAN;

@@ -233,10 +233,9 @@ static int make_message(Message *m, gint64 time, MessageOp op, const Activity *a
                         .sender = back ? a->node : a->caller,
                         .receiver = back ? a->caller : a->node,
                         .op = op,
-                        .id_length = a->id_length,
                         .attrs_length = a->attrs_length,
-                        .id = a->text,
                         .attrs = a->text + a->id_length };
+        message_set_id(m, a->text, a->id_length);
         return 1;
 }
 
@@ -504,6 +503,7 @@ static void do_begin(Generator *g, Sequence *s, gint64 now)
                 Activity *root = activity_new(g, s, now, path->first);
 
                 root->node = choose_node(g, s, path);
+                root->last = now - 1; /* its first call may be at once */
                 advance(g, root);
         }
 }

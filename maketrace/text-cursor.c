@@ -64,6 +64,27 @@ gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error
         return FALSE;
 }
 
+gsize text_cursor_word(const TextCursor *c)
+{
+        gsize n = 0;
+
+        while (c->at + n < c->n && text_is_name_byte(c->data[c->at + n]))
+                n++;
+        return n;
+}
+
+gboolean text_cursor_fail_here(TextCursor *c, GError **error, const char *expected)
+{
+        text_cursor_skip_blanks(c);
+        return text_cursor_fail(c, c->at, MAX(text_cursor_word(c), 1), error, "%s", expected);
+}
+
+gboolean text_cursor_expect(TextCursor *c, const char *text, GError **error)
+{
+        return text_cursor_accept(c, text) ||
+               text_cursor_fail(c, c->at, MAX(text_cursor_word(c), 1), error, "\"%s\"", text);
+}
+
 gboolean text_cursor_number(TextCursor *c, double *number)
 {
         char digits[48];
@@ -116,8 +137,7 @@ gboolean text_cursor_duration(TextCursor *c, double *ns)
         if (!text_cursor_number(&after, &value))
                 return FALSE;
         unit = after.at;
-        while (after.at < after.n && text_is_name_byte(after.data[after.at]))
-                after.at++;
+        after.at += text_cursor_word(&after);
         for (guint i = 0; i < G_N_ELEMENTS(units); i++) {
                 if (after.at - unit != strlen(units[i].name) ||
                     memcmp(after.data + unit, units[i].name, after.at - unit) != 0)

@@ -35,7 +35,16 @@ gboolean text_cursor_accept(TextCursor *c, const char *text);
 gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error,
                           const char *expected, ...) G_GNUC_PRINTF(5, 6);
 
-/* For whole values. A number in decimal: digits, and a fraction if it has one.
+/* The same for the word, or else the character, that comes next; skips blanks. */
+gboolean text_cursor_fail_here(TextCursor *c, GError **error, const char *expected);
+
+/* Skips blanks and text, which must follow; FALSE and error set where it does not. */
+gboolean text_cursor_expect(TextCursor *c, const char *text, GError **error);
+
+/* How many name bytes follow the cursor. */
+gsize text_cursor_word(const TextCursor *c);
+
+/* A number in decimal: digits, and a fraction if it has one.
  * After it there may be anything. */
 gboolean text_cursor_number(TextCursor *c, double *number);
 

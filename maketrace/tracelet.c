@@ -64,25 +64,6 @@ static Step *add_step(Parser *p, StepKind kind)
         return step;
 }
 
-static gsize name_length(const TextCursor *c)
-{
-        gsize n = 0;
-
-        while (c->at + n < c->n && text_is_name_byte(c->data[c->at + n]))
-                n++;
-        return n;
-}
-
-/* What stands at the cursor, for a message: a word, or one character. */
-static gboolean fail_here(Parser *p, GError **error, const char *expected)
-{
-        gsize n;
-
-        text_cursor_skip_blanks(p->c);
-        n = name_length(p->c);
-        return text_cursor_fail(p->c, p->c->at, MAX(n, 1), error, "%s", expected);
-}
-
 /* --- nodes ----------------------------------------------------------------- */
 
 static gboolean parse_name(Parser *p, Step *step, GError **error)
@@ -92,9 +73,9 @@ static gboolean parse_name(Parser *p, Step *step, GError **error)
         gsize n;
 
         text_cursor_skip_blanks(p->c);
-        n = name_length(p->c);
+        n = text_cursor_word(p->c);
         if (n == 0)
-                return fail_here(p, error, "the name of a node");
+                return text_cursor_fail_here(p->c, error, "the name of a node");
         node = node_table_add_written(p->nodes, (const char *)p->c->data + p->c->at, n, &why);
         if (node == NO_NODE)
                 return text_cursor_fail(p->c, p->c->at, n, error, "the name of a node; this is %s",
@@ -119,12 +100,13 @@ static gboolean parse_node(Parser *p, Step *step, GError **error)
                 if (text_cursor_accept(p->c, "]"))
                         break;
                 if (commas && !text_cursor_accept(p->c, ","))
-                        return fail_here(p, error, "\",\" or \"]\"");
+                        return text_cursor_fail_here(p->c, error, "\",\" or \"]\"");
                 if (!commas && text_cursor_accept(p->c, ",")) {
                         p->c->at--;
-                        return fail_here(p, error,
-                                         "a name or \"]\": commas between all nodes (in turn) or "
-                                         "between none (at random)");
+                        return text_cursor_fail_here(
+                                p->c, error,
+                                "a name or \"]\": commas between all nodes (in turn) or "
+                                "between none (at random)");
                 }
         }
         if (commas)
@@ -144,7 +126,7 @@ static gboolean parse_probability(Parser *p, Step *step, GError **error)
             step->probability <= 1)
                 return TRUE;
         p->c->at = at;
-        return fail_here(p, error, "a probability above 0 and at most 1");
+        return text_cursor_fail_here(p->c, error, "a probability above 0 and at most 1");
 }
 
 static gboolean parse_count(Parser *p, Step *step, GError **error)
@@ -155,24 +137,25 @@ static gboolean parse_count(Parser *p, Step *step, GError **error)
         text_cursor_skip_blanks(p->c);
         at = p->c->at;
         if (text_cursor_accept(p->c, "poisson")) {
-                if (!text_cursor_accept(p->c, "("))
-                        return fail_here(p, error, "\"(\"");
+                if (!text_cursor_expect(p->c, "(", error))
+                        return FALSE;
                 text_cursor_skip_blanks(p->c);
                 at = p->c->at;
                 if (!text_cursor_number(p->c, &step->repeat_mean) || !(step->repeat_mean > 0) ||
                     step->repeat_mean > MOST_REPEATS) {
                         p->c->at = at;
-                        return fail_here(p, error, "a mean above 0 and at most 1000000");
+                        return text_cursor_fail_here(p->c, error,
+                                                     "a mean above 0 and at most 1000000");
                 }
                 step->repeat = 0;
-                return text_cursor_accept(p->c, ")") || fail_here(p, error, "\")\"");
+                return text_cursor_expect(p->c, ")", error);
         }
         if (text_cursor_integer(p->c, &count) && count >= 1 && count <= MOST_REPEATS) {
                 step->repeat = count;
                 return TRUE;
         }
         p->c->at = at;
-        return fail_here(p, error, "a count from 1 to 1000000, or poisson(2)");
+        return text_cursor_fail_here(p->c, error, "a count from 1 to 1000000, or poisson(2)");
 }
 
 static gboolean parse_how_often(Parser *p, Step *step, GError **error)
@@ -194,13 +177,14 @@ static gboolean parse_call(Parser *p, Step *step, GError **error)
                 return TRUE;
         if (p->calls + 1 == TRACELET_DEPTH) {
                 p->c->at--;
-                return fail_here(p, error, "fewer than 64 calls within each other");
+                return text_cursor_fail_here(p->c, error, "fewer than 64 calls within each other");
         }
         p->calls++;
         if (!parse_steps(p, &step->first, error))
                 return FALSE;
         p->calls--;
-        return text_cursor_accept(p->c, ")") || fail_here(p, error, STEP_EXPECTED ", or \")\"");
+        return text_cursor_accept(p->c, ")") ||
+               text_cursor_fail_here(p->c, error, STEP_EXPECTED ", or \")\"");
 }
 
 /* The cursor is behind the brace. */
@@ -210,35 +194,36 @@ static gboolean parse_block(Parser *p, Step *step, GError **error)
 
         if (++p->blocks > TRACELET_DEPTH) {
                 p->c->at--;
-                return fail_here(p, error, "at most 64 blocks within each other");
+                return text_cursor_fail_here(p->c, error, "at most 64 blocks within each other");
         }
         do {
                 *last = add_step(p, STEP_BRANCH);
                 if (!parse_steps(p, &(*last)->first, error))
                         return FALSE;
                 if (!(*last)->first)
-                        return fail_here(p, error, STEP_EXPECTED);
+                        return text_cursor_fail_here(p->c, error, STEP_EXPECTED);
                 last = &(*last)->next;
         } while (text_cursor_accept(p->c, "|"));
         p->blocks--;
         if (!text_cursor_accept(p->c, "}"))
-                return fail_here(p, error, STEP_EXPECTED ", \"|\" or \"}\"");
+                return text_cursor_fail_here(p->c, error, STEP_EXPECTED ", \"|\" or \"}\"");
         return parse_how_often(p, step, error);
 }
 
 static gboolean parse_mark(Parser *p, Step *step, GError **error)
 {
         GPtrArray *marks = p->tracelet->marks;
-        gsize n = name_length(p->c);
+        gsize n = text_cursor_word(p->c);
         g_autofree char *name = g_strndup((const char *)p->c->data + p->c->at, n);
         guint i;
 
         if (n == 0)
-                return fail_here(p, error, "the name of a mark");
+                return text_cursor_fail_here(p->c, error, "the name of a mark");
         if (!g_ptr_array_find_with_equal_func(marks, name, g_str_equal, &i)) {
                 i = marks->len;
                 if (i == TRACELET_MARKS)
-                        return fail_here(p, error, "one of the 64 marks named before");
+                        return text_cursor_fail_here(p->c, error,
+                                                     "one of the 64 marks named before");
                 g_ptr_array_add(marks, g_steal_pointer(&name));
         }
         p->c->at += n;
@@ -254,11 +239,12 @@ static gboolean check_name(Parser *p, GError **error)
 
         if (!g_ascii_isdigit(text_cursor_peek(p->c)))
                 return TRUE;
-        ahead.at += name_length(p->c);
+        ahead.at += text_cursor_word(p->c);
         return text_cursor_accept(&ahead, "(") || text_cursor_accept(&ahead, "?") ||
                text_cursor_accept(&ahead, "*") ||
-               fail_here(p, error,
-                         "a time with its unit, such as 5ms (or \"(\" after the name of a node)");
+               text_cursor_fail_here(
+                       p->c, error,
+                       "a time with its unit, such as 5ms (or \"(\" after the name of a node)");
 }
 
 /* One step, appended at *last; NULL there where none begins at the cursor. */
@@ -278,7 +264,7 @@ static gboolean parse_step(Parser *p, Step **last, GError **error)
                 return parse_mark(p, *last = add_step(p, STEP_WAIT), error);
         if (text_cursor_accept(p->c, ">>"))
                 return parse_call(p, *last = add_step(p, STEP_MESSAGE), error);
-        if (name_length(p->c) == 0 && text_cursor_peek(p->c) != '[')
+        if (text_cursor_word(p->c) == 0 && text_cursor_peek(p->c) != '[')
                 return TRUE;
         return check_name(p, error) && parse_call(p, *last = add_step(p, STEP_CALL), error);
 }
@@ -307,13 +293,14 @@ gboolean tracelet_add_path(Tracelet *t, TextCursor *c, NodeTable *nodes, GError 
         text_cursor_skip_blanks(c);
         if (!(c->n - c->at >= 2 && !memcmp(c->data + c->at, ">>", 2)) &&
             !text_cursor_accept(c, ">"))
-                return fail_here(&p, error, "\">\" or \">>\" after the node that begins");
+                return text_cursor_fail_here(c, error,
+                                             "\">\" or \">>\" after the node that begins");
         if (!parse_steps(&p, &root->first, error))
                 return FALSE;
         if (!root->first || c->at < c->n)
-                return fail_here(&p, error, STEP_EXPECTED);
+                return text_cursor_fail_here(c, error, STEP_EXPECTED);
         if (!p.sends)
-                return fail_here(&p, error, "a call or a message: this path has none");
+                return text_cursor_fail_here(c, error, "a call or a message: this path has none");
         g_ptr_array_add(t->paths, root);
         return TRUE;
 }
