@@ -5,8 +5,9 @@
  *
  *   client > WS1|WS2 ( AUTH ( DB1|DB2 ) AP1|AP2 ( DB1|DB2 ) )
  *
- * PARALLELISM is the mean number of requests under way at once over 1.4, which
- * comes near the mean number of candidate parents of a call.
+ * PARALLELISM, 1 or more, is the mean number of candidate parents of a call that has
+ * any (the paper's measure, which ravel nesting prints); at 1 a request begins when the
+ * one before it has ended.
  *   --seed N       another trace
  *   --clients N    requests come from N addresses in turn (default 1: "client")
  *   --four         stamps of both ends, 50 to 150 us apart
@@ -20,6 +21,14 @@
 #include <string.h>
 
 enum { CLIENT, WS1, WS2, AUTH, AP1, AP2, DB1, DB2 };
+/* Mean times, in ns: a service thinks before each call that it makes, and every node
+ * before it replies. With those of its children, a request lasts 250 ms. */
+#define THINK    50e6
+#define REPLY    10e6
+#define DB_LASTS REPLY
+#define AP_LASTS (THINK + DB_LASTS + REPLY) /* and AUTH */
+#define WS_LASTS (2 * (THINK + AP_LASTS) + REPLY)
+
 static const char *const names[] = { "client", "WS1", "WS2", "AUTH", "AP1", "AP2", "DB1", "DB2" };
 
 typedef struct {
@@ -75,18 +84,33 @@ static gint64 call(gint64 t, int from, int to, guint32 parent)
                 put(t, 1, to, from, to, id);
         }
         if (to == WS1 || to == WS2) {
-                t = call(t + delay(50e6), to, AUTH, id);
-                t = call(t + delay(50e6), to, uniform() < 0.5 ? AP1 : AP2, id);
+                t = call(t + delay(THINK), to, AUTH, id);
+                t = call(t + delay(THINK), to, uniform() < 0.5 ? AP1 : AP2, id);
         } else if (to < DB1) {
-                t = call(t + delay(50e6), to, uniform() < 0.5 ? DB1 : DB2, id);
+                t = call(t + delay(THINK), to, uniform() < 0.5 ? DB1 : DB2, id);
         }
-        t += delay(10e6);
+        t += delay(REPLY);
         put(t, 2, to, to, from, id);
         if (four) {
                 t += delay(1e5);
                 put(t, 3, from, to, from, id);
         }
         return t;
+}
+
+/* Requests a second at which a call has so many candidate parents in the mean. Beside
+ * the true one they are the calls into its caller that happen to be under way all the
+ * while that it is. Where those come at random at a rate r and last P, and it lasts C,
+ * there are r * (P - C) of them in the mean. A request makes four calls with parents:
+ * WS1 or WS2 calls AUTH and an application server, at half the rate of requests each;
+ * AUTH, at the whole rate, and AP1 or AP2, at half of it, call a database. */
+static double rate_for(double parallelism)
+{
+        double others = (0.5 * (WS_LASTS - AP_LASTS) + 0.5 * (WS_LASTS - AP_LASTS) +
+                         1.0 * (AP_LASTS - DB_LASTS) + 0.5 * (AP_LASTS - DB_LASTS)) /
+                        4;
+
+        return (parallelism - 1) / others;
 }
 
 static int by_time(gconstpointer a, gconstpointer b)
@@ -99,9 +123,10 @@ static int by_time(gconstpointer a, gconstpointer b)
 int main(int argc, char **argv)
 {
         static const char *const ops[] = { "CALL_SENT", "CALL_RECV", "RET_SENT", "RET_RECV" };
-        guint64 messages, n_clients = 1, seed = 1, requests, *number, next = 0;
+        guint64 messages, n_clients = 1, seed = 1, requests, next = 0;
+        g_autofree guint64 *number = NULL;
         const char *truth = NULL;
-        double parallelism, span;
+        double parallelism, rate;
         FILE *f;
 
         if (argc < 3)
@@ -126,17 +151,18 @@ int main(int argc, char **argv)
                 else
                         return 2;
         }
+        if (!(parallelism >= 1))
+                return 2;
         state = seed * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + 1;
         events = g_array_new(FALSE, FALSE, sizeof(Event));
         calls = g_array_new(FALSE, FALSE, sizeof(CallInfo));
 
-        /* A request lasts 0.25 s in the mean; they start at uniformly random
-         * moments of a span that makes parallelism of them overlap. */
         requests = MAX(messages / (four ? 20 : 10), 1);
-        span = requests * 0.25e9 / (1.4 * parallelism);
+        rate = rate_for(parallelism);
         for (guint64 i = 0; i < requests; i++) {
                 client = i % n_clients;
-                call(uniform() * span, CLIENT, uniform() < 0.5 ? WS1 : WS2, G_MAXUINT32);
+                call(rate > 0 ? uniform() * requests / rate : i * 2 * WS_LASTS, CLIENT,
+                     uniform() < 0.5 ? WS1 : WS2, G_MAXUINT32);
         }
         g_array_sort(events, by_time);
 
@@ -159,7 +185,10 @@ int main(int argc, char **argv)
                        e->to == CLIENT && n_clients > 1 ? address : names[e->to], number[e->call]);
         }
         if (truth) {
-                f = fopen(truth, "w");
+                if (!(f = fopen(truth, "w"))) {
+                        perror(truth);
+                        return 3;
+                }
                 for (guint i = 0; i < calls->len; i++) {
                         guint32 parent = g_array_index(calls, CallInfo, i).parent;
 
@@ -169,7 +198,14 @@ int main(int argc, char **argv)
                                 fprintf(f, "id%" G_GUINT64_FORMAT "\tid%" G_GUINT64_FORMAT "\n",
                                         number[i], number[parent]);
                 }
-                fclose(f);
+                if (ferror(f) | fclose(f)) {
+                        perror(truth);
+                        return 4;
+                }
+        }
+        if (fflush(stdout) || ferror(stdout)) {
+                perror("standard output");
+                return 4;
         }
         return 0;
 }

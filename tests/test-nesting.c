@@ -33,11 +33,9 @@ static Nesting *run_nesting(NodeTable *nodes, const GArray *trace, const Nesting
                 Message m = { .time = e->time,
                               .op = e->op,
                               .sender = e->sender,
-                              .receiver = e->receiver,
-                              .id = e->id,
-                              .id_length = strlen(e->id),
-                              .id_hash = message_hash_id(e->id, strlen(e->id)) };
+                              .receiver = e->receiver };
 
+                message_set_id(&m, e->id, strlen(e->id));
                 g_assert_true(nesting_add(nesting, &m, NULL));
         }
         nesting_find_parents(nesting);

@@ -133,14 +133,16 @@ static void test_contents(Fixture *f, gconstpointer unused)
         g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, &error));
         g_assert_true(add_request(f, 1000, &error));
         g_assert_true(add_request(f, 2000, &error));
-        *path_set_summary(f->set) = (PathSetSummary){ "paper",
-                                                      12,
-                                                      6,
-                                                      1,
-                                                      2,
-                                                      3,
-                                                      G_GINT64_CONSTANT(1047680084482205000),
-                                                      G_GINT64_CONSTANT(1047680084482205999) };
+        *path_set_summary(f->set) = (PathSetSummary){
+                .method = "paper",
+                .messages = 12,
+                .calls = 6,
+                .unmatched_calls = 1,
+                .unmatched_returns = 2,
+                .cut_instances = 3,
+                .first = G_GINT64_CONSTANT(1047680084482205000),
+                .last = G_GINT64_CONSTANT(1047680084482205999),
+        };
         g_assert_false(g_file_test(f->path, G_FILE_TEST_EXISTS)); /* not before it is whole */
         g_assert_true(store_finish(store, &error));
         g_assert_cmpuint(count_files(f->directory), ==, 1);

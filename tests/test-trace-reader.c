@@ -767,7 +767,8 @@ static void check_compressed(GString *(*compress)(const char *, gsize))
         }
         for (gsize i = 0; i < whole->len; i++) { /* no crash, whatever byte is wrong */
                 whole->str[i] ^= 0x55;
-                g_auto(Result) wrong = read_bytes(whole->str, whole->len, &defaults);
+                Result wrong = read_bytes(whole->str, whole->len, &defaults);
+                result_clear(&wrong);
                 whole->str[i] ^= 0x55;
         }
         g_string_append(two, "rubbish");

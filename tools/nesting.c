@@ -115,7 +115,7 @@ static const GOptionEntry entries[] = {
           "strict: the order of calls is part of a pattern's shape (default multiset)", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
-        { NULL },
+        G_OPTION_ENTRY_NULL
 };
 
 /* --- reading --------------------------------------------------------------- */

@@ -134,7 +134,7 @@ void tool_add_reader_options(GOptionContext *context)
                   "Leave out messages from and to NODE; may be repeated", "NODE" },
                 { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
                   "Leave out broken lines and count them, instead of ending", NULL },
-                { NULL },
+                G_OPTION_ENTRY_NULL
         };
 
         g_option_context_add_main_entries(context, entries, NULL);

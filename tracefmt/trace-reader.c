@@ -843,7 +843,7 @@ gboolean trace_parse_time(const char *text, gint64 *ns, GError **error)
                         g_strconcat(text, strlen(text) == 10 ? "T00:00:00" : "", NULL);
                 g_autoptr(GDateTime) moment = g_date_time_new_from_iso8601(date, utc);
 
-                if (moment) {
+                if (moment && ABS(g_date_time_to_unix(moment)) <= MAX_SECONDS) {
                         *ns = g_date_time_to_unix(moment) * 1000000000 +
                               g_date_time_get_microsecond(moment) * (gint64)1000;
                         return TRUE;

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What ravel costs, as ratios against programs that do little else than read the same
+# file: CPU time (user and system) of whole processes, the two in turn, and the median
+# of five such pairs; and whether memory grows with the length of the input.
+#
+#     make bench                       in the build directory
+#     make bench BENCHFLAGS=--report   the figures alone
+#
+# A line each: what, figure, bar, met or missed; exit status 1 if any is missed. Needs
+# about 1 GB in $TMPDIR and half a minute.
+set -eu
+shopt -s inherit_errexit
+export LC_ALL=C
+source=${srcdir:-$(dirname "$0")/../..}
+pairs=5
+missed=0
+report=''
+case ${1-} in
+--report) report=yes ;;
+'') ;;
+*)
+	echo "usage: bench.sh [--report]" >&2
+	exit 2
+	;;
+esac
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-bench.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+usage() { # COMMAND...: "CPU-seconds KiB"
+	tests/bench/usage "$@" 2>"$work/err" || {
+		echo "bench: failed: $*" >&2
+		cat "$work/err" >&2
+		exit 1
+	}
+}
+
+median() { # of a number for each pair on standard input; nothing where some failed
+	sort -g | awk -v n=$pairs '{ a[NR] = $1 } END { if (NR == n) print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
+}
+
+# in_turn FORMULA COMMAND -- COMMAND: the median of FORMULA, in awk, of a and b, the CPU
+# seconds of the first and of the second.
+in_turn() {
+	local formula=$1 first=() a b turn
+	shift
+	while [ "$1" != -- ]; do
+		first+=("$1")
+		shift
+	done
+	shift
+	for ((turn = 0; turn < pairs; turn++)); do
+		a=$(usage "${first[@]}")
+		b=$(usage "$@")
+		awk -v a="${a% *}" -v b="${b% *}" "BEGIN { print $formula }"
+	done | median
+}
+
+verdict() { # WHAT FIGURE BAR UNIT: the figure may be at most the bar
+	local met
+	[ "$2" ] || exit 1 # what failed has been said
+	met=$(awk -v a="$2" -v b="$3" 'BEGIN { print a <= b ? "met" : "missed" }')
+	[ "$met" = met ] || missed=1
+	[ -z "$report" ] || met=''
+	printf '%-64s %8.3g  bar %4g %-5s  %s\n' "$1" "$2" "$3" "$4" "$met"
+}
+
+growth() { # SHORT LONG COMMAND...: memory for the long file over that for the short
+	local short=$1 long=$2
+	shift 2
+	awk -v short="$(usage "$@" "$short" | cut -d' ' -f2)" \
+		-v long="$(usage "$@" "$long" | cut -d' ' -f2)" 'BEGIN { print long/short }'
+}
+
+messages=2000000
+calls=$((messages / 2))
+for parallelism in 1.6 45; do
+	tests/gen-trace $messages $parallelism >"$work/$parallelism.trace"
+done
+tests/gen-trace $((messages / 10)) 1.6 >"$work/short.trace"
+zstd -q -dc "$source/demo/shop.pcap.zst" >"$work/shop.pcap"
+for times in 10 100; do
+	tests/bench/repeat-packets $times <"$work/shop.pcap" >"$work/$times.pcap"
+done
+capture=(./ravel capture --proto '5432=generic' --proto '6379=generic' -r)
+nesting=(./ravel nesting --method paper)
+
+trace=$work/1.6.trace
+verdict 'ravel stats / md5sum, CPU time' \
+	"$(in_turn a/b ./ravel stats "$trace" -- md5sum "$trace")" 0.6 times
+verdict 'ravel nesting, parallelism 1.6 / md5sum, CPU time' \
+	"$(in_turn a/b "${nesting[@]}" "$trace" -- md5sum "$trace")" 1.2 times
+verdict 'ravel nesting, parallelism 45 / md5sum, CPU time' \
+	"$(in_turn a/b "${nesting[@]}" "$work/45.trace" -- md5sum "$work/45.trace")" 4 times
+verdict 'ravel nesting -o, more than without, CPU time a call' \
+	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store" "$trace" -- \
+		"${nesting[@]}" "$trace")" 3 us
+verdict 'ravel nesting -o, size of the store a call' \
+	"$(awk -v size="$(stat -c %s "$work/store")" "BEGIN { print size/$calls }")" 150 bytes
+verdict 'ravel capture -r / a loop of pcap_next_ex(), CPU time' \
+	"$(in_turn a/b "${capture[@]}" "$work/100.pcap" -- tests/bench/read-packets "$work/100.pcap")" 4 times
+verdict 'ravel stats, memory, 2 million messages / 200 thousand' \
+	"$(growth "$work/short.trace" "$trace" ./ravel stats)" 1.1 times
+verdict 'ravel capture -r, memory, 2.2 million packets / 220 thousand' \
+	"$(growth "$work/10.pcap" "$work/100.pcap" "${capture[@]}")" 1.1 times
+[ -n "$report" ] || exit $missed
