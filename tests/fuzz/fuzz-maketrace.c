@@ -6,13 +6,14 @@
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
-/* How many steps a list takes, at most or about. */
+/* How many steps a list takes, or how often it is done to take one; about. */
 static double count_steps(const Step *step)
 {
         double n = 0;
 
         for (; step; step = step->next)
-                n += MAX(step->repeat, step->repeat_mean) * (1 + count_steps(step->first));
+                n += MAX(step->repeat, step->repeat_mean) * (1 + count_steps(step->first)) /
+                     step->probability;
         return n;
 }
 
