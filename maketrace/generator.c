@@ -75,7 +75,7 @@ struct Generator {
         GPtrArray *blocks; /* of memory for activities */
         gsize activity_size;
         Activity *free;
-        Activity *spent; /* freed at the next call: a message has its texts */
+        Activity *spent; /* freed before the next event: a message has its texts */
 };
 
 /* --- events ---------------------------------------------------------------- */
@@ -225,7 +225,7 @@ static gsize text_size(guint depth)
         return 16 + 5 + 20 + (depth - 1) * 11;
 }
 
-static int make_message(Message *m, gint64 time, MessageOp op, const Activity *a)
+static void make_message(Message *m, gint64 time, MessageOp op, const Activity *a)
 {
         gboolean back = op == RET_SENT || op == RET_RECV;
 
@@ -236,7 +236,6 @@ static int make_message(Message *m, gint64 time, MessageOp op, const Activity *a
                         .attrs_length = a->attrs_length,
                         .attrs = a->text + a->id_length };
         message_set_id(m, a->text, a->id_length);
-        return 1;
 }
 
 /* --- steps ----------------------------------------------------------------- */
@@ -249,7 +248,9 @@ static gint64 draw(Generator *g, Sequence *sequence, const DelayLaw *law)
 /* When a message that is sent at time arrives: later in any case. */
 static gint64 draw_arrival(Generator *g, Sequence *sequence, gint64 time)
 {
-        return later(time, MAX(draw(g, sequence, &g->scenario->network), 1));
+        gint64 delay = draw(g, sequence, &g->scenario->network);
+
+        return later(time, MAX(delay, 1));
 }
 
 /* When a's next event is: a cause and its effect are at least 1 ns apart. */
@@ -356,7 +357,7 @@ static void advance(Generator *g, Activity *a)
         activity_end(g, a);
 }
 
-static int do_send(Generator *g, Activity *a, gint64 now, Message *message)
+static void do_send(Generator *g, Activity *a, gint64 now, Message *message)
 {
         const Step *s = a->step;
         gboolean one_way = s->kind == STEP_MESSAGE;
@@ -376,10 +377,9 @@ static int do_send(Generator *g, Activity *a, gint64 now, Message *message)
         advance(g, callee);
         if (one_way)
                 advance(g, a);
-        return 1;
 }
 
-static int do_return(Generator *g, Activity *a, gint64 now, Message *message)
+static void do_return(Generator *g, Activity *a, gint64 now, Message *message)
 {
         Activity *caller = a->resumes;
         gint64 arrival = draw_arrival(g, a->sequence, now);
@@ -391,14 +391,12 @@ static int do_return(Generator *g, Activity *a, gint64 now, Message *message)
                 activity_unuse(g, a);
         caller->last = caller->time = arrival;
         advance(g, caller);
-        return 1;
 }
 
-static int do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Message *message)
+static void do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Message *message)
 {
         make_message(message, now, op, a);
         activity_unuse(g, a);
-        return 1;
 }
 
 /* Lets those go on that wait for one of the marks, at now or later. */
@@ -556,31 +554,33 @@ Generator *generator_new(const Scenario *scenario)
         return g;
 }
 
-/* Does event e. 1: it made a message. */
-static int do_event(Generator *g, const Event *e, Message *message)
+/* Does event e. FALSE: it made no message. */
+static gboolean do_event(Generator *g, const Event *e, Message *message)
 {
         EventKind kind = e->order & ((1 << KIND_BITS) - 1);
         Activity *a = e->who;
         Sequence *s;
-        int made = 0;
 
         switch (kind) {
         case EVENT_CALL_ARRIVES:
-                return do_arrival(g, a, e->time, CALL_RECV, message);
+                do_arrival(g, a, e->time, CALL_RECV, message);
+                return TRUE;
         case EVENT_MESSAGE_ARRIVES:
-                return do_arrival(g, a, e->time, MSG_RECV, message);
+                do_arrival(g, a, e->time, MSG_RECV, message);
+                return TRUE;
         case EVENT_RETURN_ARRIVES:
-                return do_arrival(g, a, e->time, RET_RECV, message);
+                do_arrival(g, a, e->time, RET_RECV, message);
+                return TRUE;
         case EVENT_BEGIN:
                 s = e->who;
                 if (!goes_on(g, e->time))
-                        return 0;
+                        return FALSE;
                 s->events++; /* this one, so that it does not end while it begins */
                 do_begin(g, s, e->time);
                 break;
         case EVENT_SEND:
                 s = a->sequence;
-                made = do_send(g, a, e->time, message);
+                do_send(g, a, e->time, message);
                 break;
         case EVENT_SIGN:
                 s = a->sequence;
@@ -588,22 +588,22 @@ static int do_event(Generator *g, const Event *e, Message *message)
                 break;
         case EVENT_RETURN:
                 s = a->sequence;
-                made = do_return(g, a, e->time, message);
+                do_return(g, a, e->time, message);
                 break;
         default:
                 g_assert_not_reached();
         }
         s->events--;
         look_for_end(g, s, e->time);
-        return made;
+        return kind == EVENT_SEND || kind == EVENT_RETURN;
 }
 
 int generator_next(Generator *g, Message *message, GError **error)
 {
-        free_spent(g);
         while (g->n_events > 0) {
                 Event e = take_event(g);
 
+                free_spent(g);
                 if (e.time >= TIME_LIMIT) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "%s: times run past the year 2116: expected shorter delays, "
