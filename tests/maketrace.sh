@@ -3,6 +3,7 @@
 #
 # ravel maketrace as a user meets it: every example, what the other verbs find in its
 # traces, its options, and what it does when something is wrong. TAP.
+# shellcheck disable=SC2016 # the dollars are awk's
 set -u
 source=${srcdir:-$(dirname "$0")/..}
 ravel=${RAVEL:-$PWD/ravel}
@@ -51,9 +52,9 @@ done
 
 # patterns TRACE: what nesting finds, count and signature, in the order of counts
 patterns() {
-	"$ravel" nesting -n 0 --sort count --format tsv "$1" 2>/dev/null >tsv
-	head -1 tsv | tr '\t' '\n' | grep -nx -e count -e signature | cut -d: -f1 | paste -sd, >columns
-	tail -n +2 tsv | cut -f"$(cat columns)"
+	"$ravel" nesting -n 0 --sort count --format tsv "$1" 2>/dev/null >paths.tsv
+	head -1 paths.tsv | tr '\t' '\n' | grep -nx -e count -e signature | cut -d: -f1 | paste -sd, >columns
+	tail -n +2 paths.tsv | cut -f"$(cat columns)"
 }
 
 # One request at a time leaves nothing to guess.
@@ -70,7 +71,7 @@ END
 requests=$(sed -n 's/^# requests: //p' one.trace)
 check 'and every request' test "$(awk '{ n += $1 } END { print n }' found)" = "$requests"
 one_at_a_time multi-tier-added-delay 20000
-"$ravel" nesting -n 0 --format tsv one.trace 2>/dev/null >tsv
+"$ravel" nesting -n 0 --format tsv one.trace 2>/dev/null >paths.tsv
 check 'nesting sees the 200 ms that WS2 adds' awk -F '\t' '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	$at["signature"] ~ /^client>WS1/ { n1 += $at["count"]; t1 += $at["count"] * $at["mean"] }
@@ -79,7 +80,7 @@ check 'nesting sees the 200 ms that WS2 adds' awk -F '\t' '
 		added = (t2 / n2 - t1 / n1) / 1e6
 		print added " ms"
 		exit !(added > 195 && added < 205)
-	}' tsv
+	}' paths.tsv
 check 'publish-subscribe has one-way messages alone' test -z \
 	"$(messages publish-subscribe.trace | grep -v 'MSG_SENT')"
 check 'interleaving: the second request is answered first, each time' awk -F '\t' '
