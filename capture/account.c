@@ -12,10 +12,19 @@ const char *account_key(AccountEntry entry)
         return keys[entry];
 }
 
-static void append_count(GString *text, guint64 n, const char *what)
+/* "3 calls", "1 call": many where n is not 1. */
+static void append_count(GString *text, guint64 n, const char *one, const char *many)
 {
-        if (n)
-                g_string_append_printf(text, ", %" G_GUINT64_FORMAT " %s", n, what);
+        g_string_append_printf(text, "%" G_GUINT64_FORMAT " %s", n, n == 1 ? one : many);
+}
+
+/* The same after a comma; nothing where there are none. */
+static void append_any(GString *text, guint64 n, const char *one, const char *many)
+{
+        if (n == 0)
+                return;
+        g_string_append(text, ", ");
+        append_count(text, n, one, many);
 }
 
 char *account_summary(const Account *account)
@@ -25,19 +34,25 @@ char *account_summary(const Account *account)
         guint64 unused = n[ACCOUNT_BAD_TIME] + n[ACCOUNT_NOT_IP] + n[ACCOUNT_BAD_LINK] +
                          n[ACCOUNT_BAD_IP] + n[ACCOUNT_BAD_TRANSPORT] + n[ACCOUNT_NOT_TRANSPORT] +
                          n[ACCOUNT_GROUP] + n[ACCOUNT_FRAGMENTS_LOST];
-        g_string_printf(text,
-                        "%" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT
-                        " connections: %" G_GUINT64_FORMAT " calls, %" G_GUINT64_FORMAT
-                        " returns, %" G_GUINT64_FORMAT " one-way messages",
-                        n[ACCOUNT_PACKETS], n[ACCOUNT_CONNECTIONS], n[ACCOUNT_CALLS],
-                        n[ACCOUNT_RETURNS], n[ACCOUNT_ONE_WAY]);
-        append_count(text, n[ACCOUNT_UNANSWERED], "calls without return");
-        append_count(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "returns whose call was not seen");
-        append_count(text, n[ACCOUNT_UNPARSED], "pieces not understood");
-        append_count(text, n[ACCOUNT_HOLES], "holes");
-        append_count(text, unused, "packets not used");
-        append_count(text, n[ACCOUNT_DROPPED_KERNEL], "dropped by the kernel");
-        append_count(text, n[ACCOUNT_DROPPED_INTERFACE], "dropped by the interface");
+        append_count(text, n[ACCOUNT_PACKETS], "packet", "packets");
+        g_string_append(text, ", ");
+        append_count(text, n[ACCOUNT_CONNECTIONS], "connection", "connections");
+        g_string_append(text, ": ");
+        append_count(text, n[ACCOUNT_CALLS], "call", "calls");
+        g_string_append(text, ", ");
+        append_count(text, n[ACCOUNT_RETURNS], "return", "returns");
+        g_string_append(text, ", ");
+        append_count(text, n[ACCOUNT_ONE_WAY], "one-way message", "one-way messages");
+        append_any(text, n[ACCOUNT_UNANSWERED], "call without return", "calls without return");
+        append_any(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "return whose call was not seen",
+                   "returns whose call was not seen");
+        append_any(text, n[ACCOUNT_UNPARSED], "piece not understood", "pieces not understood");
+        append_any(text, n[ACCOUNT_HOLES], "hole", "holes");
+        append_any(text, unused, "packet not used", "packets not used");
+        append_any(text, n[ACCOUNT_DROPPED_KERNEL], "dropped by the kernel",
+                   "dropped by the kernel");
+        append_any(text, n[ACCOUNT_DROPPED_INTERFACE], "dropped by the interface",
+                   "dropped by the interface");
         return g_string_free(text, FALSE);
 }
 

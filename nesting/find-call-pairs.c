@@ -58,8 +58,10 @@ struct CallMatcher {
         guint32 edge_mask;
         Settling *queue; /* a ring: calls that could be complete, in time order */
         guint32 queue_start, queue_length, queue_mask;
-        GArray *done;        /* of guint32: indices of calls; they stay until the next message */
+        DoneCall *done;
+        guint n_done, done_size;
         GPtrArray *done_ids; /* the long ones of them */
+        gboolean long_done;  /* there are such */
         GArray *lone;        /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
@@ -81,7 +83,6 @@ CallMatcher *call_matcher_new(gint64 window)
         m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
         m->queue_mask = 255;
         m->queue = g_new(Settling, m->queue_mask + 1);
-        m->done = g_array_new(FALSE, FALSE, sizeof(guint32));
         m->done_ids = g_ptr_array_new_with_free_func(g_free);
         m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
         m->counts.first = m->counts.last = NO_TIME;
@@ -100,7 +101,7 @@ void call_matcher_free(CallMatcher *m)
         g_free(m->edge_slots);
         g_free(m->queue);
         g_array_free(m->edges, TRUE);
-        g_array_free(m->done, TRUE);
+        g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
         g_array_free(m->lone, TRUE);
         g_free(m);
@@ -258,6 +259,7 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
         Edge *e = edge_at(m, edge);
         LoneMessage lone = { time, e->caller, e->callee, is_return };
 
+        e->messages++;
         if (is_return) {
                 m->counts.lone_returns++;
                 e->lone_returns++;
@@ -269,20 +271,10 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
                 g_array_append_val(m->lone, lone);
 }
 
-static inline gint64 first_of(const OpenCall *c, MessageOp a, MessageOp b)
+G_ALWAYS_INLINE static inline gint64 first_of(const OpenCall *c, guint8 stamps, MessageOp a,
+                                              MessageOp b)
 {
-        return c->stamps & 1 << a ? c->stamp[a] : c->stamp[b];
-}
-
-static inline CallPair pair_of(const OpenCall *c)
-{
-        return (CallPair){ .start = first_of(c, CALL_SENT, CALL_RECV),
-                           .enter = first_of(c, CALL_RECV, CALL_SENT),
-                           .reply = first_of(c, RET_SENT, RET_RECV),
-                           .end = first_of(c, RET_RECV, RET_SENT),
-                           .caller = c->nodes >> 32,
-                           .callee = (NodeId)c->nodes,
-                           .stamps = c->stamps };
+        return stamps & 1 << a ? c->stamp[a] : c->stamp[b];
 }
 
 static inline void free_call(CallMatcher *m, guint32 index)
@@ -292,21 +284,41 @@ static inline void free_call(CallMatcher *m, guint32 index)
         m->free = index;
 }
 
-/* A call goes out of the table as a pair. It stays as it is until the next
- * message. */
-static inline void release_pair(CallMatcher *m, guint32 index)
+/* A call with the stamps given goes out of the table as a pair. It stays as it is
+ * until the next message. */
+G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, guint8 stamps)
 {
+        static const guint8 n_stamps[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
         OpenCall *c = &m->open[index];
         Edge *e = edge_at(m, c->edge);
-        CallPair pair = pair_of(c);
+        DoneCall *d;
 
-        if (G_UNLIKELY(c->long_id != NULL))
+        if (G_UNLIKELY(m->n_done == m->done_size)) {
+                m->done_size = MAX(16, 2 * m->done_size);
+                m->done = g_renew(DoneCall, m->done, m->done_size);
+        }
+        d = &m->done[m->n_done++];
+        d->pair.start = first_of(c, stamps, CALL_SENT, CALL_RECV);
+        d->pair.enter = first_of(c, stamps, CALL_RECV, CALL_SENT);
+        d->pair.reply = first_of(c, stamps, RET_SENT, RET_RECV);
+        d->pair.end = first_of(c, stamps, RET_RECV, RET_SENT);
+        d->pair.caller = c->nodes >> 32;
+        d->pair.callee = (NodeId)c->nodes;
+        d->pair.stamps = stamps;
+        d->edge = c->edge;
+        d->number = c->number;
+        d->id_length = c->id_length;
+        d->id = (const char *)c->id_words;
+        if (G_UNLIKELY(c->long_id != NULL)) {
+                d->id = c->long_id;
                 g_ptr_array_add(m->done_ids, c->long_id);
-        g_array_append_val(m->done, index);
+                m->long_done = TRUE;
+        }
         m->counts.pairs++;
         e->pairs++;
-        e->longest = MAX(e->longest, pair.end - pair.start);
-        e->busy += MAX(pair.reply - pair.enter, 0);
+        e->messages += n_stamps[stamps];
+        e->longest = MAX(e->longest, d->pair.end - d->pair.start);
+        e->busy += MAX(d->pair.reply - d->pair.enter, 0);
         free_call(m, index);
 }
 
@@ -316,7 +328,8 @@ static void release_lone(CallMatcher *m, guint32 index)
         gboolean is_return = !(c->stamps & CALL_STAMPS);
 
         add_lone(m, c->edge,
-                 is_return ? first_of(c, RET_SENT, RET_RECV) : first_of(c, CALL_RECV, CALL_SENT),
+                 is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
+                           : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
                  is_return);
         g_free(c->long_id);
         free_call(m, index);
@@ -332,7 +345,7 @@ static void release(CallMatcher *m, guint32 index)
         OpenCall *c = &m->open[index];
 
         if (is_pair(c))
-                release_pair(m, index);
+                release_pair(m, index, c->stamps);
         else
                 release_lone(m, index);
 }
@@ -438,15 +451,16 @@ static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp o
 }
 
 /* Opens a call at the end of the chain of its key, whose slot is given. */
-static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag, guint64 nodes,
-                                  guint32 edge, const Message *message)
+G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag,
+                                                  guint64 nodes, guint32 edge,
+                                                  const Message *message)
 {
         guint32 index = new_call(m, nodes, edge, message);
         OpenCall *first;
 
         if (G_LIKELY(!m->keys[slot].call)) {
                 m->keys[slot] = (KeySlot){ tag, index + 1 };
-                if (G_UNLIKELY(++m->keys_used > m->key_mask / 2))
+                if (G_UNLIKELY(++m->keys_used > m->key_mask / 4))
                         grow_keys(m);
                 return index;
         }
@@ -464,9 +478,11 @@ static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag, gui
 /* Forgets the pairs that were handed out. */
 static inline void begin(CallMatcher *m)
 {
-        m->done->len = 0;
-        if (G_UNLIKELY(m->done_ids->len))
+        m->n_done = 0;
+        if (G_UNLIKELY(m->long_done)) {
+                m->long_done = FALSE;
                 g_ptr_array_set_size(m->done_ids, 0);
+        }
 }
 
 /* The first call of the key that still lacks this stamp. */
@@ -498,7 +514,6 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         OpenCall *c;
         guint result = 0;
 
-        edge->messages++;
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
                 edge->kinds_since = message->time;
@@ -534,8 +549,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
 
 /* A call where no other of its key is open and its edge was seen before: what
  * nearly all calls are. */
-static inline gboolean add_usual_call(CallMatcher *m, const Message *message, guint64 nodes,
-                                      guint32 tag, guint32 slot)
+G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Message *message,
+                                                      guint64 nodes, guint32 tag, guint32 slot)
 {
         guint32 edge = find_edge(m, nodes);
         guint8 bit = 1 << message->op;
@@ -543,7 +558,6 @@ static inline gboolean add_usual_call(CallMatcher *m, const Message *message, gu
 
         if (G_UNLIKELY(!(edge_at(m, edge)->kinds & bit)))
                 return FALSE;
-        edge_at(m, edge)->messages++;
         index = append_call(m, slot, tag, nodes, edge, message);
         m->open[index].stamps = bit;
         m->open[index].stamp[message->op] = message->time;
@@ -552,7 +566,8 @@ static inline gboolean add_usual_call(CallMatcher *m, const Message *message, gu
 
 /* The return to the one open call of its key, at an edge that is known to have no
  * other stamps: what nearly all returns of a trace from one tap are. */
-static inline gboolean add_usual_return(CallMatcher *m, const Message *message, guint32 slot)
+G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Message *message,
+                                                        guint32 slot)
 {
         guint32 index = m->keys[slot].call - 1;
         OpenCall *c = &m->open[index];
@@ -563,48 +578,58 @@ static inline gboolean add_usual_return(CallMatcher *m, const Message *message, 
                        edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
                        message->time - edge->kinds_since <= m->horizon))
                 return FALSE;
-        edge->messages++;
-        c->stamps = 1 << CALL_SENT | 1 << RET_SENT;
         c->stamp[RET_SENT] = message->time;
-        release_pair(m, index);
+        release_pair(m, index, 1 << CALL_SENT | 1 << RET_SENT);
         remove_key(m, slot);
         return TRUE;
 }
 
+G_ALWAYS_INLINE static inline guint add_one(CallMatcher *m, const Message *message,
+                                            gboolean is_return)
+{
+        guint64 nodes = is_return ? (guint64)message->receiver << 32 | message->sender
+                                  : (guint64)message->sender << 32 | message->receiver;
+        guint32 tag = key_tag(message->id_words, nodes);
+        guint32 slot = find_key(m, tag, nodes, message);
+        gboolean is_open = m->keys[slot].call != 0;
+
+        if (is_return) {
+                if (G_LIKELY(message->op == RET_SENT && is_open) &&
+                    add_usual_return(m, message, slot))
+                        return MATCH_CLOSED;
+        } else if (G_LIKELY(!is_open) && add_usual_call(m, message, nodes, tag, slot)) {
+                return MATCH_OPENED;
+        }
+        return add_any(m, message, nodes, tag, slot);
+}
+
 guint call_matcher_add(CallMatcher *m, const Message *message)
 {
-        gboolean is_return = message_is_return(message);
-        guint64 nodes;
-        guint32 tag, slot;
         guint result;
 
         begin(m);
-        m->counts.messages++;
         if (G_LIKELY(message->time > m->counts.last)) { /* NO_TIME is less than all */
                 if (G_UNLIKELY(m->counts.last == NO_TIME))
                         m->counts.first = message->time;
                 m->counts.last = message->time;
         }
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
+                guint64 nodes = (guint64)message->sender << 32 | message->receiver;
+
                 m->counts.one_way++;
-                nodes = (guint64)message->sender << 32 | message->receiver;
                 edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
-        nodes = is_return ? (guint64)message->receiver << 32 | message->sender
-                          : (guint64)message->sender << 32 | message->receiver;
-        tag = key_tag(message->id_words, nodes);
-        slot = find_key(m, tag, nodes, message);
-        if (message->op == RET_SENT && m->keys[slot].call && add_usual_return(m, message, slot))
-                result = MATCH_CLOSED;
-        else if (!is_return && !m->keys[slot].call && add_usual_call(m, message, nodes, tag, slot))
-                result = MATCH_OPENED;
+        /* Calls and returns follow each other at random, so one branch will be missed:
+         * this one, since which it is is known long before its place in the table. */
+        if (message->op >= RET_SENT)
+                result = add_one(m, message, TRUE);
         else
-                result = add_any(m, message, nodes, tag, slot);
+                result = add_one(m, message, FALSE);
         /* Last, so that no call is opened in the place of one handed out. */
         if (G_UNLIKELY(m->queue_length > 0))
                 settle_until(m, message->time - m->horizon);
-        return result | (m->done->len ? MATCH_DONE : 0);
+        return result | (m->n_done ? MATCH_DONE : 0);
 }
 
 guint call_matcher_finish(CallMatcher *m)
@@ -616,27 +641,20 @@ guint call_matcher_finish(CallMatcher *m)
         memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
         m->keys_used = 0;
         m->queue_length = 0;
-        return m->done->len ? MATCH_DONE : 0;
+        return m->n_done ? MATCH_DONE : 0;
 }
 
-guint call_matcher_n_done(const CallMatcher *m)
+const DoneCall *call_matcher_done(const CallMatcher *m, guint *n)
 {
-        return m->done->len;
+        *n = m->n_done;
+        return m->done;
 }
 
-DoneCall call_matcher_done(const CallMatcher *m, guint i)
+const MatchCounts *call_matcher_counts(CallMatcher *m)
 {
-        const OpenCall *c = &m->open[g_array_index(m->done, guint32, i)];
-
-        return (DoneCall){ .pair = pair_of(c),
-                           .edge = c->edge,
-                           .number = c->number,
-                           .id_length = c->id_length,
-                           .id = c->long_id ? c->long_id : (const char *)c->id_words };
-}
-
-const MatchCounts *call_matcher_counts(const CallMatcher *m)
-{
+        m->counts.messages = m->counts.one_way;
+        for (guint i = 0; i < m->edges->len; i++)
+                m->counts.messages += edge_at(m, i)->messages;
         return &m->counts;
 }
 

@@ -74,12 +74,11 @@ guint call_matcher_add(CallMatcher *matcher, const Message *message);
  * lone. Returns MATCH_DONE or 0. */
 guint call_matcher_finish(CallMatcher *matcher);
 
-/* How many pairs the last call_matcher_add() or _finish() completed, and the one
- * with index i of them. */
-guint call_matcher_n_done(const CallMatcher *matcher);
-DoneCall call_matcher_done(const CallMatcher *matcher, guint i);
+/* The n pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
+const DoneCall *call_matcher_done(const CallMatcher *matcher, guint *n);
 
-const MatchCounts *call_matcher_counts(const CallMatcher *matcher);
+/* Complete after _finish(). Borrowed. */
+const MatchCounts *call_matcher_counts(CallMatcher *matcher);
 
 /* Borrowed; in order of first sight. */
 const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);

@@ -53,21 +53,20 @@ static void keep_id(Nesting *n, const DoneCall *done)
  * opened; the places of those that found no return are closed up later. */
 static gboolean take_done(Nesting *n, GError **error)
 {
-        guint n_done = call_matcher_n_done(n->matcher);
+        guint n_done;
+        const DoneCall *done = call_matcher_done(n->matcher, &n_done);
 
-        for (guint i = 0; i < n_done; i++) {
-                DoneCall done = call_matcher_done(n->matcher, i);
-
-                if (G_UNLIKELY(done.number >= NO_PARENT)) {
+        for (guint i = 0; i < n_done; i++, done++) {
+                if (G_UNLIKELY(done->number >= NO_PARENT)) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "more than %u calls, expected fewer: narrow the trace with "
                                     "--from and --to",
                                     NO_PARENT - 1);
                         return FALSE;
                 }
-                call_pairs_put(&n->calls, done.number, &done.pair);
+                call_pairs_put(&n->calls, done->number, &done->pair);
                 if (n->ids)
-                        keep_id(n, &done);
+                        keep_id(n, done);
         }
         return TRUE;
 }

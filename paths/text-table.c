@@ -155,6 +155,15 @@ char *text_shorten(const char *text, guint width)
         return g_strdup_printf("%.*s...", (int)(c - text), text);
 }
 
+char *text_shorten_edge(const char *a, const char *b, guint width)
+{
+        guint room = width - 3, half = room / 2, width_a = text_width(a), width_b = text_width(b);
+        g_autofree char *from = text_shorten(a, width_b < half ? room - width_b : half);
+        g_autofree char *to = text_shorten(b, width_a < half ? room - width_a : room - half);
+
+        return g_strdup_printf("%s > %s", from, to);
+}
+
 void text_append_wrapped(GString *out, const char *text, const char *breaks, guint indent,
                          guint columns)
 {

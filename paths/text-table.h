@@ -43,6 +43,9 @@ guint text_width(const char *text);
 /* A copy that is at most width (3 or more) wide; "..." says that some is missing. */
 char *text_shorten(const char *text, guint width);
 
+/* "a > b", at most width (9 or more) wide: both ends stay, the longer is cut first. */
+char *text_shorten_edge(const char *a, const char *b, guint width);
+
 /* Appends text and a newline, each line indented and at most columns wide (0: no
  * limit). Lines break after one of the characters in breaks, or, in a stretch
  * without any, anywhere; a blank at the break is left out. */

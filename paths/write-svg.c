@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * One picture of the patterns side by side, best first (the paper's Figure 11).
- * Graphviz lays out and draws each graph by itself, since it promises no order
- * of graphs within one; this puts the drawings next to each other.
+ * One picture of the patterns side by side, best first (the paper's Figure 11),
+ * in rows where they are too many for one. Graphviz lays out and draws each graph by itself, since
+ * it promises no order of graphs within one; this puts the drawings next to each other.
  */
 #include <graphviz/gvc.h>
 #include <string.h>
@@ -15,11 +15,13 @@ enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
         SIGNATURE_WIDTH = 500, /* in the description */
         MARGIN = 16,           /* around and between, in points */
+        ROW_WIDTH = 1440,      /* in points; a wider picture has a row to itself */
 };
 
 typedef struct {
         char *svg; /* the drawing, from its first <g> on */
         double width, height;
+        double x, y; /* where it goes */
 } Picture;
 
 static void picture_clear(gpointer picture)
@@ -90,42 +92,71 @@ static void append_description(GString *out, const PathSet *set, const PathWrite
         g_string_append(out, "</desc>\n");
 }
 
-static void append_pictures(GString *out, const GArray *pictures, double height)
+static Picture *picture_at(const GArray *pictures, guint i)
 {
-        double x = MARGIN;
+        return &g_array_index(pictures, Picture, i);
+}
 
+/* Sets where each picture goes, and the width and height of all. */
+static void arrange(GArray *pictures, double *width, double *height)
+{
+        double x = MARGIN, y = MARGIN, row_height = 0;
+
+        *width = 0;
         for (guint i = 0; i < pictures->len; i++) {
-                const Picture *p = &g_array_index(pictures, Picture, i);
-                append_number(out, "<svg x=\"", x, "\" y=\"");
-                append_number(out, "", MARGIN, "\" width=\"");
+                Picture *p = picture_at(pictures, i);
+                if (x > MARGIN && x + p->width + MARGIN > ROW_WIDTH) {
+                        x = MARGIN;
+                        y += row_height + 2 * MARGIN;
+                        row_height = 0;
+                }
+                p->x = x;
+                p->y = y;
+                row_height = MAX(row_height, p->height);
+                *width = MAX(*width, x + p->width + MARGIN);
+                x += p->width + 2 * MARGIN;
+        }
+        *height = y + row_height + MARGIN;
+}
+
+/* A line between two pictures, or between the rows that they are in. */
+static void append_divider(GString *out, const Picture *before, const Picture *p, double width)
+{
+        if (p->y > before->y) {
+                append_number(out, "<path stroke=\"#cccccc\" d=\"M", MARGIN, " ");
+                append_number(out, "", p->y - MARGIN, "H");
+                append_number(out, "", width - MARGIN, "\"/>\n");
+        } else {
+                append_number(out, "<path stroke=\"#cccccc\" d=\"M", p->x - MARGIN, " ");
+                append_number(out, "", p->y, "v");
+                append_number(out, "", MAX(p->height, before->height), "\"/>\n");
+        }
+}
+
+static void append_pictures(GString *out, const GArray *pictures, double width)
+{
+        for (guint i = 0; i < pictures->len; i++) {
+                const Picture *p = picture_at(pictures, i);
+                if (i > 0)
+                        append_divider(out, picture_at(pictures, i - 1), p, width);
+                append_number(out, "<svg x=\"", p->x, "\" y=\"");
+                append_number(out, "", p->y, "\" width=\"");
                 append_number(out, "", p->width, "\" height=\"");
                 append_number(out, "", p->height, "\" viewBox=\"0 0 ");
                 append_number(out, "", p->width, " ");
                 append_number(out, "", p->height, "\">\n");
                 g_string_append(out, p->svg);
                 g_string_append(out, "</svg>\n");
-                x += p->width + MARGIN;
-                if (i + 1 == pictures->len)
-                        break;
-                append_number(out, "<path stroke=\"#cccccc\" d=\"M", x, " ");
-                append_number(out, "", MARGIN, "V");
-                append_number(out, "", height - MARGIN, "\"/>\n");
-                x += MARGIN;
         }
 }
 
 static gboolean write_pictures(const PathSet *set, const PathWriteOptions *options,
-                               const GArray *pictures, OutputFile *file, GError **error)
+                               GArray *pictures, OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
-        double width = MARGIN, height = 0;
+        double width, height;
 
-        for (guint i = 0; i < pictures->len; i++) {
-                const Picture *p = &g_array_index(pictures, Picture, i);
-                width += p->width + (i > 0 ? 2 * MARGIN : MARGIN);
-                height = MAX(height, p->height);
-        }
-        height += 2 * MARGIN;
+        arrange(pictures, &width, &height);
         g_string_append(out, "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n"
                              "<svg xmlns=\"http://www.w3.org/2000/svg\" "
                              "xmlns:xlink=\"http://www.w3.org/1999/xlink\" role=\"img\" ");
@@ -135,7 +166,7 @@ static gboolean write_pictures(const PathSet *set, const PathWriteOptions *optio
         append_number(out, "", height, "\">\n");
         append_description(out, set, options);
         g_string_append(out, "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n");
-        append_pictures(out, pictures, height);
+        append_pictures(out, pictures, width);
         g_string_append(out, "</svg>\n");
         return output_file_write(file, out->str, out->len, error);
 }
@@ -151,7 +182,7 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
         for (guint32 i = 0; i < options->n_patterns && ok; i++) {
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 Agraph_t *graph = write_graph_new(set, p, i, MAX_NODES, NULL);
-                Picture picture = { NULL, 0, 0 };
+                Picture picture = { .svg = NULL };
                 char id[16];
                 /* What the ids of its elements begin with: they must not repeat. */
                 g_snprintf(id, sizeof id, "path%u", i + 1);

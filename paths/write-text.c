@@ -14,6 +14,7 @@ enum {
         TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
         NAME_WIDTH = 24,     /* of a node's name in the ranked table */
         SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
+        LEGEND_WIDTH = 100,  /* where there is no terminal */
 };
 
 #define BOLD   "\033[1m"
@@ -214,8 +215,9 @@ static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guin
 
         if (i == 0) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
-                text = g_strdup_printf("%s > %s", client, name);
-        } else if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
+                return text_shorten_edge(client, name, width);
+        }
+        if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
                 text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
         } else {
                 text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
@@ -330,6 +332,7 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                          GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
+        guint legend = options->columns ? options->columns : LEGEND_WIDTH;
 
         write_summary(set, options, out);
         if (options->n_patterns == 0)
@@ -344,11 +347,11 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                             "called to this call. latency: what the caller waits, calls below "
                             "included. own time: what only this node accounts for; own times "
                             "add up to the latency of the path.",
-                            " ", 0, options->columns);
+                            " ", 0, legend);
         if (any_doubt(set, options))
                 text_append_wrapped(out,
                                     "prob: how probable it is that a path is right in every "
                                     "call, in the mean.",
-                                    " ", 0, options->columns);
+                                    " ", 0, legend);
         return output_file_write(file, out->str, out->len, error);
 }

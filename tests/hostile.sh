@@ -75,9 +75,9 @@ head -c 100000 /dev/zero >"$dir/zero.pcap"
 gzip -c "$dir/one.pcap" >"$dir/one.pcap.gz"
 head -c 40 "$dir/one.pcap.gz" >"$dir/cut.pcap.gz"
 
-check_text 'one packet' 0 '1 packets' "./ravel capture -r '$dir/one.pcap' -w '$dir/out'"
-check_text 'compressed' 0 '1 packets' "./ravel capture '$dir/one.pcap.gz' -w '$dir/out'"
-check_text 'standard input' 0 '1 packets' "cat '$dir/one.pcap' | ./ravel capture -r - -w '$dir/out'"
+check_text 'one packet' 0 '1 packet,' "./ravel capture -r '$dir/one.pcap' -w '$dir/out'"
+check_text 'compressed' 0 '1 packet,' "./ravel capture '$dir/one.pcap.gz' -w '$dir/out'"
+check_text 'standard input' 0 '1 packet,' "cat '$dir/one.pcap' | ./ravel capture -r - -w '$dir/out'"
 check_text 'two files' 0 '2 packets' \
         "./ravel capture -r '$dir/one.pcap' -r '$dir/one.pcap.gz' -w '$dir/out'"
 check_text 'no packet' 0 'no packet' "./ravel capture -r '$dir/header.pcap' -w '$dir/out'"
@@ -98,7 +98,7 @@ check_text 'wrong names' 3 "$dir/one.pcap:1:" \
         "./ravel capture -r '$dir/one.pcap' --nodes '$dir/one.pcap' -w '$dir/out'"
 check_text 'wrong protocol' 2 'PORT=NAME' "./ravel capture -r '$dir/one.pcap' --proto 80=x"
 check_text 'no such interface' 3 'there is no interface "nosuch0"' './ravel capture -i nosuch0'
-check_text 'to the null device' 0 '1 packets' "./ravel capture -r '$dir/one.pcap' -w /dev/null"
+check_text 'to the null device' 0 '1 packet,' "./ravel capture -r '$dir/one.pcap' -w /dev/null"
 check_text 'full disk' 4 'space' "./ravel capture -r '$dir/one.pcap' -w /dev/full"
 check_text 'full disk, standard output' 4 'space' "./ravel capture -r '$dir/one.pcap' >/dev/full"
 check_text 'no folder for the output' 4 'No such file' \

@@ -16,7 +16,7 @@ result() { # NAME DIFFERENCE
 		echo "ok $n - $1"
 	else
 		echo "not ok $n - $1"
-		sed 's/^/# /' <<<"$2"
+		printf '# %s\n' "${2//$'\n'/$'\n# '}"
 		bad=1
 	fi
 }

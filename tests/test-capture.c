@@ -565,6 +565,17 @@ static void test_clock_step(void)
                      "6 RET_SENT b>a 1000.1234\n");
 }
 
+static void test_summary(void)
+{
+        Account account = { .to_itself = 0 };
+        account.count[ACCOUNT_PACKETS] = account.count[ACCOUNT_HOLES] = 1;
+        account.count[ACCOUNT_CALLS] = 1;
+        account.count[ACCOUNT_RETURNS] = 2;
+        g_autofree char *text = account_summary(&account);
+        g_assert_cmpstr(text, ==,
+                        "1 packet, 0 connections: 1 call, 2 returns, 0 one-way messages, 1 hole");
+}
+
 static void test_judgement(void)
 {
         Account account = { .to_itself = 0 };
@@ -622,6 +633,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/order", test_order);
         g_test_add_func("/capture/patience", test_patience);
         g_test_add_func("/capture/clock-step", test_clock_step);
+        g_test_add_func("/capture/summary", test_summary);
         g_test_add_func("/capture/judgement", test_judgement);
         return g_test_run();
 }

@@ -94,6 +94,10 @@ static void test_width(void)
         g_assert_cmpuint(text_width("e\314\201"), ==, 1);                /* combining */
         assert_text(text_shorten("abcdef", 6), "abcdef");
         assert_text(text_shorten("abcdefg", 6), "abc...");
+        assert_text(text_shorten_edge("abc", "defg", 10), "abc > defg");
+        assert_text(text_shorten_edge("abcdefgh", "ijklmnopq", 15), "abc... > ijk...");
+        assert_text(text_shorten_edge("ab", "ijklmnopqrst", 15), "ab > ijklmno...");
+        assert_text(text_shorten_edge("abcdefghijkl", "mn", 15), "abcdefg... > mn");
         assert_text(text_shorten("\346\227\245\346\234\254\346\227\245\346\234\254", 6),
                     "\346\227\245...");
 }

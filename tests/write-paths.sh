@@ -53,6 +53,16 @@ svg()
 	result $? "svg $1: no id twice"
 }
 
+# rows NAME: pictures that do not fit beside each other are below each other
+rows()
+{
+	"$program" svg "$1" | sed -nE 's/^<svg x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)".*/\1 \2 \3/p' |
+		awk '{ if ($2 > y) rows++; else if ($1 < right || $1 + $3 > 1440) bad = 1
+		       y = $2; right = $1 + $3 }
+		     END { exit bad || rows < 2 }'
+	result $? "svg $1: in rows"
+}
+
 [ "$1" = --update ] && update=1
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' EXIT
@@ -75,6 +85,7 @@ golden paths-hostile.tsv tsv hostile
 
 svg shop
 svg hostile
+rows hostile
 for columns in 36 40 41 59 60 71 72 79 100 132; do
 	"$program" text shop $columns | awk "length(\$0) > $columns { exit 1 }" &&
 		"$program" text large $columns | awk "length(\$0) > $columns { exit 1 }"

@@ -168,10 +168,10 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
         } else {
                 if (counts->lone_calls)
                         tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                  " calls have no return and are left out",
+                                  " calls are left out: they have no return",
                                   counts->lone_calls, calls);
                 if (counts->lone_returns)
-                        tool_warn("%" G_GUINT64_FORMAT " returns have no call and are left out",
+                        tool_warn("%" G_GUINT64_FORMAT " returns are left out: they have no call",
                                   counts->lone_returns);
         }
         if (nesting->folded)

@@ -59,16 +59,16 @@ static void latency_count(Latency *l)
 
 static void take_done(Stats *s)
 {
-        guint n = call_matcher_n_done(s->matcher);
+        guint n;
+        const DoneCall *done = call_matcher_done(s->matcher, &n);
 
-        for (guint i = 0; i < n; i++) {
-                DoneCall done = call_matcher_done(s->matcher, i);
+        for (guint i = 0; i < n; i++, done++) {
                 Latency *l;
 
-                while (done.edge >= s->latencies->len)
+                while (done->edge >= s->latencies->len)
                         g_ptr_array_add(s->latencies, g_new0(Latency, 1));
-                l = g_ptr_array_index(s->latencies, done.edge);
-                l->waiting[l->n_waiting++] = done.pair.end - done.pair.start;
+                l = g_ptr_array_index(s->latencies, done->edge);
+                l->waiting[l->n_waiting++] = done->pair.end - done->pair.start;
                 if (l->n_waiting == G_N_ELEMENTS(l->waiting))
                         latency_count(l);
         }
@@ -220,10 +220,9 @@ static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
         for (guint i = 0; i < n; i++) {
                 const Edge *e = rows[i].edge;
                 const Histogram *h = rows[i].latency;
-                g_autofree char *name = g_strdup_printf("%s > %s", rows[i].caller, rows[i].callee);
 
-                text_table_add(table, columns ? text_shorten(name, MAX(columns / 2, 12))
-                                              : g_steal_pointer(&name));
+                text_table_add(table, text_shorten_edge(rows[i].caller, rows[i].callee,
+                                                        columns ? MAX(columns / 2, 12) : G_MAXINT));
                 text_table_add(table, c->pairs ? path_format_count(h->count) : g_strdup(""));
                 text_table_add(table, format_delay(h, histogram_mean(h)));
                 text_table_add(table, format_delay(h, histogram_quantile(h, 0.5)));

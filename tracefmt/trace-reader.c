@@ -344,7 +344,8 @@ static void cache_edge(TraceReader *r, const char *text, gsize n, const Message 
 }
 
 /* The nodes that a text means, where it was seen lately. */
-static inline gboolean find_cached_edge(TraceReader *r, const char *text, gsize n, Message *m)
+G_ALWAYS_INLINE static inline gboolean find_cached_edge(TraceReader *r, const char *text, gsize n,
+                                                        Message *m)
 {
         guint64 words[SHORT_EDGE / 8];
         const CachedEdge *c = cache_slot(r, text, n, words);
@@ -411,7 +412,7 @@ static gboolean new_second(TraceReader *r, const char *p, guint64 a, guint64 b)
  * fields, an edge seen before. FALSE: parse_line() must see what it is. What this
  * accepts, that would read the same. Calls and returns of all edges follow each
  * other at random, so there is no branch on which it is. */
-static inline gboolean parse_usual_line(TraceReader *r, Message *m)
+G_ALWAYS_INLINE static inline gboolean parse_usual_line(TraceReader *r, Message *m)
 {
         static const char ops[8][16] = {
                 "CALL_SENT", "CALL_RECV", "RET_SENT", "RET_RECV",
@@ -419,8 +420,8 @@ static inline gboolean parse_usual_line(TraceReader *r, Message *m)
         };
         const char *p = r->p, *op, *sender, *id, *end;
         guint64 a = load(p), b = load(p + 3), fraction;
+        guint64 after_sender, after_receiver; /* the separators from there on */
         guint letter, is_call, index;
-        Separators fields;
 
         if (G_UNLIKELY((a ^ r->second[0]) | (b ^ r->second[1])) && !new_second(r, p, a, b))
                 return FALSE;
@@ -452,11 +453,18 @@ static inline gboolean parse_usual_line(TraceReader *r, Message *m)
         m->op = index;
         sender = op + 9 + is_call;
 
-        fields = (Separators){ sender, separators(sender) };
-        next_separator(&fields);
-        id = next_separator(&fields) + 1;
-        end = next_separator(&fields);
-        if (G_UNLIKELY(!is_blank(sender[-1]) || !is_blank(id[-1]) || end == id))
+        after_sender = separators(sender);
+        after_receiver = after_sender & (after_sender - 1);
+        if (G_UNLIKELY(!(after_receiver & (after_receiver - 1)))) {
+                after_sender |= (guint64)separators(sender + 32) << 32;
+                after_receiver = after_sender & (after_sender - 1);
+                if (!(after_receiver & (after_receiver - 1)))
+                        return FALSE; /* over 64 bytes */
+        }
+        id = sender + __builtin_ctzll(after_receiver) + 1;
+        end = sender + __builtin_ctzll(after_receiver & (after_receiver - 1));
+        if (G_UNLIKELY(!is_blank(sender[-1])) || G_UNLIKELY(!is_blank(id[-1])) ||
+            G_UNLIKELY(end == id))
                 return FALSE;
         if (G_UNLIKELY(!find_cached_edge(r, sender, id - 1 - sender, m)))
                 return FALSE;
@@ -636,7 +644,7 @@ static gboolean is_excluded(const TraceReader *r, const Message *m)
 }
 
 /* The next message in the order of the lines. */
-static inline int next_line(TraceReader *r, Message *m, GError **error)
+G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError **error)
 {
         for (;;) {
                 int status;
