@@ -16,8 +16,7 @@ result() { # NAME DIFFERENCE
 		echo "ok $n - $1"
 	else
 		echo "not ok $n - $1"
-		# shellcheck disable=SC2001 # the text has many lines
-		sed 's/^/# /' <<<"$2"
+		printf '# %s\n' "${2//$'\n'/$'\n# '}"
 		bad=1
 	fi
 }
@@ -31,7 +30,7 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in capture stats nesting; do
+for verb in capture maketrace stats nesting; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done

@@ -18,6 +18,7 @@ static const struct {
 } verbs[] = {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
         { "stats", tool_stats, "what is in a trace" },
+        { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
 };
 
