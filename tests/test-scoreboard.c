@@ -23,22 +23,24 @@ static void test_rows(void)
                 scoreboard_start(&board, CALLERS, CALLEES, 1000000);
                 for (guint32 callee = 0; callee < CALLEES; callee++)
                         for (guint32 caller = 0; caller < CALLERS; caller++) {
-                                guint32 row = scoreboard_add_row(&board, callee, caller);
+                                gsize row = scoreboard_add_row(&board, callee, caller);
 
                                 g_assert_cmpuint(row, >, 0);
                                 g_assert_cmpuint(board.rows_of[callee][caller], ==, row);
-                                g_assert_cmpuint(*scoreboard_cell(&board, row, 0), ==, 0);
+                                g_assert_cmpuint(*scoreboard_cell(&board, row, 1), ==, 0);
                                 g_assert_cmpuint(*scoreboard_cell(&board, row, 1000000), ==, 0);
-                                *scoreboard_cell(&board, row, 0) = row;
+                                *scoreboard_cell(&board, row, 1) = row;
                                 *scoreboard_cell(&board, row, 1000000) = row + 1;
                         }
-                for (guint32 row = 1; row <= CALLERS * CALLEES; row++) {
-                        g_assert_cmpuint(*scoreboard_cell(&board, row, 0), ==, row);
+                for (guint32 i = 0; i < CALLERS * CALLEES; i++) {
+                        gsize row = board.rows_of[i / CALLERS][i % CALLERS];
+
+                        g_assert_cmpuint(*scoreboard_cell(&board, row, 1), ==, row);
                         g_assert_cmpuint(*scoreboard_cell(&board, row, 1000000), ==, row + 1);
                 }
         }
         scoreboard_start(&board, 1, 1, 0); /* a node where nothing takes any time */
-        g_assert_cmpuint(*scoreboard_cell(&board, scoreboard_add_row(&board, 0, 0), 0), ==, 0);
+        g_assert_cmpuint(*scoreboard_cell(&board, scoreboard_add_row(&board, 0, 0), 1), ==, 0);
         scoreboard_clear(&board);
 }
 
@@ -47,7 +49,7 @@ static void test_smooth(void)
 {
         Scoreboard board;
         guint64 *bins, sum = 0;
-        guint32 row, other;
+        gsize row, other;
         guint peak;
 
         scoreboard_init(&board);
@@ -58,10 +60,10 @@ static void test_smooth(void)
         peak = delay_bin(&board.bins, 1000000);
         scoreboard_smooth(&board, 2);
 
-        bins = board.rows + (gsize)row * board.n_bins;
+        bins = board.cells + row;
         for (guint bin = 0; bin < board.n_bins; bin++) {
                 sum += bins[bin];
-                g_assert_cmpuint(board.rows[(gsize)other * board.n_bins + bin], ==, 0);
+                g_assert_cmpuint(board.cells[other + bin], ==, 0);
         }
         for (guint i = 1; i <= 6; i++) {
                 g_assert_cmpuint(bins[peak - i], ==, bins[peak + i]);
@@ -80,21 +82,21 @@ static void test_smooth_at_ends(void)
 {
         Scoreboard board;
         guint64 *bins;
-        guint32 row, next;
+        gsize row, next;
 
         scoreboard_init(&board);
         scoreboard_start(&board, 1, 2, 1000);
         row = scoreboard_add_row(&board, 0, 0);
         next = scoreboard_add_row(&board, 1, 0);
-        *scoreboard_cell(&board, row, 0) = SCORE_UNIT;
+        *scoreboard_cell(&board, row, 1) = SCORE_UNIT;
         *scoreboard_cell(&board, row, 1000) = SCORE_UNIT;
         scoreboard_smooth(&board, 3);
-        bins = board.rows + (gsize)row * board.n_bins;
+        bins = board.cells + row;
         for (guint i = 0; i < 10; i++)
                 g_assert_cmpuint(bins[i], ==, bins[board.n_bins - 1 - i]);
         g_assert_cmpuint(bins[0], >, bins[1]);
         for (guint bin = 0; bin < board.n_bins; bin++)
-                g_assert_cmpuint(board.rows[(gsize)next * board.n_bins + bin], ==, 0);
+                g_assert_cmpuint(board.cells[next + bin], ==, 0);
         scoreboard_clear(&board);
 }
 
