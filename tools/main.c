@@ -19,6 +19,7 @@ static const struct {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
+        { "score", tool_score, "how right found paths are, given the true ones" },
 };
 
 static void print_usage(FILE *to)

@@ -108,7 +108,7 @@ static const GOptionEntry entries[] = {
           "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
           "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
-          "Take each call's true parent from the trace's path= instead", NULL },
+          "Take each call's true parent from the trace's path= (for ravel score)", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree where it matters (default 0s)", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
