@@ -94,6 +94,8 @@ const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
         const char *id;
 
         *length = (guint32)n->id_at[call];
+        if (*length == 0)
+                return "";
         id = (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
         if (n->options.cheat) {
                 guint32 path = true_path_length(id, *length) + 1;
@@ -227,7 +229,6 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
                 node->in[i] =
                         (CallIn){ .enter = span.from,
                                   .reply = span.to,
-                                  .busy_until = G_MININT64,
                                   .call = call,
                                   .caller = number_of(callers, n->fold[c->nodes[call].caller]),
                                   .children = NO_PARENT };

@@ -27,8 +27,9 @@ may() {
 may tracefmt 'tracefmt'
 may capture 'tracefmt|capture'
 may paths 'tracefmt|paths'
+may maketrace 'tracefmt|maketrace'
 may nesting 'tracefmt|paths|nesting'
-may tools 'tracefmt|capture|paths|nesting|tools'
+may tools 'tracefmt|capture|paths|nesting|maketrace|tools'
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {

@@ -16,7 +16,10 @@ static const char *current_verb;
 
 void tool_set_verb(const char *verb)
 {
+        g_autofree char *name = g_strdup_printf("ravel %s", verb);
+
         current_verb = verb;
+        g_set_prgname(name); /* the usage line of --help */
 }
 
 /* A name in a message may come from a packet or a file: one line, no escapes. */
@@ -41,9 +44,11 @@ int tool_fail(GError *error)
 {
         int status = EXIT_INPUT;
 
-        print_line(error->message);
+        /* As with "| head": whoever closed the pipe has seen enough. */
+        if (!g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_PIPE))
+                print_line(error->message);
         if (error->domain == RAVEL_ERROR)
-                status = error->code == RAVEL_ERROR_OUTPUT ? EXIT_PARTIAL : error->code;
+                status = error->code >= RAVEL_ERROR_OUTPUT ? EXIT_PARTIAL : error->code;
         g_error_free(error);
         return status;
 }
