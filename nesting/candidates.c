@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* The fewest active calls that are worth going through for those that are over. */
-enum { FEW_ACTIVE = 16 };
+enum {
+        AT_ONCE = 4,     /* active calls looked at without asking whether there are so many */
+        FEW_ACTIVE = 24, /* fewer are not gone through for those that are over */
+};
 
 void candidates_init(Candidates *c, gint64 window, gboolean cycles)
 {
@@ -26,6 +28,8 @@ void candidates_clear(Candidates *c)
 
 void candidates_start(Candidates *c, const CallIn *in, guint32 n_in)
 {
+        for (guint32 i = 0; i < c->n_active; i++)
+                c->reply[i] = G_MININT64;
         c->in = in;
         c->n_in = n_in;
         c->next_in = c->n_active = 0;
@@ -34,7 +38,9 @@ void candidates_start(Candidates *c, const CallIn *in, guint32 n_in)
 
 static void grow(Candidates *c)
 {
-        c->size = c->size ? c->size * 2 : 64;
+        guint32 old = c->size;
+
+        c->size = old ? old * 2 : 64;
         c->enter = g_renew(gint64, c->enter, c->size);
         c->reply = g_renew(gint64, c->reply, c->size);
         c->busy_until = g_renew(gint64, c->busy_until, c->size);
@@ -42,6 +48,8 @@ static void grow(Candidates *c)
         c->caller = g_renew(guint32, c->caller, c->size);
         c->which = g_renew(guint32, c->which, c->size);
         c->found = g_renew(guint32, c->found, c->size);
+        for (guint32 i = old; i < c->size; i++)
+                c->reply[i] = G_MININT64;
 }
 
 /* Forgets the calls that were replied to before the moment given. */
@@ -58,6 +66,8 @@ static void forget(Candidates *c, gint64 before)
                 c->which[kept] = c->which[i];
                 kept += c->reply[i] >= before;
         }
+        for (guint32 i = kept; i < c->n_active; i++)
+                c->reply[i] = G_MININT64;
         c->n_active = kept;
         /* About as many calls are over by then as have come. */
         c->sweep_at = MAX(kept + kept / 4, FEW_ACTIVE);
@@ -74,7 +84,7 @@ static inline void activate(Candidates *c, gint64 before, gint64 over)
                 c->next_in++;
                 if (p->reply < over)
                         continue;
-                if (G_UNLIKELY(i == c->size))
+                if (G_UNLIKELY(i + AT_ONCE >= c->size))
                         grow(c);
                 c->enter[i] = p->enter;
                 c->reply[i] = p->reply;
@@ -88,16 +98,21 @@ static inline void activate(Candidates *c, gint64 before, gint64 over)
 guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
 {
         gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
-        guint32 n_found = 0, n;
+        guint32 n_found = 0, n, *found;
+        const gint64 *reply;
 
         activate(c, start + c->window, start - c->window);
         if (c->n_active > c->sweep_at)
                 forget(c, start - c->window);
         n = c->n_active;
-        for (guint32 i = 0; i < n; i++) {
-                c->found[n_found] = i; /* no branch: half of them would be missed */
-                n_found += c->reply[i] >= latest;
-        }
+        reply = c->reply;
+        found = c->found;
+        /* No branch on each: half of them would be missed. */
+        for (guint32 i = 0; i < n; i += AT_ONCE)
+                for (guint32 k = i; k < i + AT_ONCE; k++) {
+                        found[n_found] = k;
+                        n_found += reply[k] >= latest;
+                }
         /* A node that calls itself: a call could be its own parent. */
         if (G_UNLIKELY(c->cycles)) {
                 guint32 kept = 0;

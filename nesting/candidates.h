@@ -34,7 +34,7 @@ typedef struct {
 
         /* The active calls: those that some later child may have as its parent, by
          * enter. A column for each thing that a sweep goes through. */
-        gint64 *enter, *reply;
+        gint64 *enter, *reply; /* reply is G_MININT64 after the last */
         gint64 *busy_until;    /* the user's; the latest end of its children, */
         gint64 *crowded_until; /* and the latest but one; NEVER_BUSY: none yet */
         guint32 *caller;

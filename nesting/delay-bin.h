@@ -30,11 +30,11 @@ void delay_bins_init(DelayBins *bins);
 guint delay_bin_slowly(const DelayBins *bins, gint64 delay);
 
 /* The same for a delay of at least 1. */
-static inline guint delay_bin_positive(const DelayBins *bins, gint64 delay)
+static inline gsize delay_bin_positive(const DelayBins *bins, gint64 delay)
 {
         double d = delay;
         guint64 bits;
-        guint guess;
+        gsize guess;
 
         if (G_UNLIKELY(delay > DELAY_EXACT))
                 return delay_bin_slowly(bins, delay);

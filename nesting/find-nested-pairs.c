@@ -25,9 +25,10 @@ static double penalty(guint32 count, double exponent)
         return count <= 1 || exponent == 0 ? 1 : 1 / power(count, exponent);
 }
 
-/* What the children that parent has so far leave of the score of one more. */
-static double remaining(const NestingOptions *options, const NodeCalls *node, const CallIn *parent,
-                        const CallOut *child)
+/* What the children that parent has so far leave of the score of one more. Kept
+ * out of the loop that calls it, which needs the registers. */
+G_NO_INLINE static double remaining(const NestingOptions *options, const NodeCalls *node,
+                                    const CallIn *parent, const CallOut *child)
 {
         guint32 overlapping = 0, same = 0, any = 0;
 

@@ -291,20 +291,22 @@ static void count_waiting(PatternEntry *entry)
         entry->n_waiting = 0;
 }
 
-/* Where the times of one more instance go. Most patterns are rare, so there is
- * room for one at first. */
+/* Where the times of one more instance go. Most patterns are rare: the more often
+ * one was seen, the more room it gets. */
 static NodeTimes *wait_for_more(PatternEntry *entry)
 {
         guint32 n = entry->pattern.n_nodes;
 
         if (entry->n_waiting == entry->room) {
-                guint32 most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
+                gsize most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
+                gsize room = CLAMP(entry->pattern.count, MIN(4, most), most);
 
-                if (entry->room < most) {
-                        entry->room = CLAMP(2 * entry->room, 1, most);
-                        entry->waiting = g_renew(NodeTimes, entry->waiting, (gsize)entry->room * n);
-                } else {
+                if (entry->n_waiting > 0)
                         count_waiting(entry);
+                if (room >= 2 * entry->room) {
+                        g_free(entry->waiting);
+                        entry->room = room;
+                        entry->waiting = g_new(NodeTimes, room * n);
                 }
         }
         return entry->waiting + (gsize)entry->n_waiting++ * n;
