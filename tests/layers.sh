@@ -28,7 +28,8 @@ may tracefmt 'tracefmt'
 may capture 'tracefmt|capture'
 may paths 'tracefmt|paths'
 may nesting 'tracefmt|paths|nesting'
-may tools 'tracefmt|capture|paths|nesting|tools'
+may skewer 'tracefmt|skewer'
+may tools 'tracefmt|capture|paths|nesting|skewer|tools'
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {
