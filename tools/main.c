@@ -19,6 +19,7 @@ static const struct {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
+        { "skewer", tool_skewer, "adds skew to the clocks of a trace, finds it, removes it" },
 };
 
 static void print_usage(FILE *to)

@@ -21,6 +21,7 @@ enum {
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
 int tool_nesting(int argc, char **argv);
+int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 
 /* Prints "ravel VERB: message" on stderr, in one line with control characters escaped; frees
