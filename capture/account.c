@@ -46,6 +46,9 @@ char *account_summary(const Account *account)
         append_any(text, n[ACCOUNT_UNANSWERED], "call without return", "calls without return");
         append_any(text, n[ACCOUNT_RETURN_WITHOUT_CALL], "return whose call was not seen",
                    "returns whose call was not seen");
+        append_any(text, n[ACCOUNT_ROLE_BY_PORTS],
+                   "connection whose server is known by the port numbers",
+                   "connections whose server is known by the port numbers");
         append_any(text, n[ACCOUNT_UNPARSED], "piece not understood", "pieces not understood");
         append_any(text, n[ACCOUNT_HOLES], "hole", "holes");
         append_any(text, unused, "packet not used", "packets not used");
@@ -90,6 +93,19 @@ static void judge_roles(const Account *account, GPtrArray *lines)
                                                "who calls: say which ports serve, for instance "
                                                "with%s",
                                                n[ACCOUNT_ROLE_UNKNOWN], ports));
+}
+
+static void judge_doubt(const Account *account, GPtrArray *lines)
+{
+        guint64 doubted = account->count[ACCOUNT_ROLE_DOUBTED];
+        if (doubted)
+                g_ptr_array_add(lines, g_strdup_printf("%" G_GUINT64_FORMAT
+                                                       " connections were open before the capture "
+                                                       "and were taken to be called from the end "
+                                                       "with the higher port, which has accepted "
+                                                       "others since: say with --proto "
+                                                       "PORT=generic which ports serve",
+                                                       doubted));
 }
 
 static void judge_calls(const Account *account, GPtrArray *lines)
@@ -139,6 +155,7 @@ char **account_judge(const Account *account)
                 judge_calls(account, lines);
         if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
                 judge_roles(account, lines);
+        judge_doubt(account, lines);
         if (account->to_itself > 0 && account->to_others == 0)
                 judge_one_address(account, lines);
         if (n[ACCOUNT_DROPPED_KERNEL] > n[ACCOUNT_PACKETS] / 100)

@@ -25,6 +25,11 @@
         X(FRAGMENTS_LOST, "fragments not used: datagram incomplete")                               \
         X(CONNECTIONS, "connections")                                                              \
         X(MID_STREAM, "connections whose start was not seen")                                      \
+        X(ROLE_BY_OPTION, "connections whose server is known by --proto")                          \
+        X(ROLE_BY_ACCEPT, "connections whose server is known by other connections")                \
+        X(ROLE_BY_NAME, "connections whose server is known by --nodes")                            \
+        X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
+        X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
         X(NO_PAYLOAD, "segments without payload")                                                  \
         X(REPEATED, "segments not used: repeated")                                                 \

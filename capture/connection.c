@@ -13,10 +13,22 @@ enum {
         OPEN_PATIENCE = 3600,
         CLOSED_PATIENCE = 10,
         UDP_PATIENCE = 30,
+        /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
+        FIRST_CLIENT_PORT = 32768,
 };
 
 /* What an OpenItem belongs to. */
 enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
+
+/* How it is known who calls, the surest first. */
+typedef enum {
+        BY_SYN,    /* its opening was seen */
+        BY_OPTION, /* --proto */
+        BY_ACCEPT, /* one end was seen to accept another connection */
+        BY_NAME,   /* --nodes names one end with its port, and so as a service */
+        BY_PORTS,  /* one end has a port as clients are given, and the other has not */
+        BY_NOTHING
+} Evidence;
 
 typedef struct Connection Connection;
 struct Connection {
@@ -27,6 +39,8 @@ struct Connection {
         guint8 protocol; /* IP_TCP or IP_UDP */
         guint8 patient;  /* on which list */
         guint8 payload;  /* a bit a side: it has sent some */
+        guint8 evidence; /* Evidence */
+        guint32 asked;   /* how many servers were known when there was none */
         gint64 seen;     /* in seconds */
         OpenItem held;   /* open while segments wait */
         TcpConnection tcp;
@@ -191,24 +205,45 @@ static TcpSink sink_for(SinkUser *user)
         return (TcpSink){ sink_bytes, sink_missing, sink_end, user };
 }
 
-/* Which side calls, and what is spoken where the user has said so. */
-static guint client_find(const ConnectionTable *t, const Connection *c, const TcpSegment *segment,
-                         guint side, const Protocol **protocol)
+static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence)
 {
-        const Protocol *by_port[2] = { NULL, NULL };
-        gboolean serves[2];
-        for (guint i = 0; t->ports && i < 2; i++)
-                by_port[i] = t->ports[c->port[i]];
-        *protocol = by_port[0] ? by_port[0] : by_port[1];
-        if (segment && (segment->flags & TCP_SYN))
-                return segment->flags & TCP_ACK ? !side : side;
-        if (!by_port[0] != !by_port[1])
-                return by_port[0] ? 1 : 0;
-        for (guint i = 0; i < 2; i++)
-                serves[i] = server_is_known(t, c->address[i], c->port[i]);
-        if (serves[0] != serves[1])
-                return serves[0] ? 1 : 0;
+        switch (evidence) {
+        case BY_OPTION:
+                return t->ports && t->ports[c->port[side]];
+        case BY_ACCEPT:
+                return server_is_known(t, c->address[side], c->port[side]);
+        case BY_NAME:
+                return node_names_has_port(t->names, c->address[side], c->port[side]);
+        case BY_PORTS:
+                return c->port[side] < FIRST_CLIENT_PORT;
+        case BY_SYN:
+        case BY_NOTHING:
+                break;
+        }
+        return FALSE;
+}
+
+/* Which side calls on a connection whose opening was not seen, or NO_SIDE: the one
+ * whose other alone serves, by the surest evidence that says so. */
+static guint client_find(const ConnectionTable *t, Connection *c)
+{
+        c->asked = (guint32)t->n_servers;
+        for (c->evidence = BY_OPTION; c->evidence < BY_NOTHING; c->evidence++) {
+                gboolean first = serves(t, c, 0, c->evidence),
+                         second = serves(t, c, 1, c->evidence);
+                if (first != second)
+                        return first ? 1 : 0;
+        }
+        c->evidence = BY_NOTHING;
         return NO_SIDE;
+}
+
+/* A role that was not known may be by now: an end has since accepted a connection. */
+static void client_find_late(const ConnectionTable *t, Connection *c)
+{
+        if (c->evidence == BY_NOTHING && c->asked != t->n_servers &&
+            c->exchange.pairing.client == NO_SIDE)
+                c->exchange.pairing.client = (guint8)client_find(t, c);
 }
 
 /* A conversation begins; the segment is the first that was seen of it. */
@@ -218,10 +253,18 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         Account *account = t->context->account;
         gboolean start_seen = segment && (segment->flags & TCP_SYN);
         NodeId node[2];
-        const Protocol *protocol;
-        guint client = client_find(t, c, segment, side, &protocol);
-        for (guint i = 0; i < 2; i++)
+        const Protocol *protocol = NULL;
+        guint client = NO_SIDE;
+        c->evidence = BY_SYN;
+        if (start_seen)
+                client = segment->flags & TCP_ACK ? !side : side;
+        else if (segment)
+                client = client_find(t, c);
+        for (guint i = 0; i < 2; i++) {
                 node[i] = node_names_lookup(t->names, c->address[i], c->port[i]);
+                if (t->ports && !protocol)
+                        protocol = t->ports[c->port[i]];
+        }
         if (protocol && protocol != &protocol_generic && protocol->datagrams != !segment)
                 protocol = NULL;
         c->payload = 0;
@@ -240,6 +283,22 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         account->to_named += node[0] != node[1];
 }
 
+/* By what evidence it was known who calls, where the opening and the content did not say. */
+static void account_role(const ConnectionTable *t, const Connection *c)
+{
+        static const AccountEntry entries[] = { [BY_OPTION] = ACCOUNT_ROLE_BY_OPTION,
+                                                [BY_ACCEPT] = ACCOUNT_ROLE_BY_ACCEPT,
+                                                [BY_NAME] = ACCOUNT_ROLE_BY_NAME,
+                                                [BY_PORTS] = ACCOUNT_ROLE_BY_PORTS };
+        guint client = c->exchange.pairing.client;
+        if (c->protocol != IP_TCP || c->exchange.parsed || !c->payload || c->evidence == BY_SYN ||
+            c->evidence == BY_NOTHING)
+                return;
+        account_add(t->context->account, entries[c->evidence]);
+        if (c->evidence == BY_PORTS && server_is_known(t, c->address[client], c->port[client]))
+                account_add(t->context->account, ACCOUNT_ROLE_DOUBTED);
+}
+
 /* The conversation is over: everything that waits is written or counted. */
 static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
 {
@@ -249,6 +308,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
         exchange_clear(&c->exchange, now, t->context);
         sequencer_close(&c->held);
+        account_role(t, c);
         if (c->protocol == IP_TCP && c->payload)
                 *(c->payload == 3 ? &account->tcp_two_sided : &account->tcp_one_sided) += 1;
 }
@@ -377,6 +437,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         }
         if ((segment->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
                 server_add(t, ip->source, segment->source_port);
+        client_find_late(t, c);
         if (segment->length == 0)
                 account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
         else

@@ -282,3 +282,11 @@ NodeId node_names_lookup(NodeNames *names, Address address, guint16 port)
         const Rule *rule = names->rules->len ? rule_find(names, address, port) : NULL;
         return rule ? rule->node : address_node(names, address);
 }
+
+gboolean node_names_has_port(NodeNames *names, Address address, guint16 port)
+{
+        if (!names->sorted)
+                rules_sort(names);
+        const Rule *rule = names->rules->len ? rule_find(names, address, port) : NULL;
+        return rule && rule->port == port;
+}

@@ -34,4 +34,7 @@ gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const cha
 
 NodeId node_names_lookup(NodeNames *names, Address address, guint16 port);
 
+/* Whether a line names just this address and port. */
+gboolean node_names_has_port(NodeNames *names, Address address, guint16 port);
+
 #endif

@@ -57,6 +57,16 @@ static WaitingCall call_take(Pairing *p, guint index)
         return call;
 }
 
+/* The last call that side made was none. */
+static void call_withdraw(Pairing *p, guint side)
+{
+        for (guint i = p->n_calls; i-- > 0;)
+                if (call_at(p, i)->side == side) {
+                        call_take(p, i);
+                        return;
+                }
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -178,13 +188,14 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         if (kind == KIND_CALL && m->seen) {
                 if (m->keyed && call_find(p, !side, TRUE, m->number) >= 0) {
                         account_add(context->account, ACCOUNT_REPEATED_CALLS);
+                        m->kind = KIND_NOTHING;
                         return FALSE;
                 }
                 if (p->n_calls > 0)
                         p->pipelined = TRUE;
                 WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side };
                 call_push(p, call, context);
-                if (context->label && context->label->len > 0)
+                if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
         }
         item_update(p, side, context);
@@ -212,6 +223,8 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 void pairing_abandon(Pairing *p, guint side)
 {
         MessageInProgress *m = &p->message[side];
+        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
+                call_withdraw(p, side);
         sequencer_close(&m->item);
         g_clear_pointer(&m->label, g_free);
         m->open = FALSE;

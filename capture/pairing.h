@@ -70,7 +70,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
 /* What the open message is, and how it will end. parsed gives key and call, and
- * may be NULL. FALSE where it is a call that was already made, to be forgotten. */
+ * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is a call that was already made, to be forgotten. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
 
@@ -80,7 +80,7 @@ void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContex
 /* The open message is complete, at stamp. Nothing where none is open. */
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
-/* The open message was none. */
+/* The open message was none, nor does it wait for a return, unless it is written. */
 void pairing_abandon(Pairing *p, guint side);
 
 /* The open message of side may not wait any longer: it is written with what is

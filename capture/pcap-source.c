@@ -40,7 +40,6 @@ struct PcapSource {
         ByteSource *bytes;
         guint64 n_bytes;
         char head[33]; /* the first of them, and a NUL */
-        int poll_fd;   /* to wait on before reading, or -1 */
         GError *read_error;
 };
 
@@ -59,8 +58,8 @@ static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
                 if (ready > 0 || (ready < 0 && errno != EINTR))
                         return TRUE;
                 gint64 now = monotonic_ns();
-                if (ready == 0 && s->options.idle)
-                        s->options.idle(s->options.user, now - since);
+                if (ready == 0 && s->options.idle && !s->options.idle(s->options.user, now - since))
+                        s->stopped = TRUE;
                 if (ready == 0)
                         since = now;
         }
@@ -69,16 +68,17 @@ static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
 
 /* --- files ----------------------------------------------------------------- */
 
+static gboolean wait_for_bytes(gpointer user, int fd)
+{
+        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+        return wait_for(user, &poll_fd, 1);
+}
+
 static ssize_t cookie_read(void *cookie, char *buffer, size_t n)
 {
         PcapSource *s = cookie;
         if (s->stopped || s->read_error)
                 return 0;
-        if (s->poll_fd >= 0) {
-                struct pollfd fd = { .fd = s->poll_fd, .events = POLLIN };
-                if (!wait_for(s, &fd, 1))
-                        return 0;
-        }
         gssize got = byte_source_read(s->bytes, buffer, n, &s->read_error);
         if (got > 0 && s->n_bytes < sizeof s->head - 1)
                 memcpy(s->head + s->n_bytes, buffer,
@@ -152,12 +152,11 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         cookie_io_functions_t functions = { .read = cookie_read };
         char text[PCAP_ERRBUF_SIZE] = "";
         s->options = *options;
-        s->poll_fd = -1;
         if (!(s->bytes = byte_source_new(path, error)))
                 return NULL;
         s->name = g_strdup(byte_source_name(s->bytes));
-        if (strcmp(path, "-") == 0 && pcap_source_path_is_live(path))
-                s->poll_fd = STDIN_FILENO;
+        if (pcap_source_path_is_live(path))
+                byte_source_set_wait(s->bytes, wait_for_bytes, s);
         FILE *file = fopencookie(s, "r", functions);
         g_assert(file);
         setvbuf(file, NULL, _IOFBF, FILE_BUFFER);
@@ -250,7 +249,6 @@ PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
 {
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         s->options = *options;
-        s->poll_fd = -1;
         if (n > MAX_INTERFACES) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "%u interfaces: expected at most %d", n, MAX_INTERFACES);

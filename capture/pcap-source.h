@@ -16,9 +16,9 @@ typedef struct {
         int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
         gboolean promiscuous; /* live */
         /* Called with a live source or a pipe when no packet has come for about a
-         * fifth of a second, with the ns that passed since the last packet or
-         * call. May be NULL. */
-        void (*idle)(gpointer user, gint64 ns);
+         * fifth of a second, also while it is opened, with the ns that passed since
+         * the last packet or call. FALSE stops the source. May be NULL. */
+        gboolean (*idle)(gpointer user, gint64 ns);
         gpointer user;
 } PcapOptions;
 

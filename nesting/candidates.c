@@ -3,6 +3,11 @@
 
 #include <string.h>
 
+enum {
+        AT_ONCE = 4,     /* active calls looked at without asking whether there are so many */
+        FEW_ACTIVE = 24, /* fewer are not gone through for those that are over */
+};
+
 void candidates_init(Candidates *c, gint64 window, gboolean cycles)
 {
         memset(c, 0, sizeof *c);
@@ -12,22 +17,41 @@ void candidates_init(Candidates *c, gint64 window, gboolean cycles)
 
 void candidates_clear(Candidates *c)
 {
-        g_free(c->active);
+        g_free(c->enter);
+        g_free(c->reply);
+        g_free(c->busy_until);
+        g_free(c->crowded_until);
+        g_free(c->jammed_until);
+        g_free(c->caller);
+        g_free(c->which);
         g_free(c->found);
 }
 
 void candidates_start(Candidates *c, const CallIn *in, guint32 n_in)
 {
+        for (guint32 i = 0; i < c->n_active; i++)
+                c->reply[i] = G_MININT64;
         c->in = in;
         c->n_in = n_in;
         c->next_in = c->n_active = 0;
+        c->sweep_at = FEW_ACTIVE;
 }
 
 static void grow(Candidates *c)
 {
-        c->size = c->size ? c->size * 2 : 64;
-        c->active = g_renew(CallIn, c->active, c->size);
+        guint32 old = c->size;
+
+        c->size = old ? old * 2 : 64;
+        c->enter = g_renew(gint64, c->enter, c->size);
+        c->reply = g_renew(gint64, c->reply, c->size);
+        c->busy_until = g_renew(gint64, c->busy_until, c->size);
+        c->crowded_until = g_renew(gint64, c->crowded_until, c->size);
+        c->jammed_until = g_renew(gint64, c->jammed_until, c->size);
+        c->caller = g_renew(guint32, c->caller, c->size);
+        c->which = g_renew(guint32, c->which, c->size);
         c->found = g_renew(guint32, c->found, c->size);
+        for (guint32 i = old; i < c->size; i++)
+                c->reply[i] = G_MININT64;
 }
 
 /* Forgets the calls that were replied to before the moment given. */
@@ -35,49 +59,69 @@ static void forget(Candidates *c, gint64 before)
 {
         guint32 kept = 0;
 
-        for (guint32 i = 0; i < c->n_active; i++)
-                if (c->active[i].reply >= before)
-                        c->active[kept++] = c->active[i];
+        for (guint32 i = 0; i < c->n_active; i++) {
+                c->enter[kept] = c->enter[i];
+                c->reply[kept] = c->reply[i];
+                c->busy_until[kept] = c->busy_until[i];
+                c->crowded_until[kept] = c->crowded_until[i];
+                c->jammed_until[kept] = c->jammed_until[i];
+                c->caller[kept] = c->caller[i];
+                c->which[kept] = c->which[i];
+                kept += c->reply[i] >= before;
+        }
+        for (guint32 i = kept; i < c->n_active; i++)
+                c->reply[i] = G_MININT64;
         c->n_active = kept;
+        /* About as many calls are over by then as have come. */
+        c->sweep_at = MAX(kept + kept / 4, FEW_ACTIVE);
+}
+
+/* Makes the calls active that entered before the moment given and are not over at
+ * another: later children start later, so what is over now is over for them. */
+static inline void activate(Candidates *c, gint64 before, gint64 over)
+{
+        while (c->next_in < c->n_in && c->in[c->next_in].enter < before) {
+                const CallIn *p = &c->in[c->next_in];
+                guint32 i = c->n_active;
+
+                c->next_in++;
+                if (p->reply < over)
+                        continue;
+                if (G_UNLIKELY(i + AT_ONCE >= c->size))
+                        grow(c);
+                c->enter[i] = p->enter;
+                c->reply[i] = p->reply;
+                c->busy_until[i] = c->crowded_until[i] = c->jammed_until[i] = NEVER_BUSY;
+                c->caller[i] = p->caller;
+                c->which[i] = c->next_in - 1;
+                c->n_active++;
+        }
 }
 
 guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
 {
-        gint64 window = c->window;
-        gint64 latest = MAX(start, end) - window; /* a broken call may end before it starts */
-        guint32 n_found = 0, alive = 0;
+        gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
+        guint32 n_found = 0, n, *found;
+        const gint64 *reply;
 
-        while (c->next_in < c->n_in && c->in[c->next_in].enter < start + window) {
-                const CallIn *p = &c->in[c->next_in++];
-
-                /* Later children start later: what is over now is over for them. */
-                if (p->reply < start - window)
-                        continue;
-                if (G_UNLIKELY(c->n_active == c->size))
-                        grow(c);
-                c->active[c->n_active++] = *p;
-        }
-        for (guint32 i = 0; i < c->n_active; i++) {
-                gint64 reply = c->active[i].reply;
-
-                c->found[n_found] = i; /* no branch: half of them would be missed */
-                n_found += reply >= latest;
-                alive += reply >= start - window;
-        }
-        if (c->n_active - alive > alive / 4) {
-                forget(c, start - window);
-                n_found = 0;
-                for (guint32 i = 0; i < c->n_active; i++) {
-                        c->found[n_found] = i;
-                        n_found += c->active[i].reply >= latest;
+        activate(c, start + c->window, start - c->window);
+        if (c->n_active > c->sweep_at)
+                forget(c, start - c->window);
+        n = c->n_active;
+        reply = c->reply;
+        found = c->found;
+        /* No branch on each: half of them would be missed. */
+        for (guint32 i = 0; i < n; i += AT_ONCE)
+                for (guint32 k = i; k < i + AT_ONCE; k++) {
+                        found[n_found] = k;
+                        n_found += reply[k] >= latest;
                 }
-        }
         /* A node that calls itself: a call could be its own parent. */
         if (G_UNLIKELY(c->cycles)) {
                 guint32 kept = 0;
 
                 for (guint32 i = 0; i < n_found; i++)
-                        if (c->active[c->found[i]].call != child)
+                        if (c->in[c->which[c->found[i]]].call != child)
                                 c->found[kept++] = c->found[i];
                 n_found = kept;
         }

@@ -17,11 +17,14 @@
 /* A call into a node. */
 typedef struct {
         gint64 enter, reply;
-        gint64 busy_until; /* the latest end of the children it was given so far */
-        guint32 call;      /* index into the calls */
-        guint32 caller;    /* the number of its caller among the node's callers */
-        guint32 children;  /* the latest of those, an index into the calls out; NO_PARENT: none */
+        guint32 call;     /* index into the calls */
+        guint32 caller;   /* the number of its caller among the node's callers */
+        guint32 children; /* the latest it was given, an index into the calls out; NO_PARENT: none
+                           */
 } CallIn;
+
+/* Before all stamps, and after G_MININT64. */
+#define NEVER_BUSY (G_MININT64 + 1)
 
 typedef struct {
         const CallIn *in; /* by enter */
@@ -29,9 +32,18 @@ typedef struct {
         gint64 window;
         gboolean cycles; /* clocks may disagree, so that a call may lie within itself */
 
-        CallIn *active; /* those that some later child may have as its parent; by enter */
+        /* The active calls: those that some later child may have as its parent, by
+         * enter. A column for each thing that a sweep goes through. */
+        gint64 *enter, *reply; /* reply is G_MININT64 after the last */
+        gint64 *busy_until;    /* the user's; the latest end of its children, */
+        gint64 *crowded_until; /* the latest but one, */
+        gint64 *jammed_until;  /* and the latest but two; NEVER_BUSY: none yet */
+        guint32 *caller;
+        guint32 *which; /* index into in */
         guint32 n_active, size;
-        guint32 *found; /* indices into active: the candidates, earliest first */
+        guint32 sweep_at; /* so many active calls, and those that are over are forgotten */
+
+        guint32 *found; /* indices of active calls: the candidates, earliest first */
 } Candidates;
 
 void candidates_init(Candidates *c, gint64 window, gboolean cycles);

@@ -29,11 +29,12 @@ void delay_bins_init(DelayBins *bins);
 /* The same for any delay. */
 guint delay_bin_slowly(const DelayBins *bins, gint64 delay);
 
-static inline guint delay_bin(const DelayBins *bins, gint64 delay)
+/* The same for a delay of at least 1. */
+static inline gsize delay_bin_positive(const DelayBins *bins, gint64 delay)
 {
-        double d = delay < 1 ? 1 : delay;
+        double d = delay;
         guint64 bits;
-        guint guess;
+        gsize guess;
 
         if (G_UNLIKELY(delay > DELAY_EXACT))
                 return delay_bin_slowly(bins, delay);
@@ -41,6 +42,11 @@ static inline guint delay_bin(const DelayBins *bins, gint64 delay)
         memcpy(&bits, &d, 8);
         guess = bins->guess[(bits >> 47) - 1023 * DELAY_OCTAVE];
         return guess + (delay >= bins->edge[guess + 1]);
+}
+
+static inline guint delay_bin(const DelayBins *bins, gint64 delay)
+{
+        return delay_bin_positive(bins, MAX(delay, 1));
 }
 
 #endif

@@ -84,24 +84,26 @@ typedef struct {
 
 /* The children of each call, linked, the latest first. */
 typedef struct {
-        guint32 *first, *next; /* by call; NO_PARENT: none */
+        guint32 first; /* NO_PARENT: none */
+        guint32 next;  /* of its parent's; NO_PARENT: none */
 } Children;
 
-static void link_children(const Nesting *n, Children *children)
+/* By call. */
+static Children *link_children(const Nesting *n)
 {
-        gsize size = n->calls.n * sizeof(guint32);
+        gsize size = n->calls.n * sizeof(Children);
+        Children *children = big_renew(NULL, 0, size);
 
-        children->first = big_renew(NULL, 0, size);
-        children->next = big_renew(NULL, 0, size);
-        memset(children->first, 0xff, size);
+        memset(children, 0xff, size);
         for (guint32 i = 0; i < n->calls.n; i++) {
                 guint32 parent = n->calls.cause[i].parent;
 
                 if (parent == NO_PARENT)
                         continue;
-                children->next[i] = children->first[parent];
-                children->first[parent] = i;
+                children[i].next = children[parent].first;
+                children[parent].first = i;
         }
+        return children;
 }
 
 /* The instance in hand, and the calls still to be put into it. */
@@ -173,7 +175,7 @@ static void gather(const Nesting *n, const Children *children, guint32 root, Ins
                                   .call = i };
                 if (n->ids)
                         to->id = nesting_call_id(n, i, &to->id_length);
-                for (guint32 k = children->first[i]; k != NO_PARENT; k = children->next[k])
+                for (guint32 k = children[i].first; k != NO_PARENT; k = children[k].next)
                         push(g, k, place);
                 if (c->both_ends || n->options.window > 0)
                         sort_siblings(c, g->stack + bottom, g->n_stack - bottom);
@@ -196,23 +198,27 @@ static void summarise(const Nesting *n, PathSet *set)
 
 gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
 {
-        g_autofree Cut *cuts = find_cuts(n);
+        g_autofree Cut *cuts = NULL;
+        g_autofree guint32 *roots = NULL;
         Instance instance = { 0 };
-        Children children;
+        Children *children;
         guint32 n_roots;
-        g_autofree guint32 *roots = find_roots(n, &n_roots);
         guint64 number = 0;
         gboolean ok = TRUE;
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
-        link_children(n, &children);
+        if (n->calls.n == 0)
+                return TRUE;
+        cuts = find_cuts(n);
+        roots = find_roots(n, &n_roots);
+        children = link_children(n);
         for (guint32 i = 0; ok && i < n_roots; i++) {
                 const Cut *cut = &cuts[n->calls.nodes[roots[i]].caller];
                 Span span = n->calls.at_caller[roots[i]];
                 gboolean is_cut = span.to <= cut->returned || span.from > cut->called;
 
-                gather(n, &children, roots[i], &instance);
+                gather(n, children, roots[i], &instance);
                 if (is_cut)
                         path_set_summary(set)->cut_instances++;
                 else
@@ -222,8 +228,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError 
                                 (CallPlace){ number, is_cut ? NO_PATTERN : path_set_latest(set) };
                 number += !is_cut;
         }
-        big_free(children.first, n->calls.n * sizeof *children.first);
-        big_free(children.next, n->calls.n * sizeof *children.next);
+        big_free(children, n->calls.n * sizeof *children);
         g_free(instance.path);
         g_free(instance.stack);
         return ok;

@@ -25,67 +25,118 @@ static double penalty(guint32 count, double exponent)
         return count <= 1 || exponent == 0 ? 1 : 1 / power(count, exponent);
 }
 
-/* What remains of a score of parent's, its children so far considered. */
-static double penalise(const Nesting *n, const NodeCalls *node, double score, const CallIn *parent,
-                       const CallOut *child)
+/* What the children that parent has so far leave of the score of one more. Kept
+ * out of the loop that calls it, which needs the registers. */
+G_NO_INLINE static double remaining(const NestingOptions *options, const NodeCalls *node,
+                                    const CallIn *parent, const CallOut *child)
 {
         guint32 overlapping = 0, same = 0, any = 0;
 
         for (guint32 k = parent->children; k != NO_PARENT; k = node->out[k].before) {
                 const CallOut *other = &node->out[k];
 
-                overlapping += other->start < child->end && child->start < other->end;
+                overlapping += (other->start < child->end) & (child->start < other->end);
                 same += other->callee == child->callee;
                 any++;
         }
-        return score * penalty(overlapping, n->options.overlap) * penalty(same, n->options.same) *
-               penalty(any, n->options.any);
+        return penalty(overlapping, options->overlap) * penalty(same, options->same) *
+               penalty(any, options->any);
 }
 
-/* Is call an ancestor of descendant, or descendant itself? */
-static gboolean is_ancestor(const Nesting *n, guint32 call, guint32 descendant)
+/* Drops the candidates that child itself has caused, directly or not. */
+static guint32 drop_descendants(const Nesting *n, const NodeCalls *node, Candidates *candidates,
+                                guint32 n_found, guint32 child)
 {
-        while (descendant != NO_PARENT && descendant != call)
-                descendant = n->calls.cause[descendant].parent;
-        return descendant == call;
+        guint32 kept = 0;
+
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 p = candidates->found[k];
+                guint32 ancestor = node->in[candidates->which[p]].call;
+
+                while (ancestor != NO_PARENT && ancestor != child)
+                        ancestor = n->calls.cause[ancestor].parent;
+                candidates->found[kept] = p;
+                kept += ancestor == NO_PARENT;
+        }
+        return kept;
+}
+
+/* Gives child i to its parent, the active call p. */
+static void add_child(NodeCalls *node, Candidates *candidates, guint32 i, guint32 p)
+{
+        CallOut *child = &node->out[i];
+        CallIn *parent = &node->in[candidates->which[p]];
+
+        child->before = parent->children;
+        parent->children = i;
+        if (child->end > candidates->busy_until[p]) {
+                candidates->jammed_until[p] = candidates->crowded_until[p];
+                candidates->crowded_until[p] = candidates->busy_until[p];
+                candidates->busy_until[p] = child->end;
+        } else if (child->end > candidates->crowded_until[p]) {
+                candidates->jammed_until[p] = candidates->crowded_until[p];
+                candidates->crowded_until[p] = child->end;
+        } else {
+                candidates->jammed_until[p] = MAX(candidates->jammed_until[p], child->end);
+        }
+}
+
+/* Finds the best of n_found candidates of child, an active call; FALSE where none
+ * has a score. */
+static gboolean find_best(const NestingOptions *options, const NodeCalls *node,
+                          const Candidates *candidates, guint32 n_found, const Scoreboard *board,
+                          const CallOut *child, guint32 *parent, double *probability)
+{
+        const gsize *rows = board->rows_of[child->callee];
+        const guint32 *found = candidates->found, *caller = candidates->caller;
+        const gint64 *enter = candidates->enter, *crowded_until = candidates->crowded_until,
+                     *jammed_until = candidates->jammed_until;
+        gint64 start = child->start + options->window;
+        /* Earlier children, which start earlier, overlap this one if they end later than
+         * it starts. One alone changes nothing, two always the same; more are counted. So
+         * are all where they matter in another way, or this one takes no time. */
+        double left[] = { 1, penalty(2, options->overlap) };
+        gboolean count = options->same != 0 || options->any != 0 || child->end <= child->start;
+        gint64 jammed = count ? G_MININT64 : child->start;
+        double best = 0, sum = 0;
+        guint32 chosen = 0;
+
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 p = found[k];
+                /* The sum of weights is far from 2^63. */
+                double score = (gint64)*scoreboard_cell(board, rows[caller[p]], start - enter[p]);
+
+                if (G_UNLIKELY(jammed_until[p] > jammed))
+                        score *= remaining(options, node, &node->in[candidates->which[p]], child);
+                else
+                        score *= left[crowded_until[p] > child->start];
+                sum += score;
+                /* Which is best cannot be predicted, so there is no branch on it. */
+                chosen ^= (chosen ^ p) & -(guint32)(score > best);
+                best = MAX(best, score);
+        }
+        *parent = chosen;
+        *probability = best / sum;
+        return best > 0;
 }
 
 void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates, const Scoreboard *board)
 {
-        gboolean by_kind = n->options.same != 0 || n->options.any != 0;
-
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
-                CallOut *child = &node->out[i];
-                gint64 start = child->start + n->options.window;
-                const guint32 *rows = board->rows_of[child->callee];
+                const CallOut *child = &node->out[i];
                 guint32 n_found =
                         candidates_find(candidates, child->start, child->end, child->call);
-                double best = 0, sum = 0;
-                CallIn *parent = NULL;
+                guint32 parent;
+                double probability;
 
-                for (guint32 k = 0; k < n_found; k++) {
-                        CallIn *p = &candidates->active[candidates->found[k]];
-                        /* The sum of weights is far from 2^63. */
-                        double score =
-                                (gint64)*scoreboard_cell(board, rows[p->caller], start - p->enter);
-
-                        /* Only a child that ended later than this one starts overlaps. */
-                        if (by_kind || p->busy_until > child->start)
-                                score = penalise(n, node, score, p, child);
-                        if (candidates->cycles && is_ancestor(n, child->call, p->call))
-                                continue;
-                        sum += score;
-                        if (score > best) {
-                                best = score;
-                                parent = p;
-                        }
-                }
-                if (!parent)
+                if (G_UNLIKELY(candidates->cycles))
+                        n_found = drop_descendants(n, node, candidates, n_found, child->call);
+                if (!find_best(&n->options, node, candidates, n_found, board, child, &parent,
+                               &probability))
                         continue;
-                n->calls.cause[child->call] = (Cause){ parent->call, best / sum };
-                child->before = parent->children;
-                parent->children = i;
-                parent->busy_until = MAX(parent->busy_until, child->end);
+                n->calls.cause[child->call] =
+                        (Cause){ node->in[candidates->which[parent]].call, probability };
+                add_child(node, candidates, i, parent);
         }
 }

@@ -81,6 +81,8 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
 {
         *length = (guint32)n->id_at[call];
+        if (*length == 0)
+                return "";
         return (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
 }
 
@@ -207,7 +209,6 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
                 node->in[i] =
                         (CallIn){ .enter = span.from,
                                   .reply = span.to,
-                                  .busy_until = G_MININT64,
                                   .call = call,
                                   .caller = number_of(callers, n->fold[c->nodes[call].caller]),
                                   .children = NO_PARENT };

@@ -12,11 +12,13 @@ void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, S
         candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *child = &node->out[i];
-                /* Shifted by the skew window, a delay stays positive. */
+                /* Shifted by the skew window, a delay is at least 1. */
                 gint64 start = child->start + n->options.window;
-                guint32 *rows = board->rows_of[child->callee];
+                const gsize *rows = board->rows_of[child->callee];
                 guint32 n_found =
                         candidates_find(candidates, child->start, child->end, child->call);
+                const guint32 *found, *caller;
+                const gint64 *enter;
                 guint64 weight;
 
                 if (n->candidates)
@@ -26,13 +28,15 @@ void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, S
                 n->children++;
                 n->nestings += n_found;
                 weight = SCORE_UNIT / n_found;
+                found = candidates->found;
+                enter = candidates->enter;
+                caller = candidates->caller;
                 for (guint32 k = 0; k < n_found; k++) {
-                        const CallIn *p = &candidates->active[candidates->found[k]];
-                        guint32 row = rows[p->caller];
+                        gsize row = rows[caller[found[k]]];
 
                         if (G_UNLIKELY(!row))
-                                row = scoreboard_add_row(board, child->callee, p->caller);
-                        *scoreboard_cell(board, row, start - p->enter) += weight;
+                                row = scoreboard_add_row(board, child->callee, caller[found[k]]);
+                        *scoreboard_cell(board, row, start - enter[found[k]]) += weight;
                 }
         }
         if (n->options.smooth > 0)

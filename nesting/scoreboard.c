@@ -23,7 +23,7 @@ static void free_tables(Scoreboard *b)
 void scoreboard_clear(Scoreboard *b)
 {
         free_tables(b);
-        big_free(b->rows, b->n_cells * sizeof *b->rows);
+        big_free(b->cells, b->room * sizeof *b->cells);
 }
 
 void scoreboard_start(Scoreboard *b, guint32 n_callers, guint32 n_callees, gint64 longest)
@@ -32,25 +32,26 @@ void scoreboard_start(Scoreboard *b, guint32 n_callers, guint32 n_callees, gint6
         b->n_callers = n_callers;
         b->n_callees = n_callees;
         b->n_bins = delay_bin(&b->bins, longest) + 1;
-        b->rows_of = g_new(guint32 *, n_callees);
+        b->rows_of = g_new(gsize *, n_callees);
         /* A large table costs memory only where it is touched. */
         for (guint32 c = 0; c < n_callees; c++)
-                b->rows_of[c] = g_new0(guint32, n_callers);
-        b->n_rows = 1;
+                b->rows_of[c] = g_new0(gsize, n_callers);
+        b->n_cells = b->n_bins;
 }
 
-guint32 scoreboard_add_row(Scoreboard *b, guint32 callee, guint32 caller)
+gsize scoreboard_add_row(Scoreboard *b, guint32 callee, guint32 caller)
 {
-        gsize cells = (b->n_rows + (gsize)1) * b->n_bins;
+        gsize row = b->n_cells;
 
-        if (cells > b->n_cells) {
-                gsize size = MAX(2 * cells, 1 << 14);
+        b->n_cells += b->n_bins;
+        if (b->n_cells > b->room) {
+                gsize room = MAX(2 * b->n_cells, 1 << 14);
 
-                b->rows = big_renew(b->rows, b->n_cells * sizeof *b->rows, size * sizeof *b->rows);
-                b->n_cells = size;
+                b->cells = big_renew(b->cells, b->room * sizeof *b->cells, room * sizeof *b->cells);
+                b->room = room;
         }
-        memset(b->rows + (gsize)b->n_rows * b->n_bins, 0, b->n_bins * sizeof *b->rows);
-        return b->rows_of[callee][caller] = b->n_rows++;
+        memset(b->cells + row, 0, b->n_bins * sizeof *b->cells);
+        return b->rows_of[callee][caller] = row;
 }
 
 void scoreboard_smooth(Scoreboard *b, double deviation)
@@ -61,8 +62,8 @@ void scoreboard_smooth(Scoreboard *b, double deviation)
 
         for (gint i = -reach; i <= reach; i++)
                 sum += kernel[i + reach] = exp(-0.5 * (i / deviation) * (i / deviation));
-        for (guint32 row = 1; row < b->n_rows; row++) {
-                guint64 *in = b->rows + (gsize)row * n;
+        for (gsize row = b->n_bins; row < b->n_cells; row += b->n_bins) {
+                guint64 *in = b->cells + row;
                 double out[N_DELAY_BINS] = { 0 };
 
                 for (gint bin = 0; bin < n; bin++) {

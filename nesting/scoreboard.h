@@ -22,11 +22,10 @@
 typedef struct {
         DelayBins bins;
         guint32 n_callers, n_callees;
-        guint32 n_bins;    /* in a row */
-        guint32 **rows_of; /* [callee][caller]: the row's number, 0: none yet */
-        guint64 *rows;     /* row 0 stays empty */
-        guint32 n_rows, rows_size;
-        gsize n_cells; /* that rows has room for */
+        guint32 n_bins;  /* in a row */
+        gsize **rows_of; /* [callee][caller]: where in cells the row begins, 0: none yet */
+        guint64 *cells;  /* the first row stays empty */
+        gsize n_cells, room;
 } Scoreboard;
 
 void scoreboard_init(Scoreboard *board);
@@ -36,13 +35,13 @@ void scoreboard_clear(Scoreboard *board); /* frees what it holds */
  * longer than longest (ns). */
 void scoreboard_start(Scoreboard *board, guint32 n_callers, guint32 n_callees, gint64 longest);
 
-/* Makes a row; returns its number. */
-guint32 scoreboard_add_row(Scoreboard *board, guint32 callee, guint32 caller);
+/* Makes a row; returns where it begins. */
+gsize scoreboard_add_row(Scoreboard *board, guint32 callee, guint32 caller);
 
-/* row: board->rows_of[callee][caller], not 0. */
-static inline guint64 *scoreboard_cell(const Scoreboard *board, guint32 row, gint64 delay)
+/* row: board->rows_of[callee][caller], not 0; delay: at least 1. */
+static inline guint64 *scoreboard_cell(const Scoreboard *board, gsize row, gint64 delay)
 {
-        return &board->rows[(gsize)row * board->n_bins + delay_bin(&board->bins, delay)];
+        return &board->cells[row + delay_bin_positive(&board->bins, delay)];
 }
 
 /* Convolves every histogram with a Gaussian of a standard deviation of so many

@@ -168,22 +168,26 @@ static inline gint128 add_squares(gint128 a, gint128 b)
 
 void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride)
 {
-        gint64 min = h->count ? h->min : G_MAXINT64, max = h->count ? h->max : G_MININT64;
+        gint64 min = G_MAXINT64, max = G_MININT64;
         gint128 sum = 0, square = 0;
 
-        for (gsize i = 0; i < n; i++, delays += stride) {
-                gint64 delay = *delays;
+        if (n == 0)
+                return;
+        for (gsize i = 0; i < n; i++) {
+                gint64 delay = delays[i * stride];
 
-                count_in_bin(h, bin_of(delay), 1);
                 min = MIN(min, delay);
                 max = MAX(max, delay);
                 sum += delay;
                 square = add_squares(square, (gint128)delay * delay);
         }
-        if (n == 0)
-                return;
-        h->min = min;
-        h->max = max;
+        h->min = h->count ? MIN(h->min, min) : min;
+        h->max = h->count ? MAX(h->max, max) : max;
+        if (min == max)
+                count_in_bin(h, bin_of(min), n);
+        else
+                for (gsize i = 0; i < n; i++)
+                        count_in_bin(h, bin_of(delays[i * stride]), 1);
         h->sum += sum;
         h->square = add_squares(h->square, square);
 }

@@ -18,9 +18,23 @@ typedef struct {
         gsize words; /* into PathSet.words: client, n times (callee, parent), n slots */
 } Variant;
 
+/* What an instance adds to the histograms of a node of its pattern. */
+typedef struct {
+        gint64 latency, call_delay, own, network;
+} NodeTimes;
+
+/* Instances wait here until there are enough of them to make going through the
+ * histograms worth while. */
+enum {
+        MAX_WAITING = 32,
+        MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
+};
+
 typedef struct {
         PathPattern pattern;
         double probability_sum;
+        NodeTimes *waiting; /* n_waiting times n_nodes */
+        guint32 n_waiting, room;
 } PatternEntry;
 
 /* An open-addressed table from hash to the index of something kept elsewhere. */
@@ -93,6 +107,7 @@ static void pattern_free(gpointer entry)
         }
         g_free(p->nodes);
         g_free(p->signature);
+        g_free(((PatternEntry *)entry)->waiting);
         g_free(entry);
 }
 
@@ -140,6 +155,18 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
  * of two overflows. */
 static void limit_times(PathCall *calls, guint32 n)
 {
+        const guint64 span = 2 * (guint64)PATH_TIME_LIMIT;
+        gboolean beyond = FALSE;
+
+        for (guint32 i = 0; i < n; i++) {
+                const PathCall *c = &calls[i];
+                beyond |= ((guint64)c->start + PATH_TIME_LIMIT > span) |
+                          ((guint64)c->enter + PATH_TIME_LIMIT > span) |
+                          ((guint64)c->reply + PATH_TIME_LIMIT > span) |
+                          ((guint64)c->end + PATH_TIME_LIMIT > span);
+        }
+        if (G_LIKELY(!beyond))
+                return;
         for (guint32 i = 0; i < n; i++) {
                 PathCall *c = &calls[i];
                 c->start = CLAMP(c->start, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
@@ -185,8 +212,8 @@ static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guin
 
         for (gsize at = id & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
                 guint32 found = t->places[at].index;
-                if (t->places[at].hash == id &&
-                    !strcmp(path_set_pattern(set, found)->signature, signature)) {
+                const PatternEntry *entry = g_ptr_array_index(set->patterns, found);
+                if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature)) {
                         g_free(signature);
                         return found;
                 }
@@ -246,6 +273,45 @@ static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 
         return variant_add(set, calls, n, hash);
 }
 
+/* Puts the instances that wait into the histograms. */
+static void count_waiting(PatternEntry *entry)
+{
+        guint32 n = entry->pattern.n_nodes, n_waiting = entry->n_waiting;
+        gsize stride = n * sizeof(NodeTimes) / sizeof(gint64);
+
+        for (guint32 i = 0; i < n; i++) {
+                PatternNode *node = &entry->pattern.nodes[i];
+                const NodeTimes *times = &entry->waiting[i];
+
+                histogram_add_all(&node->latency, &times->latency, n_waiting, stride);
+                histogram_add_all(&node->call_delay, &times->call_delay, n_waiting, stride);
+                histogram_add_all(&node->own, &times->own, n_waiting, stride);
+                histogram_add_all(&node->network, &times->network, n_waiting, stride);
+        }
+        entry->n_waiting = 0;
+}
+
+/* Where the times of one more instance go. Most patterns are rare: the more often
+ * one was seen, the more room it gets. */
+static NodeTimes *wait_for_more(PatternEntry *entry)
+{
+        guint32 n = entry->pattern.n_nodes;
+
+        if (entry->n_waiting == entry->room) {
+                gsize most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
+                gsize room = CLAMP(entry->pattern.count, MIN(4, most), most);
+
+                if (entry->n_waiting > 0)
+                        count_waiting(entry);
+                if (room >= 2 * entry->room) {
+                        g_free(entry->waiting);
+                        entry->room = room;
+                        entry->waiting = g_new(NodeTimes, room * n);
+                }
+        }
+        return entry->waiting + (gsize)entry->n_waiting++ * n;
+}
+
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 {
         g_assert(n >= 1 && calls[0].parent == NO_PARENT);
@@ -255,16 +321,13 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         const Variant *v = find_variant(set, calls, n);
         const guint32 *slot = set->words + v->words + 1 + 2 * (gsize)n;
         PatternEntry *entry = g_ptr_array_index(set->patterns, v->pattern);
+        NodeTimes *times = wait_for_more(entry);
         double probability = 1;
 
         for (guint32 i = 0; i < n; i++) {
-                PatternNode *node = &entry->pattern.nodes[slot[i]];
                 const PathCall *c = &calls[i];
                 gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
-                histogram_add(&node->latency, c->end - c->start);
-                histogram_add(&node->call_delay, delay);
-                histogram_add(&node->own, c->own);
-                histogram_add(&node->network, c->network);
+                times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own, c->network };
                 probability *= (double)c->probability;
         }
         entry->pattern.count++;
@@ -296,7 +359,10 @@ guint32 path_set_size(const PathSet *set)
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 {
         g_assert(pattern < set->patterns->len);
-        return &((PatternEntry *)g_ptr_array_index(set->patterns, pattern))->pattern;
+        PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
+        if (entry->n_waiting > 0)
+                count_waiting(entry);
+        return &entry->pattern;
 }
 
 const NodeTable *path_set_nodes(const PathSet *set)

@@ -84,13 +84,13 @@ step_fuzz() {
 	mkdir "$work/fuzz"
 	cd "$work/fuzz"
 	"$source/configure" -q CC=clang CFLAGS="${flags[*]} -fsanitize=fuzzer-no-link"
-	make -s -j"$jobs" libcapture.a libpaths.a libnesting.a libtracefmt.a
+	make -s -j"$jobs" libcapture.a libpaths.a libnesting.a libmaketrace.a libtracefmt.a
 	for target in "$source"/tests/fuzz/fuzz-*.c; do
 		name=$(basename "$target" .c)
 		# shellcheck disable=SC2046 # flags
-		clang "${flags[@]}" -fsanitize=fuzzer -I. -I"$source" -o "$name" "$target" \
-			libnesting.a libpaths.a libcapture.a libtracefmt.a \
-			$(pkg-config --cflags --libs glib-2.0 libpcap zlib libzstd)
+		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
+			libnesting.a libpaths.a libcapture.a libmaketrace.a libtracefmt.a \
+			$(pkg-config --cflags --libs glib-2.0 libpcap zlib libzstd) -lm
 		mkdir "$name.new"
 		"./$name" -max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 			-artifact_prefix="$name." "$name.new" "$source/tests/fuzz/corpus/${name#fuzz-}" \
@@ -137,6 +137,7 @@ step_determinism() {
 		cd results
 		../ravel capture -r shop.pcap.zst --nodes "$source/demo/shop.nodes" --labels -w shop
 		../ravel capture -r shop.pcap.zst --host 10.83.0.50 -w catalog
+		../ravel maketrace -w made "$source/tests/fuzz/corpus/maketrace/everything"
 		results ../ravel calm busy shop catalog
 	done
 	cd "$work/determinism"

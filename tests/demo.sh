@@ -16,7 +16,7 @@ command -v python3 >/dev/null || {
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-demo.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-"$ravel" capture --proto 5432=generic --proto 6379=generic -r "$demo/shop.pcap.zst" --nodes "$demo/shop.nodes" -w "$work/trace"
+"$ravel" capture -r "$demo/shop.pcap.zst" --nodes "$demo/shop.nodes" -w "$work/trace"
 "$ravel" nesting --method paper --format json -n 0 --calls "$work/calls" "$work/trace" >"$work/json"
 {
 	python3 "$check" patterns "$demo/shop.truth.tsv" "$work/json"

@@ -27,9 +27,10 @@ may() {
 may tracefmt 'tracefmt'
 may capture 'tracefmt|capture'
 may paths 'tracefmt|paths'
+may maketrace 'tracefmt|maketrace'
 may nesting 'tracefmt|paths|nesting'
 may skewer 'tracefmt|skewer'
-may tools 'tracefmt|capture|paths|nesting|skewer|tools'
+may tools 'tracefmt|capture|paths|nesting|maketrace|skewer|tools'
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {

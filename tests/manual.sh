@@ -16,7 +16,7 @@ result() { # NAME DIFFERENCE
 		echo "ok $n - $1"
 	else
 		echo "not ok $n - $1"
-		sed 's/^/# /' <<<"$2"
+		printf '# %s\n' "${2//$'\n'/$'\n# '}"
 		bad=1
 	fi
 }
@@ -30,7 +30,7 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in capture stats nesting skewer; do
+for verb in capture maketrace stats nesting skewer; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done

@@ -29,6 +29,7 @@ static inline char *scratch_write(const char *name, const char *data, gssize n)
         g_autoptr(GError) error = NULL;
         char *path = scratch_path(name);
 
+        g_unlink(path); /* a file that is replaced would be waited for to reach the disk */
         g_file_set_contents(path, data, n, &error);
         g_assert_no_error(error);
         return path;

@@ -152,16 +152,21 @@ static void datagram(Scene *s, guint side, gint64 ms, const char *text, gsize n)
         put_packet(s, out);
 }
 
-static void scene_end(Scene *s, const char *expected)
+static void scene_free(Scene *s)
 {
-        capture_finish(s->capture);
-        take_lines(s);
-        g_assert_cmpstr(s->lines->str, ==, expected);
         capture_free(s->capture);
         node_names_free(s->names);
         node_table_free(s->nodes);
         g_string_free(s->lines, TRUE);
         g_free(s);
+}
+
+static void scene_end(Scene *s, const char *expected)
+{
+        capture_finish(s->capture);
+        take_lines(s);
+        g_assert_cmpstr(s->lines->str, ==, expected);
+        scene_free(s);
 }
 
 static void check_count(const Scene *s, AccountEntry entry, guint64 expected)
@@ -201,6 +206,31 @@ static void test_keep_alive_and_labels(void)
                      "8 RET_SENT b>a 1000.118\n"
                      "9 CALL_SENT a>b 1000.12f label=GET%20/c\n"
                      "10 RET_SENT b>a 1000.12f\n");
+}
+
+/* A connection that is not HTTP, beside one that is. */
+static void test_no_label_of_others(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 6, "\1answer");
+        s->port[CLIENT] = 4096;
+        s->next[CLIENT] = 0x101;
+        s->next[SERVER] = 0x501;
+        say(s, CLIENT, 7, "GET /a HTTP/1.1\r\n\r\n");
+        s->port[CLIENT] = 4097;
+        s->next[CLIENT] = 0x106;
+        s->next[SERVER] = 0x509;
+        say(s, CLIENT, 8, "\1ask");
+        say(s, SERVER, 9, "\1answer");
+        scene_end(s, "5 CALL_SENT a>b 1001.102\n"
+                     "6 RET_SENT b>a 1001.102\n"
+                     "7 CALL_SENT a>b 1000.101 label=GET%20/a\n"
+                     "8 CALL_SENT a>b 1001.106\n"
+                     "9 RET_SENT b>a 1001.106\n");
 }
 
 static void test_pipelined(void)
@@ -284,6 +314,22 @@ static void test_mid_stream(void)
         check_count(s, ACCOUNT_BEFORE_BOUNDARY, 1);
         scene_end(s, "5 CALL_SENT a>b 1000.100\n"
                      "6 RET_SENT b>a 1000.100\n");
+}
+
+/* The end of a body is no call, even where it is known who calls. */
+static void test_mid_request(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say(s, CLIENT, 4, "the rest of a body");
+        say(s, SERVER, 5, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 6, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 7, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_BEFORE_BOUNDARY, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 0);
+        scene_end(s, "6 CALL_SENT a>b 9c40.112\n"
+                     "7 RET_SENT b>a 9c40.112\n");
 }
 
 static void test_hole_in_body(void)
@@ -454,6 +500,81 @@ static void test_known_server(void)
                      "7 RET_SENT b>a 1001.101\n");
 }
 
+/* One that accepts a connection later is known from then on. */
+static void test_known_server_late(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, CLIENT, 1, "\1ask");
+        say(s, SERVER, 2, "\1answer");
+        s->port[CLIENT]++;
+        handshake(s);
+        s->port[CLIENT]--;
+        s->next[CLIENT]--;
+        s->next[SERVER]--;
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        scene_end(s, "1 MSG_SENT a>b 1000.100\n"
+                     "2 MSG_SENT b>a 50.500\n"
+                     "5 CALL_SENT a>b 1000.104\n"
+                     "7 RET_SENT b>a 1000.104\n");
+}
+
+/* Of a connection that was open before the capture, by ports and names: which end
+ * serves, and what the account says of it. */
+static void test_known_by_ports(void)
+{
+        static const struct {
+                const char *nodes;
+                guint16 client, server;
+                gboolean known;
+                AccountEntry entry;
+        } cases[] = {
+                { "", 40000, 5432, TRUE, ACCOUNT_ROLE_BY_PORTS },
+                { "", 32768, 32767, TRUE, ACCOUNT_ROLE_BY_PORTS },
+                { "", 32767, 5432, FALSE, ACCOUNT_ROLE_BY_PORTS },  /* behind address translation */
+                { "", 40000, 50051, FALSE, ACCOUNT_ROLE_BY_PORTS }, /* serves on a high port */
+                { "10.0.0.2:50051 b\n", 40000, 50051, TRUE, ACCOUNT_ROLE_BY_NAME },
+                { "10.0.0.2:50051 b\n", 4096, 50051, TRUE, ACCOUNT_ROLE_BY_NAME },
+                { "10.0.0.2 b\n", 40000, 50051, FALSE, ACCOUNT_ROLE_BY_NAME },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+                Scene *s = scene_new(cases[i].nodes, NULL, FALSE);
+                s->port[CLIENT] = cases[i].client;
+                s->port[SERVER] = cases[i].server;
+                say(s, CLIENT, 1, "\1ask");
+                say(s, SERVER, 2, "\1answer");
+                capture_finish(s->capture);
+                check_count(s, ACCOUNT_CALLS, cases[i].known);
+                check_count(s, ACCOUNT_RETURNS, cases[i].known);
+                check_count(s, cases[i].entry, cases[i].known);
+                check_count(s, ACCOUNT_ROLE_DOUBTED, 0);
+                take_lines(s);
+                g_assert_true(g_str_has_prefix(s->lines->str, cases[i].known
+                                                                      ? "1 CALL_SENT 10.0.0.1>"
+                                                                      : "1 MSG_SENT 10.0.0.1>"));
+                scene_free(s);
+        }
+}
+
+/* The ports spoke for the wrong end: that is said. */
+static void test_wrong_by_ports(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[SERVER] = 50051; /* and the client's is a low one */
+        say(s, CLIENT, 1, "\1ask");
+        say(s, SERVER, 2, "\1answer");
+        s->port[CLIENT]++;
+        handshake(s);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ROLE_BY_PORTS, 1);
+        check_count(s, ACCOUNT_ROLE_DOUBTED, 1);
+        g_auto(GStrv) lines = account_judge(capture_account(s->capture));
+        g_assert_nonnull(strstr(lines[1], "--proto"));
+        scene_end(s, "1 MSG_SENT a>b 1000.100\n"
+                     "2 CALL_SENT b>a c383.500\n");
+}
+
 static void test_silence(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -610,12 +731,14 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/capture/one-call", test_one_call);
         g_test_add_func("/capture/keep-alive-and-labels", test_keep_alive_and_labels);
+        g_test_add_func("/capture/no-label-of-others", test_no_label_of_others);
         g_test_add_func("/capture/pipelined", test_pipelined);
         g_test_add_func("/capture/interim", test_interim);
         g_test_add_func("/capture/until-close", test_until_close);
         g_test_add_func("/capture/upgrade", test_upgrade);
         g_test_add_func("/capture/aborted", test_aborted);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
+        g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
         g_test_add_func("/capture/hole-over-messages", test_hole_over_messages);
         g_test_add_func("/capture/lost-call", test_lost_call);
@@ -626,6 +749,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/generic", test_generic);
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
         g_test_add_func("/capture/known-server", test_known_server);
+        g_test_add_func("/capture/known-server-late", test_known_server_late);
+        g_test_add_func("/capture/known-by-ports", test_known_by_ports);
+        g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);
         g_test_add_func("/capture/dns", test_dns);
         g_test_add_func("/capture/host", test_host);

@@ -437,7 +437,8 @@ static void test_message_text(void)
 static void test_versions(void)
 {
         static const char *const others[] = { "# ravel trace 2\n", "# ravel trace 10\n",
-                                              "# ravel trace \n", "# ravel trace 1.5" };
+                                              "# ravel trace \n", "# ravel trace 1.5",
+                                              "# ravel trace \xff\1\n" };
 
         for (guint i = 0; i < G_N_ELEMENTS(others); i++) {
                 g_auto(Result) r = read_text(others[i]);
@@ -445,6 +446,8 @@ static void test_versions(void)
                 g_assert_error(r.error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
                 g_assert_nonnull(strstr(r.error->message, "trace:1: "));
                 g_assert_nonnull(strstr(r.error->message, "expected version 1"));
+                g_assert_true(g_utf8_validate(r.error->message, -1, NULL));
+                g_assert_null(strchr(r.error->message, 1));
         }
 }
 

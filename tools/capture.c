@@ -146,14 +146,15 @@ static gboolean write_ready(Run *run, GError **error)
         return TRUE;
 }
 
-static void on_idle(gpointer user, gint64 ns)
+static gboolean on_idle(gpointer user, gint64 ns)
 {
         Run *run = user;
-        if (!run->writer || run->write_error || capture_time(run->capture) == NO_TIME)
-                return;
+        if (interrupted)
+                return FALSE;
+        if (!run->writer || capture_time(run->capture) == NO_TIME)
+                return TRUE;
         capture_idle(run->capture, capture_time(run->capture) + ns);
-        if (!write_ready(run, &run->write_error))
-                pcap_source_stop(current_source);
+        return write_ready(run, &run->write_error);
 }
 
 static gboolean open_output(Run *run, GError **error)
@@ -272,9 +273,12 @@ static int capture_all(Run *run, gint64 duration)
         catch_signals();
         for (guint i = 0; ok && i < files->len && run->left != 0 && !interrupted; i++)
                 ok = capture_one(run, files->pdata[i], duration, &error);
-        if (interrupted && !run->live)
+        if (interrupted && (!run->live || !run->writer)) {
+                g_clear_error(&error);
                 return EXIT_INTERRUPTED;
+        }
         if (!ok && (!run->writer || g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT) ||
+                    g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_PIPE) ||
                     capture_account(run->capture)->count[ACCOUNT_PACKETS] == 0))
                 return tool_fail(error);
         if (!finish(run, &finish_error)) {

@@ -18,6 +18,7 @@ static const struct {
 } verbs[] = {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
         { "stats", tool_stats, "what is in a trace" },
+        { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
         { "skewer", tool_skewer, "adds skew to the clocks of a trace, finds it, removes it" },
 };
@@ -67,7 +68,7 @@ int main(int argc, char **argv)
         int status;
 
         setlocale(LC_CTYPE, "");
-        /* A closed pipe is an error of write(), reported as any other. */
+        /* A closed pipe is an error of write(): what is half written is removed. */
         signal(SIGPIPE, SIG_IGN);
         status = run_verb(called, argc, argv);
         if (status >= 0)

@@ -20,12 +20,13 @@ enum {
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
+int tool_maketrace(int argc, char **argv);
 int tool_nesting(int argc, char **argv);
 int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 
 /* Prints "ravel VERB: message" on stderr, in one line with control characters escaped; frees
- * error. Returns the exit status that error's code stands for. */
+ * error. Returns the exit status that error's code stands for. A closed pipe needs no message. */
 int tool_fail(GError *error);
 
 /* The same for something worth saying that does not end the run. */

@@ -5,6 +5,14 @@
 
 enum { HUGE = 1 << 21 };
 
+/* So much is mapped for size bytes: the end of a large one is a huge page, too. */
+static gsize mapped(gsize size)
+{
+        gsize page = size >= HUGE ? HUGE : 4096;
+
+        return (size + page - 1) & ~(page - 1);
+}
+
 /* Pages of nobody at a multiple of HUGE, where huge pages can lie. */
 static void *reserve(gsize size)
 {
@@ -22,10 +30,9 @@ static void *reserve(gsize size)
 
 gpointer big_renew(gpointer memory, gsize old_size, gsize new_size)
 {
-        const gsize page = 4096;
         gboolean huge = new_size >= HUGE;
         void *p = MAP_FAILED, *place = NULL;
-        gsize size = (new_size + page - 1) & ~(page - 1);
+        gsize size = mapped(new_size);
 
         if (old_size == new_size)
                 return memory;
@@ -34,8 +41,8 @@ gpointer big_renew(gpointer memory, gsize old_size, gsize new_size)
         if (place == MAP_FAILED)
                 p = MAP_FAILED;
         else if (memory && old_size)
-                p = mremap(memory, old_size, size, MREMAP_MAYMOVE | (huge ? MREMAP_FIXED : 0),
-                           place);
+                p = mremap(memory, mapped(old_size), size,
+                           MREMAP_MAYMOVE | (huge ? MREMAP_FIXED : 0), place);
         else
                 p = mmap(place, size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | (huge ? MAP_FIXED : 0), -1, 0);
@@ -49,5 +56,5 @@ gpointer big_renew(gpointer memory, gsize old_size, gsize new_size)
 void big_free(gpointer memory, gsize size)
 {
         if (memory && size)
-                munmap(memory, size);
+                munmap(memory, mapped(size));
 }

@@ -26,6 +26,8 @@ struct ByteSource {
         guint8 *in; /* stored bytes not yet handed out: in[start] to in[end - 1] */
         gsize start, end;
         GChecksum *digest;
+        ByteSourceWait wait; /* or NULL */
+        gpointer wait_user;
 };
 
 static gboolean fail(ByteSource *s, GError **error, const char *what)
@@ -39,6 +41,10 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
 {
         gssize k;
 
+        if (s->wait && !s->wait(s->wait_user, s->fd)) {
+                s->at_end = TRUE;
+                return 0;
+        }
         do
                 k = read(s->fd, data, n);
         while (k < 0 && errno == EINTR);
@@ -187,6 +193,12 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
                 return -1;
         }
         return 0;
+}
+
+void byte_source_set_wait(ByteSource *s, ByteSourceWait wait, gpointer user)
+{
+        s->wait = wait;
+        s->wait_user = user;
 }
 
 const char *byte_source_name(const ByteSource *s)

@@ -15,6 +15,11 @@ typedef struct ByteSource ByteSource;
  * permission). */
 ByteSource *byte_source_new(const char *path, GError **error);
 
+/* Asks for wait(user, fd) before each read of stored bytes from fd, which it may poll
+ * meanwhile. Where it returns FALSE the bytes end. */
+typedef gboolean (*ByteSourceWait)(gpointer user, int fd);
+void byte_source_set_wait(ByteSource *source, ByteSourceWait wait, gpointer user);
+
 /* Up to n bytes into buffer: as soon as there are any, so that a live pipe is
  * read as it is written. Returns how many; 0 at the end, or -1 with error set
  * (an unreadable disk, compressed data that is corrupt or ends early). */

@@ -22,8 +22,8 @@ struct OutputFile {
 
 static void set_errno(GError **error, const char *what, const char *path, int code)
 {
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "%s: cannot %s: %s", path, what,
-                    g_strerror(code));
+        g_set_error(error, RAVEL_ERROR, code == EPIPE ? RAVEL_ERROR_PIPE : RAVEL_ERROR_OUTPUT,
+                    "%s: cannot %s: %s", path, what, g_strerror(code));
 }
 
 /* Whether path may be replaced by a rename: absent, or a regular file and not a

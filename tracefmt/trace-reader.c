@@ -198,6 +198,15 @@ static inline gsize token_length(const char *p)
 
 /* --- one line ------------------------------------------------------------- */
 
+/* A byte of the input as it is shown in a message. */
+static void put_visible(GString *text, guchar c)
+{
+        if (c < ' ' || c >= 0x7f)
+                g_string_append_printf(text, "\\x%02x", c);
+        else
+                g_string_append_c(text, c);
+}
+
 /* Names the line, what was found there and what was expected, or counts it. The
  * bytes at found are shown up to the end of the token or the line. */
 static int broken(TraceReader *r, BrokenLine reason, const char *found, const char *expected,
@@ -209,13 +218,8 @@ static int broken(TraceReader *r, BrokenLine reason, const char *found, const ch
         if (r->options.keep_going)
                 return 0;
         while (text->len < 60 && *found != '\n' &&
-               (reason == BROKEN_FIELDS || (guchar)*found > ' ' || text->len == 0)) {
-                if ((guchar)*found < ' ' || (guchar)*found >= 0x7f)
-                        g_string_append_printf(text, "\\x%02x", (guchar)*found);
-                else
-                        g_string_append_c(text, *found);
-                found++;
-        }
+               (reason == BROKEN_FIELDS || (guchar)*found > ' ' || text->len == 0))
+                put_visible(text, *found++);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                     "%s:%" G_GUINT64_FORMAT ": %s: found \"%s\", expected %s",
                     byte_source_name(r->source), r->line, broken_line_name(reason), text->str,
@@ -380,12 +384,15 @@ static int parse_comment(TraceReader *r, const char *line, const char *end, GErr
         if (r->line == 1 && (gsize)(end - line) >= sizeof magic - 1 &&
             !memcmp(line, magic, sizeof magic - 1)) {
                 const char *version = line + sizeof magic - 1;
+                g_autoptr(GString) text = g_string_new(NULL);
 
                 if (version[0] == '1' && (version + 1 == end || (guchar)version[1] <= ' '))
                         return 0;
+                while (version < end && text->len < 20)
+                        put_visible(text, *version++);
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s:1: a trace of version %.*s, expected version 1",
-                            byte_source_name(r->source), (int)MIN(end - version, 20), version);
+                            "%s:1: a trace of version %s, expected version 1",
+                            byte_source_name(r->source), text->str);
                 return -1;
         }
         add_fact(r, line, end);
@@ -589,6 +596,21 @@ bad_field:
 
 /* --- blocks --------------------------------------------------------------- */
 
+/* Whether this is how captures begin: pcap in both byte orders, with microseconds
+ * or nanoseconds, or pcapng. */
+static gboolean is_capture(const char *block)
+{
+        static const guint8 magics[][4] = {
+                { 0xa1, 0xb2, 0xc3, 0xd4 }, { 0xd4, 0xc3, 0xb2, 0xa1 }, { 0xa1, 0xb2, 0x3c, 0x4d },
+                { 0x4d, 0x3c, 0xb2, 0xa1 }, { 0x0a, 0x0d, 0x0d, 0x0a },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(magics); i++)
+                if (!memcmp(block, magics[i], sizeof magics[i]))
+                        return TRUE;
+        return FALSE;
+}
+
 /* Reads on until there is at least one complete line past r->p. 1, 0 at the end
  * of the input, -1. */
 static int refill(TraceReader *r, GError **error)
@@ -631,6 +653,13 @@ static int refill(TraceReader *r, GError **error)
                 r->used += k;
                 memset(r->block + r->used, 0, PAD);
                 if (newline) {
+                        if (G_UNLIKELY(r->line == 0) && is_capture(r->block)) {
+                                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                            "%s: this is a packet capture, expected a trace: make "
+                                            "one with ravel capture -r %s -w FILE",
+                                            byte_source_name(r->source), r->path);
+                                return -1;
+                        }
                         r->stop = newline + 1;
                         return 1;
                 }

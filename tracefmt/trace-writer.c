@@ -9,7 +9,11 @@ struct TraceWriter {
         OutputFile *out;
         const NodeTable *nodes;
         gboolean live;
+        char *line; /* scratch for one */
+        gsize size;
 };
+
+enum { MAX_STAMP = sizeof "-9223372036.854775808" };
 
 TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
                               GError **error)
@@ -65,32 +69,48 @@ static char *put_digits(char *p, guint64 value, int width)
         return p;
 }
 
+static char *put_text(char *p, const char *text, gsize n)
+{
+        memcpy(p, text, n);
+        return p + n;
+}
+
 gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
 {
+        const char *op = message_op_name(m->op);
         const char *sender = node_table_written(w->nodes, m->sender);
         const char *receiver = node_table_written(w->nodes, m->receiver);
-        const char *op = message_op_name(m->op);
+        gsize op_length = strlen(op), sender_length = strlen(sender);
+        gsize receiver_length = strlen(receiver);
+        gsize size = MAX_STAMP + op_length + sender_length + receiver_length + m->id_length +
+                     m->attrs_length + sizeof "\t\t\t\t-\t\n";
         guint64 time = m->time < 0 ? -(guint64)m->time : (guint64)m->time;
-        char stamp[40], *p = stamp;
+        char *p;
 
+        if (size > w->size) {
+                g_free(w->line);
+                w->line = g_malloc(w->size = size);
+        }
+        p = w->line;
         if (m->time < 0)
                 *p++ = '-';
         p = put_digits(p, time / 1000000000, 1);
         *p++ = '.';
         p = put_digits(p, time % 1000000000, 9);
         *p++ = '\t';
-        return output_file_write(w->out, stamp, p - stamp, error) &&
-               output_file_write(w->out, op, strlen(op), error) &&
-               output_file_write(w->out, "\t", 1, error) &&
-               output_file_write(w->out, sender, strlen(sender), error) &&
-               output_file_write(w->out, "\t", 1, error) &&
-               output_file_write(w->out, receiver, strlen(receiver), error) &&
-               output_file_write(w->out, "\t", 1, error) &&
-               output_file_write(w->out, m->id_length ? m->id : "-", MAX(m->id_length, 1), error) &&
-               (!m->attrs_length ||
-                (output_file_write(w->out, "\t", 1, error) &&
-                 output_file_write(w->out, m->attrs, m->attrs_length, error))) &&
-               output_file_write(w->out, "\n", 1, error) &&
+        p = put_text(p, op, op_length);
+        *p++ = '\t';
+        p = put_text(p, sender, sender_length);
+        *p++ = '\t';
+        p = put_text(p, receiver, receiver_length);
+        *p++ = '\t';
+        p = m->id_length ? put_text(p, m->id, m->id_length) : put_text(p, "-", 1);
+        if (m->attrs_length) {
+                *p++ = '\t';
+                p = put_text(p, m->attrs, m->attrs_length);
+        }
+        *p++ = '\n';
+        return output_file_write(w->out, w->line, p - w->line, error) &&
                (!w->live || output_file_flush(w->out, error));
 }
 
@@ -107,5 +127,6 @@ void trace_writer_free(TraceWriter *w)
         if (!w)
                 return;
         output_file_free(w->out);
+        g_free(w->line);
         g_free(w);
 }

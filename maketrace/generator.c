@@ -1,0 +1,644 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "maketrace/generator.h"
+
+#include <string.h>
+
+#include "tracefmt/error.h"
+
+/* Stamps are below this (docs/trace-format.md). Times saturate here. */
+#define TIME_LIMIT G_GINT64_CONSTANT(4611686018000000000)
+
+#define NOT_DRAWN G_MAXUINT
+
+typedef struct Activity Activity;
+
+/* One of the sequences that carry out tracelets, and what is under way in it. */
+typedef struct {
+        Random random;
+        const Tracelet *tracelet; /* always this one; NULL: one of the mix each time */
+        const Tracelet *current;
+        guint64 events;    /* planned ones of the tracelet under way */
+        guint64 marks;     /* that were said */
+        Activity *waiting; /* for a mark */
+        gint64 end;        /* of what has ended */
+} Sequence;
+
+/* A node at work: for a call it got (or the root, for none), for a message, or
+ * in one branch of a block. */
+struct Activity {
+        Activity *next;    /* in the list of free ones, or of those that wait */
+        Activity *resumes; /* goes on at our end: the caller, or the whole of which we are a
+                            * branch; NULL: nobody waits for us */
+        Activity *call;    /* whose node and position are ours: itself, unless a branch */
+        Sequence *sequence;
+        const Step *step; /* to do, or being done; NULL at the end */
+        guint left;       /* repetitions of it, or NOT_DRAWN */
+        guint branches;   /* under way */
+        guint uses;       /* by itself, and by events that will write its text */
+        NodeId caller, node;
+        gint64 last; /* its last event, ns */
+        gint64 time; /* how far it has come: last, and delays since */
+        guint32 children;
+        guint16 id_length, attrs_length;
+        char text[]; /* the id, then the attributes */
+};
+
+typedef enum {
+        EVENT_BEGIN,  /* a sequence begins a tracelet */
+        EVENT_SEND,   /* an activity does its step, a call or message */
+        EVENT_SIGN,   /* the same, a mark or wait */
+        EVENT_RETURN, /* an activity replies */
+        EVENT_CALL_ARRIVES,
+        EVENT_MESSAGE_ARRIVES,
+        EVENT_RETURN_ARRIVES,
+} EventKind;
+
+enum { KIND_BITS = 3, WAYS = 4, POOL_STEP = 64 };
+
+typedef struct {
+        gint64 time;
+        guint64 order; /* of planning, and the kind in the lowest bits */
+        gpointer who;  /* Sequence or Activity */
+} Event;
+
+struct Generator {
+        const Scenario *scenario;
+        Ziggurat ziggurat;
+        GArray *sequences;  /* of Sequence */
+        guint64 *begun;     /* by tracelet: how often, planned ones included */
+        guint **turns;      /* by tracelet and turn: whose it is */
+        gint64 begin_limit; /* no tracelet begins at this time or later */
+        guint64 order;      /* events planned */
+        guint64 calls, requests, messages;
+        Event *heap; /* WAYS children each */
+        gsize n_events, heap_size;
+        GPtrArray *blocks; /* of memory for activities */
+        gsize activity_size;
+        Activity *free;
+        Activity *spent; /* freed before the next event: a message has its texts */
+};
+
+/* --- events ---------------------------------------------------------------- */
+
+static inline gint64 later(gint64 time, gint64 delay)
+{
+        return delay < TIME_LIMIT - time ? time + delay : TIME_LIMIT;
+}
+
+/* Without a branch: which way it goes cannot be predicted. */
+static inline gboolean before(const Event *a, const Event *b)
+{
+        return (a->time < b->time) | ((a->time == b->time) & (a->order < b->order));
+}
+
+static void plan(Generator *g, gint64 time, EventKind kind, gpointer who)
+{
+        Event e = { time, g->order++ << KIND_BITS | kind, who };
+        gsize i = g->n_events++;
+
+        if (g->n_events > g->heap_size) {
+                g->heap_size = MAX(64, g->heap_size * 2);
+                g->heap = g_renew(Event, g->heap, g->heap_size);
+        }
+        for (; i > 0 && before(&e, &g->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
+                g->heap[i] = g->heap[(i - 1) / WAYS];
+        g->heap[i] = e;
+}
+
+/* The same for what must be over before the sequence's tracelet is. */
+static void plan_step(Generator *g, gint64 time, EventKind kind, Activity *a)
+{
+        a->sequence->events++;
+        plan(g, time, kind, a);
+}
+
+/* There is an event. */
+static Event take_event(Generator *g)
+{
+        Event first = g->heap[0], last = g->heap[--g->n_events];
+        gsize i = 0;
+
+        for (;;) {
+                gsize child = i * WAYS + 1, end = MIN(child + WAYS, g->n_events), least = child;
+
+                if (child >= g->n_events)
+                        break;
+                while (++child < end)
+                        least = before(&g->heap[child], &g->heap[least]) ? child : least;
+                if (!before(&g->heap[least], &last))
+                        break;
+                g->heap[i] = g->heap[least];
+                i = least;
+        }
+        g->heap[i] = last;
+        return first;
+}
+
+/* --- activities ------------------------------------------------------------ */
+
+static Activity *activity_new(Generator *g, Sequence *sequence, gint64 time, const Step *step)
+{
+        Activity *a;
+
+        if (!g->free) {
+                char *block = g_malloc(g->activity_size * POOL_STEP);
+
+                g_ptr_array_add(g->blocks, block);
+                for (guint i = 0; i < POOL_STEP; i++) {
+                        a = (Activity *)(block + i * g->activity_size);
+                        a->next = g->free;
+                        g->free = a;
+                }
+        }
+        a = g->free;
+        g->free = a->next;
+        memset(a, 0, sizeof *a);
+        a->sequence = sequence;
+        a->call = a;
+        a->step = step;
+        a->left = NOT_DRAWN;
+        a->uses = 1;
+        a->last = a->time = time;
+        return a;
+}
+
+static void activity_free(Generator *g, Activity *a)
+{
+        a->next = g->free;
+        g->free = a;
+}
+
+/* The last use of a may still be in the message that is being made. */
+static void activity_unuse(Generator *g, Activity *a)
+{
+        if (--a->uses > 0)
+                return;
+        a->next = g->spent;
+        g->spent = a;
+}
+
+static void free_spent(Generator *g)
+{
+        while (g->spent) {
+                Activity *a = g->spent;
+
+                g->spent = a->next;
+                activity_free(g, a);
+        }
+}
+
+static char *put_number(char *p, guint64 value, guint base)
+{
+        char reversed[20];
+        int n = 0;
+
+        do
+                reversed[n++] = "0123456789abcdef"[value % base];
+        while (value /= base);
+        while (n)
+                *p++ = reversed[--n];
+        return p;
+}
+
+/* The id and the position of a, which caller calls. */
+static void put_text(Generator *g, Activity *a, Activity *caller)
+{
+        static const char key[] = "path=";
+        char *p = put_number(a->text, ++g->calls, 16);
+
+        a->id_length = p - a->text;
+        if (caller->attrs_length) {
+                memcpy(p, caller->text + caller->id_length, caller->attrs_length);
+                p += caller->attrs_length;
+                *p++ = '.';
+                p = put_number(p, ++caller->children, 10);
+        } else {
+                memcpy(p, key, sizeof key - 1);
+                p = put_number(p + sizeof key - 1, ++g->requests, 10);
+        }
+        a->attrs_length = p - a->text - a->id_length;
+}
+
+/* The longest text of a call at depth: an id, "path=", and the position. */
+static gsize text_size(guint depth)
+{
+        return 16 + 5 + 20 + (depth - 1) * 11;
+}
+
+static void make_message(Message *m, gint64 time, MessageOp op, const Activity *a)
+{
+        gboolean back = op == RET_SENT || op == RET_RECV;
+
+        *m = (Message){ .time = time,
+                        .sender = back ? a->node : a->caller,
+                        .receiver = back ? a->caller : a->node,
+                        .op = op,
+                        .attrs_length = a->attrs_length,
+                        .attrs = a->text + a->id_length };
+        message_set_id(m, a->text, a->id_length);
+}
+
+/* --- steps ----------------------------------------------------------------- */
+
+static gint64 draw(Generator *g, Sequence *sequence, const DelayLaw *law)
+{
+        return delay_law_draw(law, &sequence->random, &g->ziggurat);
+}
+
+/* When a message that is sent at time arrives: later in any case. */
+static gint64 draw_arrival(Generator *g, Sequence *sequence, gint64 time)
+{
+        gint64 delay = draw(g, sequence, &g->scenario->network);
+
+        return later(time, MAX(delay, 1));
+}
+
+/* When a's next event is: a cause and its effect are at least 1 ns apart. */
+static gint64 next_time(const Activity *a)
+{
+        return MAX(a->time, later(a->last, 1));
+}
+
+static NodeId choose_node(Generator *g, Sequence *sequence, const Step *step)
+{
+        guint *turn, i = 0;
+
+        if (step->turn >= 0) {
+                turn = &g->turns[sequence->current->number][step->turn];
+                i = *turn;
+                *turn = (i + 1) % step->n_nodes;
+        } else if (step->n_nodes > 1) {
+                i = random_below(&sequence->random, step->n_nodes);
+        }
+        return step->nodes[i];
+}
+
+static guint draw_repeat(Sequence *sequence, const Step *step)
+{
+        if (step->probability < 1 && random_uniform(&sequence->random) >= step->probability)
+                return 0;
+        return step->repeat ? step->repeat : random_poisson(&sequence->random, step->repeat_mean);
+}
+
+static void advance(Generator *g, Activity *a);
+
+static void activity_end(Generator *g, Activity *a)
+{
+        Activity *whole = a->resumes;
+
+        if (!whole) {
+                a->sequence->end = MAX(a->sequence->end, a->time);
+                activity_unuse(g, a);
+        } else if (a->call == a) {
+                plan_step(g, next_time(a), EVENT_RETURN, a);
+        } else {
+                whole->last = MAX(whole->last, a->last);
+                whole->time = MAX(whole->time, a->time);
+                activity_free(g, a);
+                if (--whole->branches == 0)
+                        advance(g, whole);
+        }
+}
+
+/* Begins all branches of a's step. TRUE: they have all ended already. */
+static gboolean begin_block(Generator *g, Activity *a)
+{
+        gint64 last = a->last, time = a->time;
+
+        a->branches = 1; /* us, so that none of them goes on with a */
+        for (const Step *s = a->step->first; s; s = s->next) {
+                Activity *branch = activity_new(g, a->sequence, time, s->first);
+
+                branch->last = last;
+                branch->call = a->call;
+                branch->resumes = a;
+                a->branches++;
+                advance(g, branch);
+        }
+        return --a->branches == 0;
+}
+
+static void next_step(Activity *a)
+{
+        a->step = a->step->next;
+        a->left = NOT_DRAWN;
+}
+
+/* Goes on with a's steps as far as no time passes but delays, and plans the
+ * event where that ends. */
+static void advance(Generator *g, Activity *a)
+{
+        while (a->step) {
+                const Step *s = a->step;
+
+                if (s->kind == STEP_DELAY) {
+                        a->time = later(a->time, draw(g, a->sequence, &s->delay));
+                        next_step(a);
+                        continue;
+                }
+                if (s->kind == STEP_MARK || s->kind == STEP_WAIT) {
+                        plan_step(g, a->time, EVENT_SIGN, a);
+                        return;
+                }
+                if (a->left == NOT_DRAWN)
+                        a->left = draw_repeat(a->sequence, s);
+                if (a->left == 0) {
+                        next_step(a);
+                        continue;
+                }
+                a->left--;
+                if (s->kind != STEP_BLOCK) {
+                        plan_step(g, next_time(a), EVENT_SEND, a);
+                        return;
+                }
+                if (!begin_block(g, a))
+                        return;
+        }
+        activity_end(g, a);
+}
+
+static void do_send(Generator *g, Activity *a, gint64 now, Message *message)
+{
+        const Step *s = a->step;
+        gboolean one_way = s->kind == STEP_MESSAGE;
+        gint64 arrival = draw_arrival(g, a->sequence, now);
+        Activity *callee = activity_new(g, a->sequence, arrival, s->first);
+
+        callee->caller = a->call->node;
+        callee->node = choose_node(g, a->sequence, s);
+        callee->resumes = one_way ? NULL : a;
+        put_text(g, callee, a->call);
+        make_message(message, now, one_way ? MSG_SENT : CALL_SENT, callee);
+        if (g->scenario->stamps == STAMPS_BOTH) {
+                callee->uses++;
+                plan(g, arrival, one_way ? EVENT_MESSAGE_ARRIVES : EVENT_CALL_ARRIVES, callee);
+        }
+        a->last = a->time = now;
+        advance(g, callee);
+        if (one_way)
+                advance(g, a);
+}
+
+static void do_return(Generator *g, Activity *a, gint64 now, Message *message)
+{
+        Activity *caller = a->resumes;
+        gint64 arrival = draw_arrival(g, a->sequence, now);
+
+        make_message(message, now, RET_SENT, a);
+        if (g->scenario->stamps == STAMPS_BOTH)
+                plan(g, arrival, EVENT_RETURN_ARRIVES, a);
+        else
+                activity_unuse(g, a);
+        caller->last = caller->time = arrival;
+        advance(g, caller);
+}
+
+static void do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Message *message)
+{
+        make_message(message, now, op, a);
+        activity_unuse(g, a);
+}
+
+/* Lets those go on that wait for one of the marks, at now or later. */
+static void release(Generator *g, Sequence *sequence, guint64 marks, gint64 now)
+{
+        Activity *waiting = NULL, **link = &sequence->waiting;
+
+        while (*link) {
+                Activity *a = *link;
+
+                if (!(marks >> a->step->mark & 1)) {
+                        link = &a->next;
+                        continue;
+                }
+                *link = a->next;
+                a->next = waiting;
+                waiting = a;
+        }
+        /* The list had the latest first, and this one has the first first. */
+        while (waiting) {
+                Activity *a = waiting;
+
+                waiting = a->next;
+                a->last = a->time = MAX(a->time, now);
+                next_step(a);
+                advance(g, a);
+        }
+}
+
+static void do_sign(Generator *g, Activity *a, gint64 now)
+{
+        Sequence *sequence = a->sequence;
+        guint mark = a->step->mark;
+
+        if (a->step->kind == STEP_WAIT && !(sequence->marks >> mark & 1)) {
+                a->next = sequence->waiting;
+                sequence->waiting = a;
+                return;
+        }
+        if (a->step->kind == STEP_MARK) {
+                sequence->marks |= 1ull << mark;
+                release(g, sequence, 1ull << mark, now);
+        }
+        next_step(a);
+        advance(g, a);
+}
+
+/* --- sequences ------------------------------------------------------------- */
+
+static gboolean may_begin(const Generator *g, const Tracelet *t)
+{
+        return t->count == 0 || g->begun[t->number] < t->count;
+}
+
+/* One of the tracelets with a weight that may still begin, or NULL. */
+static const Tracelet *choose_tracelet(const Generator *g, Random *random)
+{
+        const GPtrArray *all = g->scenario->tracelets;
+        const Tracelet *chosen = NULL;
+        double total = 0, at;
+
+        for (guint i = 0; i < all->len; i++)
+                if (may_begin(g, all->pdata[i]))
+                        total += ((Tracelet *)all->pdata[i])->weight;
+        at = random_uniform(random) * total;
+        for (guint i = 0; i < all->len; i++) {
+                const Tracelet *t = all->pdata[i];
+
+                if (t->weight == 0 || !may_begin(g, t))
+                        continue;
+                chosen = t;
+                if (at < t->weight)
+                        break;
+                at -= t->weight;
+        }
+        return chosen;
+}
+
+/* Plans the sequence's next tracelet, unless there is none. */
+static void plan_begin(Generator *g, Sequence *s, gint64 now)
+{
+        s->current = s->tracelet ? s->tracelet : choose_tracelet(g, &s->random);
+        if (!s->current || !may_begin(g, s->current))
+                return;
+        g->begun[s->current->number]++;
+        plan(g, later(now, draw(g, s, &s->current->think)), EVENT_BEGIN, s);
+}
+
+/* Whether there is time and room for another tracelet. */
+static gboolean goes_on(const Generator *g, gint64 now)
+{
+        return now < g->begin_limit &&
+               (!g->scenario->messages || g->messages < g->scenario->messages);
+}
+
+static void do_begin(Generator *g, Sequence *s, gint64 now)
+{
+        s->marks = 0;
+        s->end = now + 1;
+        for (guint i = 0; i < s->current->paths->len; i++) {
+                const Step *path = s->current->paths->pdata[i];
+                Activity *root = activity_new(g, s, now, path->first);
+
+                root->node = choose_node(g, s, path);
+                root->last = now - 1; /* its first call may be at once */
+                advance(g, root);
+        }
+}
+
+/* After each event of a sequence: what still waits when nothing else is under
+ * way goes on, and where nothing waits either, the tracelet is over. */
+static void look_for_end(Generator *g, Sequence *s, gint64 now)
+{
+        while (s->events == 0 && s->waiting)
+                release(g, s, G_MAXUINT64, MAX(now, s->end));
+        if (s->events == 0)
+                plan_begin(g, s, s->end);
+}
+
+static void add_sequences(Generator *g, const Tracelet *t, const char *name, guint n)
+{
+        for (guint i = 0; i < n; i++) {
+                Sequence s = { .tracelet = t };
+
+                random_init(&s.random, g->scenario->seed, name, i);
+                g_array_append_val(g->sequences, s);
+        }
+}
+
+Generator *generator_new(const Scenario *scenario)
+{
+        Generator *g = g_new0(Generator, 1);
+        guint n = scenario->tracelets->len, depth = 1;
+
+        g->scenario = scenario;
+        ziggurat_init(&g->ziggurat);
+        g->sequences = g_array_new(FALSE, FALSE, sizeof(Sequence));
+        g->begun = g_new0(guint64, n);
+        g->turns = g_new0(guint *, n);
+        g->blocks = g_ptr_array_new_with_free_func(g_free);
+        g->begin_limit =
+                scenario->duration ? later(scenario->start, scenario->duration) : TIME_LIMIT;
+        for (guint i = 0; i < n; i++) {
+                const Tracelet *t = scenario->tracelets->pdata[i];
+
+                g->turns[i] = g_new0(guint, t->n_turns);
+                depth = MAX(depth, t->depth);
+                add_sequences(g, t, t->name, t->parallel);
+        }
+        /* No tracelet's name is empty. */
+        add_sequences(g, NULL, "", scenario->parallel);
+        g->activity_size = (sizeof(Activity) + text_size(depth) + 15) & ~(gsize)15;
+        for (guint i = 0; i < g->sequences->len; i++)
+                plan_begin(g, &g_array_index(g->sequences, Sequence, i), scenario->start);
+        return g;
+}
+
+/* Does event e. FALSE: it made no message. */
+static gboolean do_event(Generator *g, const Event *e, Message *message)
+{
+        EventKind kind = e->order & ((1 << KIND_BITS) - 1);
+        Activity *a = e->who;
+        Sequence *s;
+
+        switch (kind) {
+        case EVENT_CALL_ARRIVES:
+                do_arrival(g, a, e->time, CALL_RECV, message);
+                return TRUE;
+        case EVENT_MESSAGE_ARRIVES:
+                do_arrival(g, a, e->time, MSG_RECV, message);
+                return TRUE;
+        case EVENT_RETURN_ARRIVES:
+                do_arrival(g, a, e->time, RET_RECV, message);
+                return TRUE;
+        case EVENT_BEGIN:
+                s = e->who;
+                if (!goes_on(g, e->time))
+                        return FALSE;
+                s->events++; /* this one, so that it does not end while it begins */
+                do_begin(g, s, e->time);
+                break;
+        case EVENT_SEND:
+                s = a->sequence;
+                do_send(g, a, e->time, message);
+                break;
+        case EVENT_SIGN:
+                s = a->sequence;
+                do_sign(g, a, e->time);
+                break;
+        case EVENT_RETURN:
+                s = a->sequence;
+                do_return(g, a, e->time, message);
+                break;
+        default:
+                g_assert_not_reached();
+        }
+        s->events--;
+        look_for_end(g, s, e->time);
+        return kind == EVENT_SEND || kind == EVENT_RETURN;
+}
+
+int generator_next(Generator *g, Message *message, GError **error)
+{
+        while (g->n_events > 0) {
+                Event e = take_event(g);
+
+                free_spent(g);
+                if (e.time >= TIME_LIMIT) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "%s: times run past the year 2116: expected shorter delays, "
+                                    "or a smaller duration=, messages= or count=",
+                                    g->scenario->text->file);
+                        return -1;
+                }
+                if (do_event(g, &e, message)) {
+                        g->messages++;
+                        return 1;
+                }
+        }
+        return 0;
+}
+
+guint64 generator_requests(const Generator *g)
+{
+        return g->requests;
+}
+
+guint64 generator_messages(const Generator *g)
+{
+        return g->messages;
+}
+
+void generator_free(Generator *g)
+{
+        if (!g)
+                return;
+        for (guint i = 0; i < g->scenario->tracelets->len; i++)
+                g_free(g->turns[i]);
+        g_free(g->turns);
+        g_free(g->begun);
+        g_array_free(g->sequences, TRUE);
+        g_ptr_array_free(g->blocks, TRUE);
+        g_free(g->heap);
+        g_free(g);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "maketrace/scenario.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tracefmt/error.h"
+#include "tracefmt/trace-reader.h"
+
+enum { MOST_PARALLEL = 1000000, MOST_QUEUE = 1000000 };
+
+#define LATEST_START G_GINT64_CONSTANT(4000000000000000000) /* ns since the epoch */
+
+static const char *const stamps_names[] = { "sent", "both" };
+
+gboolean stamps_lookup(const char *name, Stamps *stamps)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(stamps_names); i++)
+                if (!strcmp(name, stamps_names[i])) {
+                        *stamps = i;
+                        return TRUE;
+                }
+        return FALSE;
+}
+
+const char *stamps_name(Stamps stamps)
+{
+        return stamps_names[stamps];
+}
+
+void scenario_free(Scenario *s)
+{
+        if (!s)
+                return;
+        g_ptr_array_free(s->tracelets, TRUE);
+        key_file_free(s->text);
+        g_free(s);
+}
+
+/* --- values ---------------------------------------------------------------- */
+
+/* Fails unless the whole value was read. */
+static gboolean at_end(TextCursor *c, GError **error, const char *expected)
+{
+        text_cursor_skip_blanks(c);
+        return c->at == c->n || text_cursor_fail(c, c->at, c->n, error, "%s", expected);
+}
+
+static gboolean read_integer(TextCursor value, guint64 least, guint64 most, guint64 *number,
+                             GError **error)
+{
+        if (text_cursor_integer(&value, number) && value.at == value.n && *number >= least &&
+            *number <= most)
+                return TRUE;
+        return text_cursor_fail(&value, 0, value.n, error,
+                                "an integer from %" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT,
+                                least, most);
+}
+
+static gboolean read_guint(TextCursor value, guint most, guint *number, GError **error)
+{
+        guint64 wide;
+
+        if (!read_integer(value, 1, most, &wide, error))
+                return FALSE;
+        *number = wide;
+        return TRUE;
+}
+
+static gboolean read_law(TextCursor value, DelayLaw *law, GError **error)
+{
+        return delay_law_parse(&value, law, error) &&
+               at_end(&value, error, "the end of the line after the time");
+}
+
+static gboolean read_duration(TextCursor value, gint64 *duration, GError **error)
+{
+        double ns;
+
+        if (text_cursor_duration(&value, &ns) && value.at == value.n && ns >= 1) {
+                *duration = (gint64)(ns + 0.5);
+                return TRUE;
+        }
+        return text_cursor_fail(&value, 0, value.n, error, "a duration such as 200s or 10min");
+}
+
+static gboolean read_start(TextCursor value, gint64 *start, GError **error)
+{
+        g_autofree char *text = g_strndup((const char *)value.data, value.n);
+
+        return (trace_parse_time(text, start, NULL) && *start >= 0 && *start <= LATEST_START) ||
+               text_cursor_fail(&value, 0, value.n, error,
+                                "seconds since the epoch, or UTC as 2026-11-21T10:00:00Z, "
+                                "from 1970 to 2096");
+}
+
+static gboolean read_stamps(TextCursor value, Stamps *stamps, GError **error)
+{
+        g_autofree char *text = g_strndup((const char *)value.data, value.n);
+
+        return stamps_lookup(text, stamps) ||
+               text_cursor_fail(&value, 0, value.n, error, "sent or both");
+}
+
+static gboolean read_weight(TextCursor value, double *weight, GError **error)
+{
+        if (text_cursor_number(&value, weight) && value.at == value.n && *weight > 0)
+                return TRUE;
+        return text_cursor_fail(&value, 0, value.n, error, "a number above 0");
+}
+
+static gboolean read_rate(TextCursor value, gint64 *capture_time, GError **error)
+{
+        double rate;
+
+        if (text_cursor_number(&value, &rate) && text_cursor_accept(&value, "/s") &&
+            value.at == value.n && rate >= 1e-3 && rate <= 1e9) {
+                *capture_time = (gint64)(1e9 / rate + 0.5);
+                return TRUE;
+        }
+        return text_cursor_fail(&value, 0, value.n, error,
+                                "messages a second, from 0.001/s to 1000000000/s, such as 605/s");
+}
+
+/* --- groups ---------------------------------------------------------------- */
+
+static gboolean unknown_key(const KeyFileKey *key, const char *known, GError **error)
+{
+        return text_cursor_fail(&key->text, 0, key->text.n, error, "one of the keys %s", known);
+}
+
+static gboolean read_general(Scenario *s, const KeyFileKey *key, DelayLaw *think, GError **error)
+{
+        if (!strcmp(key->name, "seed"))
+                return read_integer(key->value, 0, G_MAXUINT64, &s->seed, error);
+        if (!strcmp(key->name, "start"))
+                return read_start(key->value, &s->start, error);
+        if (!strcmp(key->name, "duration"))
+                return read_duration(key->value, &s->duration, error);
+        if (!strcmp(key->name, "messages"))
+                return read_integer(key->value, 1, G_MAXINT64, &s->messages, error);
+        if (!strcmp(key->name, "network"))
+                return read_law(key->value, &s->network, error);
+        if (!strcmp(key->name, "stamps"))
+                return read_stamps(key->value, &s->stamps, error);
+        if (!strcmp(key->name, "parallel"))
+                return read_guint(key->value, MOST_PARALLEL, &s->parallel, error);
+        if (!strcmp(key->name, "think"))
+                return read_law(key->value, think, error);
+        return unknown_key(
+                key, "seed, start, duration, messages, network, stamps, parallel and think", error);
+}
+
+static gboolean read_sniffer(Sniffer *sniffer, const KeyFileKey *key, GError **error)
+{
+        if (!strcmp(key->name, "rate"))
+                return read_rate(key->value, &sniffer->capture_time, error);
+        if (!strcmp(key->name, "queue"))
+                return read_guint(key->value, MOST_QUEUE, &sniffer->queue, error);
+        return unknown_key(key, "rate and queue", error);
+}
+
+static gboolean read_tracelet(Tracelet *t, const KeyFileKey *key, NodeTable *nodes, GError **error)
+{
+        TextCursor value = key->value;
+
+        if (!strcmp(key->name, "parallel"))
+                return read_guint(value, MOST_PARALLEL, &t->parallel, error);
+        if (!strcmp(key->name, "weight"))
+                return read_weight(value, &t->weight, error);
+        if (!strcmp(key->name, "count"))
+                return read_integer(value, 1, G_MAXINT64, &t->count, error);
+        if (!strcmp(key->name, "think"))
+                return read_law(value, &t->think, error);
+        if (g_str_has_prefix(key->name, "path"))
+                return tracelet_add_path(t, &value, nodes, error);
+        return unknown_key(key, "path (path2, ...), parallel, weight, count and think", error);
+}
+
+static gboolean check_tracelet(Tracelet *t, const KeyFileGroup *group, GError **error)
+{
+        guint64 never = t->awaited & ~t->marked;
+
+        if (t->paths->len == 0)
+                return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                        "a path= in this group");
+        if (t->weight > 0 && t->parallel > 0)
+                return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                        "parallel= or weight= in this group, not both: the "
+                                        "parallel= of [maketrace] is for tracelets with a weight");
+        if (never)
+                return text_cursor_fail(
+                        &group->text, 0, group->text.n, error,
+                        "a !%s in a path of this group, since one waits for it with @",
+                        (char *)t->marks->pdata[g_bit_nth_lsf(never, -1)]);
+        if (t->weight == 0 && t->parallel == 0)
+                t->parallel = 1;
+        return TRUE;
+}
+
+/* "tracelet NAME": the name, else NULL. */
+static const char *tracelet_name(const KeyFileGroup *group)
+{
+        static const char word[] = "tracelet";
+        const char *name = group->name + strlen(word);
+
+        if (!g_str_has_prefix(group->name, word) || (*name != ' ' && *name != '\t'))
+                return NULL;
+        while (*name == ' ' || *name == '\t')
+                name++;
+        return name;
+}
+
+static gboolean read_group(Scenario *s, const KeyFileGroup *group, DelayLaw *think,
+                           NodeTable *nodes, GError **error)
+{
+        const char *name = tracelet_name(group);
+        gboolean general = !strcmp(group->name, "maketrace");
+        Tracelet *t = NULL;
+
+        if (!name && !general && strcmp(group->name, "sniffer") != 0)
+                return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                        "one of the groups [maketrace], [tracelet NAME] and "
+                                        "[sniffer]");
+        if (name) {
+                t = tracelet_new(name);
+                t->number = s->tracelets->len;
+                t->think = *think;
+                g_ptr_array_add(s->tracelets, t);
+        }
+        for (guint i = group->first; i < group->end; i++) {
+                const KeyFileKey *key = &g_array_index(s->text->keys, KeyFileKey, i);
+                gboolean ok = t         ? read_tracelet(t, key, nodes, error)
+                              : general ? read_general(s, key, think, error)
+                                        : read_sniffer(&s->sniffer, key, error);
+
+                if (!ok)
+                        return FALSE;
+        }
+        if (!t && !general && s->sniffer.capture_time == 0)
+                return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                        "a rate= in this group");
+        return !t || check_tracelet(t, group, error);
+}
+
+/* [maketrace], or all others. */
+static gboolean read_groups(Scenario *s, gboolean general, DelayLaw *think, NodeTable *nodes,
+                            GError **error)
+{
+        for (guint i = 0; i < s->text->groups->len; i++) {
+                const KeyFileGroup *group = &g_array_index(s->text->groups, KeyFileGroup, i);
+
+                if (general == !strcmp(group->name, "maketrace") &&
+                    !read_group(s, group, think, nodes, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean check_mix(Scenario *s, GError **error)
+{
+        gboolean mixed = FALSE;
+
+        for (guint i = 0; i < s->tracelets->len; i++)
+                mixed |= ((Tracelet *)s->tracelets->pdata[i])->weight > 0;
+        if (s->parallel && !mixed) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: found parallel= in [maketrace] and no tracelet with a weight=, "
+                            "expected parallel= in the groups of the tracelets",
+                            s->text->file);
+                return FALSE;
+        }
+        s->parallel = mixed ? MAX(s->parallel, 1) : 0;
+        return TRUE;
+}
+
+Scenario *scenario_parse(const guint8 *data, gsize n, const char *file, NodeTable *nodes,
+                         GError **error)
+{
+        g_autoptr(Scenario) s = g_new0(Scenario, 1);
+        DelayLaw think = { LAW_CONSTANT, 0, 0 };
+
+        s->tracelets = g_ptr_array_new_with_free_func((GDestroyNotify)tracelet_free);
+        s->seed = 1;
+        s->sniffer.queue = 64;
+        if (!(s->text = key_file_parse(data, n, file, error)))
+                return NULL;
+        /* [maketrace] first: its think= is for tracelets that have none. */
+        if (!read_groups(s, TRUE, &think, nodes, error) ||
+            !read_groups(s, FALSE, &think, nodes, error) || !check_mix(s, error))
+                return NULL;
+        if (s->tracelets->len == 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: found no tracelet, expected a group such as [tracelet a] with a "
+                            "path=",
+                            file);
+                return NULL;
+        }
+        return g_steal_pointer(&s);
+}
+
+gboolean scenario_ends(const Scenario *s, GError **error)
+{
+        for (guint i = 0; i < s->tracelets->len; i++) {
+                const Tracelet *t = s->tracelets->pdata[i];
+
+                if (s->duration || s->messages || t->count)
+                        continue;
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%s: nothing says when to end: expected duration= or messages= in "
+                            "[maketrace], --duration, --messages, or a count= in [tracelet %s]",
+                            s->text->file, t->name);
+                return FALSE;
+        }
+        return TRUE;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A place in the text of a configuration: one value, with the line and column it
+ * stands at, so that an error can say where.
+ */
+#ifndef RAVEL_TEXT_CURSOR_H
+#define RAVEL_TEXT_CURSOR_H
+
+#include <glib.h>
+
+typedef struct {
+        const char *file;   /* for messages; borrowed */
+        const guint8 *data; /* of one line, UTF-8, no NUL; borrowed */
+        gsize n, at;        /* bytes in all, bytes read */
+        guint line, column; /* of data[0], from 1; a column is a character */
+} TextCursor;
+
+/* Whether a name or a unit may go on with this byte: all but blanks, control
+ * characters and what has a meaning of its own. */
+gboolean text_is_name_byte(guint8 byte);
+
+void text_cursor_skip_blanks(TextCursor *c);
+
+/* The byte at the cursor, 0 at the end. */
+static inline guint8 text_cursor_peek(const TextCursor *c)
+{
+        return c->at < c->n ? c->data[c->at] : 0;
+}
+
+/* Skips blanks, and text if it follows. */
+gboolean text_cursor_accept(TextCursor *c, const char *text);
+
+/* "FILE:LINE:COLUMN: found "...", expected ...". What was found are the n bytes
+ * from at, or the end of the line. Always FALSE, with error set. */
+gboolean text_cursor_fail(const TextCursor *c, gsize at, gsize n, GError **error,
+                          const char *expected, ...) G_GNUC_PRINTF(5, 6);
+
+/* The same for the word, or else the character, that comes next; skips blanks. */
+gboolean text_cursor_fail_here(TextCursor *c, GError **error, const char *expected);
+
+/* Skips blanks and text, which must follow; FALSE and error set where it does not. */
+gboolean text_cursor_expect(TextCursor *c, const char *text, GError **error);
+
+/* How many name bytes follow the cursor. */
+gsize text_cursor_word(const TextCursor *c);
+
+/* A number in decimal: digits, and a fraction if it has one.
+ * After it there may be anything. */
+gboolean text_cursor_number(TextCursor *c, double *number);
+
+/* Digits alone; FALSE also where the number does not fit. */
+gboolean text_cursor_integer(TextCursor *c, guint64 *number);
+
+/* A number and its unit: ns, us, ms, s, min or h. In ns, at most 366 days.
+ * Leaves the cursor where it was unless it succeeds. */
+gboolean text_cursor_duration(TextCursor *c, double *ns);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * From the bytes of a trace to path patterns. The first byte chooses options, the
+ * rest is the trace, compressed or not.
+ */
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "nesting/nesting.h"
+#include "tracefmt/error.h"
+#include "tracefmt/trace-reader.h"
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
+
+/* A name for the bytes that a reader can open; *fd is to be closed. */
+static char *as_file(const guint8 *data, gsize n, int *fd)
+{
+        *fd = memfd_create("trace", MFD_CLOEXEC);
+        g_assert(*fd >= 0 && write(*fd, data, n) == (gssize)n);
+        return g_strdup_printf("/proc/self/fd/%d", *fd);
+}
+
+static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, const NestingOptions *options)
+{
+        g_autoptr(Nesting) nesting = nesting_new(nodes, options);
+        g_autoptr(GError) error = NULL;
+        gint64 last = G_MININT64;
+        gboolean sorted = FALSE;
+        Message m;
+        int status;
+
+        while ((status = trace_reader_next(reader, &m, &error)) != 0) {
+                if (status > 0) {
+                        g_assert(m.time >= last && m.op < N_MESSAGE_OPS);
+                        g_assert(m.sender < node_table_size(nodes));
+                        g_assert(m.receiver < node_table_size(nodes));
+                        last = m.time;
+                        g_assert(nesting_add(nesting, &m, NULL));
+                        continue;
+                }
+                g_assert(error && g_utf8_validate(error->message, -1, NULL));
+                if (sorted || !g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER))
+                        return NULL;
+                g_clear_error(&error);
+                sorted = TRUE;
+                if (!trace_reader_sort(reader, NULL))
+                        return NULL;
+                nesting_free(nesting);
+                nesting = nesting_new(nodes, options);
+                last = G_MININT64;
+        }
+        return g_steal_pointer(&nesting);
+}
+
+/* Every call into its parent's callee, and none its own ancestor. */
+static void check_parents(const Nesting *nesting)
+{
+        const CallPairs *calls = &nesting->calls;
+
+        for (guint32 i = 0; i < calls->n; i++) {
+                guint32 up = i, steps = 0;
+
+                for (; (up = calls->cause[up].parent) != NO_PARENT; steps++)
+                        g_assert(up < calls->n && steps < calls->n);
+                up = calls->cause[i].parent;
+                if (up == NO_PARENT)
+                        continue;
+                g_assert(calls->nodes[up].callee == calls->nodes[i].caller);
+                g_assert(calls->cause[i].probability > 0 && calls->cause[i].probability <= 1);
+        }
+}
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
+{
+        static const gint64 windows[] = { 0, 5, 2000000000, G_GINT64_CONSTANT(86400000000000) };
+        guint8 how = n ? data[0] : 0;
+        TraceReaderOptions reading = TRACE_READER_DEFAULTS;
+        NestingOptions options = { .overlap = how & 4 ? 0.5 : 2,
+                                   .same = how & 4 ? 3 : 0,
+                                   .smooth = how & 8 ? 2 : 0,
+                                   .window = windows[how >> 4 & 3],
+                                   .fold = TRUE,
+                                   .keep = how >> 6 & 1 };
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(TraceReader) reader = NULL;
+        g_autoptr(Nesting) nesting = NULL;
+        g_autofree char *path = NULL;
+        int fd;
+
+        reading.keep_going = how & 1;
+        path = as_file(data + !!n, n - !!n, &fd);
+        reader = trace_reader_new(path, nodes, &reading, NULL);
+        g_assert(reader);
+        nesting = read_calls(reader, nodes, &options);
+        if (nesting) {
+                g_autoptr(PathSet) set =
+                        path_set_new(nodes, how & 2 ? SIBLINGS_STRICT : SIBLINGS_MULTISET);
+                const MatchCounts *counts = call_matcher_counts(nesting->matcher);
+
+                nesting_find_parents(nesting);
+                g_assert(counts->pairs == nesting->calls.n);
+                check_parents(nesting);
+                g_assert(nesting_find_paths(nesting, set, NULL, NULL));
+                g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=
+                         counts->pairs);
+        }
+        close(fd);
+        return 0;
+}

@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel capture while packets come: from a pipe, whose messages must be written when it
+# is quiet and not only when it ends, and from two interfaces at once; each ended by a
+# signal. TAP. The interfaces are in network namespaces of its own.
+set -u
+source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
+ravel=$(realpath "${RAVEL:-./ravel}")
+PATH=$PATH:/usr/sbin:/sbin
+tests=0
+
+result() { # STATUS NAME
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; fi
+}
+
+await() { # COMMAND...: until it succeeds, 10 seconds at most
+	local turn
+	for ((turn = 0; turn < 100; turn++)); do
+		! "$@" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+has_lines() { # FILE N
+	[ "$(grep -vc '^#' "$1")" -ge "$2" ]
+}
+
+# The shell starts background jobs deaf to SIGINT.
+background=(env --default-signal=INT)
+
+# A trace that is whole, of so many calls, in order.
+check_trace() { # TRACE CALLS NAME
+	"$ravel" stats "$1" 2>"$work/stats.err" | tr -d , >"$work/stats"
+	grep -q "^calls *$2 with a return 0 without; 0 returns without a call" "$work/stats" &&
+		[ ! -s "$work/stats.err" ] && tail -n 1 "$1" | grep -q '^# returns: '
+	result $? "$3: a whole trace of $2 calls"
+}
+
+pipes() {
+	local form signal pid
+	zstd -q -dc "$source/demo/shop.pcap.zst" >"$work/shop.pcap"
+	gzip -c "$work/shop.pcap" >"$work/shop.pcap.gz"
+	for form in shop.pcap shop.pcap.gz; do
+		for signal in INT TERM; do
+			rm -f "$work/pipe" "$work/trace"
+			mkfifo "$work/pipe"
+			"${background[@]}" "$ravel" capture -r "$work/pipe" --nodes "$source/demo/shop.nodes" \
+				-w "$work/trace" 2>"$work/err" &
+			pid=$!
+			exec 3>"$work/pipe"
+			cat "$work/$form" >&3
+			# All but the last, whose last message may have more bytes to come.
+			await has_lines "$work/trace" 17170
+			result $? "$form from a pipe: written while it is open"
+			kill -"$signal" "$pid"
+			wait "$pid"
+			result $? "$form from a pipe: ended by SIG$signal"
+			exec 3>&-
+			check_trace "$work/trace" 8587 "$form from a pipe, SIG$signal"
+		done
+	done
+
+	mkfifo "$work/silent"
+	exec 3<>"$work/silent"
+	"${background[@]}" "$ravel" capture -r "$work/silent" -w "$work/silent.trace" 2>"$work/err" &
+	pid=$!
+	sleep 0.5
+	kill -INT "$pid"
+	wait "$pid"
+	[ $? = 130 ]
+	result $? "a pipe that says nothing: ended by SIGINT"
+	exec 3>&-
+}
+
+unshare_options=(--net)
+[ "$(id -u)" = 0 ] || unshare_options+=(--user --map-root-user)
+
+why_no_interfaces() {
+	local program
+	for program in ip unshare python3; do
+		command -v "$program" >/dev/null || echo "$program is not installed"
+	done
+	unshare "${unshare_options[@]}" ip link add ravel0 type veth peer name ravel1 2>/dev/null ||
+		echo "no network namespaces (neither root with CAP_SYS_ADMIN nor user namespaces)"
+}
+
+requests=50 # to each address
+client="
+import http.client, sys
+servers = [http.client.HTTPConnection(a, 8080) for a in ('10.84.1.1', '10.84.2.1')]
+for n in range($requests):
+    for server in servers:
+        server.request('GET', '/')
+        server.getresponse().read()
+"
+server="
+import http.server
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = 'HTTP/1.1'
+    def do_GET(self):
+        self.send_response(204)
+        self.end_headers()
+    def log_message(self, *arguments):
+        pass
+http.server.ThreadingHTTPServer(('', 8080), Handler).serve_forever()
+"
+
+listens() { # N: so many packet sockets
+	[ "$(wc -l </proc/net/packet)" -gt "$1" ]
+}
+
+# In the namespace of the server: a cable each to two addresses of one client.
+interfaces() {
+	local signal pid peer other n
+	trap 'kill $(jobs -p)' EXIT
+	unshare --net bash -c "touch '$work/ready'; exec sleep 60" &
+	peer=$!
+	other=(nsenter "--net=/proc/$peer/ns/net")
+	await test -e "$work/ready" || return
+	ip link set lo up
+	for n in 1 2; do
+		ip link add tap$n type veth peer name eth$n netns "$peer"
+		ip address add 10.84.$n.1/24 dev tap$n
+		ip link set tap$n up
+		"${other[@]}" ip address add 10.84.$n.2/24 dev eth$n
+		"${other[@]}" ip link set eth$n up
+	done
+	python3 -c "$server" &
+	await python3 -c 'import socket; socket.create_connection(("10.84.1.1", 8080), 1)' || return
+	for signal in INT TERM; do
+		"${background[@]}" "$ravel" capture -i tap1 -i tap2 -f 'tcp port 8080' \
+			-w "$work/live.$signal" 2>"$work/err" &
+		pid=$!
+		await listens 2
+		sleep 0.3 # between having the sockets and being ready
+		"${other[@]}" python3 -c "$client"
+		sleep 0.5 # the last packets reach the capture
+		kill -"$signal" "$pid"
+		wait "$pid"
+		echo $? >"$work/status.$signal"
+	done
+}
+
+if [ "${1-}" = --interfaces ]; then
+	work=$2
+	interfaces
+	exit
+fi
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-live.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+pipes
+reason=$(why_no_interfaces | head -n 1)
+if [ "$reason" ]; then
+	tests=$((tests + 1))
+	echo "ok $tests - two interfaces # SKIP $reason"
+else
+	RAVEL=$ravel unshare "${unshare_options[@]}" -- bash "$0" --interfaces "$work"
+	for signal in INT TERM; do
+		[ "$(cat "$work/status.$signal")" = 0 ]
+		result $? "two interfaces: ended by SIG$signal"
+		check_trace "$work/live.$signal" $((2 * requests)) "two interfaces, SIG$signal"
+		[ "$(grep -c '10\.84\.2\.2.10\.84\.2\.1' "$work/live.$signal")" = $requests ]
+		result $? "two interfaces, SIG$signal: the calls on each"
+	done
+fi
+echo "1..$tests"

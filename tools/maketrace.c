@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel maketrace CONFIG: synthetic traces from tracelets.
+ */
+#include <signal.h>
+
+#include "config.h"
+#include "maketrace/generator.h"
+#include "tools/tool.h"
+#include "tracefmt/byte-source.h"
+#include "tracefmt/error.h"
+#include "tracefmt/trace-writer.h"
+
+static struct {
+        char *write;
+        char *seed, *duration, *messages, *stamps;
+} options;
+
+static const GOptionEntry entries[] = {
+        { "write", 'w', 0, G_OPTION_ARG_FILENAME, &options.write,
+          "Write the trace to OUT; - is standard output, the default", "OUT" },
+        { "seed", 0, 0, G_OPTION_ARG_STRING, &options.seed,
+          "Another seed: another trace of the same kind", "N" },
+        { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
+          "Begin no tracelet after TIME (10s, 5min)", "TIME" },
+        { "messages", 0, 0, G_OPTION_ARG_STRING, &options.messages,
+          "Begin no tracelet after N lines", "N" },
+        { "stamps", 0, 0, G_OPTION_ARG_STRING, &options.stamps,
+          "sent: where messages were sent; both: also where they arrived", "WHICH" },
+        G_OPTION_ENTRY_NULL
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+        interrupted = number;
+}
+
+static void catch_signals(void)
+{
+        /* The second time a signal does what it always does. */
+        struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+
+        sigaction(SIGINT, &action, NULL);
+        sigaction(SIGTERM, &action, NULL);
+}
+
+static gboolean parse_number(const char *option, const char *text, guint64 least, guint64 *number,
+                             GError **error)
+{
+        if (g_ascii_string_to_unsigned(text, 10, least, G_MAXINT64, number, NULL))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "--%s %s: expected an integer from %" G_GUINT64_FORMAT, option, text, least);
+        return FALSE;
+}
+
+/* What the command line says goes before what the configuration says. */
+static gboolean apply_options(Scenario *s, GError **error)
+{
+        if (options.stamps && !stamps_lookup(options.stamps, &s->stamps)) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--stamps %s: expected sent or both", options.stamps);
+                return FALSE;
+        }
+        return (!options.seed || parse_number("seed", options.seed, 0, &s->seed, error)) &&
+               (!options.messages ||
+                parse_number("messages", options.messages, 1, &s->messages, error)) &&
+               (!options.duration || tool_duration(options.duration, &s->duration, error)) &&
+               scenario_ends(s, error);
+}
+
+static Scenario *load_scenario(const char *path, NodeTable *nodes, GError **error)
+{
+        g_autoptr(ByteSource) source = byte_source_new(path, error);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        guint8 buffer[4096];
+        gssize n;
+
+        if (!source)
+                return NULL;
+        while ((n = byte_source_read(source, buffer, sizeof buffer, error)) > 0)
+                g_byte_array_append(bytes, buffer, n);
+        return n < 0 ? NULL
+                     : scenario_parse(bytes->data, bytes->len, byte_source_name(source), nodes,
+                                      error);
+}
+
+static gboolean write_number(TraceWriter *writer, const char *key, guint64 number, GError **error)
+{
+        g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, number);
+
+        return trace_writer_fact(writer, key, text, error);
+}
+
+/* What made the trace: with these facts anybody can make it again. */
+static gboolean write_facts(TraceWriter *writer, const Scenario *s, GError **error)
+{
+        if (!trace_writer_fact(writer, "made by", "maketrace of " PACKAGE_STRING, error) ||
+            !write_number(writer, "seed", s->seed, error) ||
+            !trace_writer_fact(writer, "stamps", stamps_name(s->stamps), error))
+                return FALSE;
+        if (s->messages && !write_number(writer, "messages at least", s->messages, error))
+                return FALSE;
+        if (s->duration && !write_number(writer, "duration in ns", s->duration, error))
+                return FALSE;
+        for (guint i = 0; i < s->text->groups->len; i++) {
+                const KeyFileGroup *group = &g_array_index(s->text->groups, KeyFileGroup, i);
+                g_autofree char *header = g_strdup_printf("[%s]", group->name);
+
+                if (!trace_writer_fact(writer, "configuration", header, error))
+                        return FALSE;
+                for (guint k = group->first; k < group->end; k++) {
+                        const KeyFileKey *key = &g_array_index(s->text->keys, KeyFileKey, k);
+                        g_autofree char *line = g_strdup_printf("%s=%.*s", key->name,
+                                                                (int)key->value.n, key->value.data);
+
+                        if (!trace_writer_fact(writer, "configuration", line, error))
+                                return FALSE;
+                }
+        }
+        return TRUE;
+}
+
+static gboolean write_messages(TraceWriter *writer, Generator *generator, Sniffer *sniffer,
+                               GError **error)
+{
+        Message message;
+        int status;
+
+        while (!interrupted && (status = generator_next(generator, &message, error)) != 0)
+                if (status < 0 || (sniffer_take(sniffer, message.time) &&
+                                   !trace_writer_add(writer, &message, error)))
+                        return FALSE;
+        return TRUE;
+}
+
+static gboolean write_account(TraceWriter *writer, const Generator *generator,
+                              const Sniffer *sniffer, GError **error)
+{
+        return write_number(writer, "requests", generator_requests(generator), error) &&
+               write_number(writer, "messages", generator_messages(generator) - sniffer->lost,
+                            error) &&
+               (!sniffer->capture_time ||
+                write_number(writer, "messages lost by the sniffer", sniffer->lost, error));
+}
+
+static void report(const Generator *generator, const Sniffer *sniffer)
+{
+        guint64 made = generator_messages(generator);
+
+        if (sniffer->capture_time)
+                tool_warn("%" G_GUINT64_FORMAT " messages of %" G_GUINT64_FORMAT
+                          " requests, and %" G_GUINT64_FORMAT
+                          " more that the sniffer lost (%.2f %%)",
+                          made - sniffer->lost, generator_requests(generator), sniffer->lost,
+                          made ? 100.0 * sniffer->lost / made : 0);
+        else
+                tool_warn("%" G_GUINT64_FORMAT " messages of %" G_GUINT64_FORMAT " requests", made,
+                          generator_requests(generator));
+}
+
+int tool_maketrace(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("CONFIG - synthetic traces from tracelets");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(Scenario) scenario = NULL;
+        g_autoptr(Generator) generator = NULL;
+        g_autoptr(TraceWriter) writer = NULL;
+        Sniffer sniffer;
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (argc != 2) {
+                tool_warn("%d configurations named: expected one file, or - for standard input",
+                          argc - 1);
+                return EXIT_USAGE;
+        }
+        if (!(scenario = load_scenario(argv[1], nodes, &error)) || !apply_options(scenario, &error))
+                return tool_fail(error);
+        generator = generator_new(scenario);
+        sniffer = scenario->sniffer;
+        sniffer.idle_at = scenario->start;
+        catch_signals();
+        if (!(writer = trace_writer_new(options.write ? options.write : "-", nodes, FALSE,
+                                        &error)) ||
+            !write_facts(writer, scenario, &error) ||
+            !write_messages(writer, generator, &sniffer, &error))
+                return tool_fail(error);
+        if (interrupted)
+                return EXIT_INTERRUPTED;
+        if (!write_account(writer, generator, &sniffer, &error) ||
+            !trace_writer_close(g_steal_pointer(&writer), &error))
+                return tool_fail(error);
+        report(generator, &sniffer);
+        return EXIT_DONE;
+}
