@@ -195,7 +195,7 @@ static int by_order(const void *a, const void *b)
 
 static char *sort_trace(const GArray *messages, NodeTable *nodes, const Skew *skews, guint n)
 {
-        g_autofree Line *lines = g_new0(Line, messages->len);
+        g_autofree Line *lines = g_new0(Line, messages->len + 1);
         GString *text = g_string_new("# ravel trace 1\n");
 
         for (guint i = 0; i < messages->len; i++) {
