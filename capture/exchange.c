@@ -21,14 +21,16 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
 
 /* --- the generic rule ------------------------------------------------------ */
 
-static MessageKind run_kind(const Exchange *x, guint side)
+/* first: no run was seen before on a connection that was open before the capture, so one
+ * that answers nothing is what is left of a return. */
+static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
 {
         const Pairing *p = &x->pairing;
         if (p->client == NO_SIDE)
                 return KIND_ONE_WAY;
         if (p->client == side)
                 return KIND_CALL;
-        return p->n_calls > 0 ? KIND_RETURN : KIND_ONE_WAY;
+        return p->n_calls > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
 }
 
 /* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. */
@@ -37,6 +39,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
 {
         Pairing *p = &x->pairing;
         MessageInProgress *m = &p->message[side];
+        gboolean first = x->run == NO_SIDE && !x->start_seen && !x->parsed;
         if (x->run != side) {
                 if (x->run != NO_SIDE)
                         pairing_end(p, x->run, now, context);
@@ -51,7 +54,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
         if (m->kind == KIND_UNKNOWN && m->seen)
-                pairing_begin(p, side, run_kind(x, side), END_BY_SILENCE, NULL, now, context);
+                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now, context);
 }
 
 /* The buffered bytes of side are no protocol's. */

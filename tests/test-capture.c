@@ -486,6 +486,16 @@ static void test_generic_mid_stream(void)
         say(s, SERVER, 7, "\1answer");
         scene_end(s, "5 CALL_SENT a>b 1000.100\n"
                      "7 RET_SENT b>a 1000.100\n");
+
+        /* What answers a call from before the capture is no message of its own. */
+        s = scene_new(two_nodes, NULL, FALSE);
+        s->ports[80] = &protocol_generic;
+        say(s, SERVER, 4, "\1answer");
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "7 RET_SENT b>a 1000.100\n");
 }
 
 /* A server that has accepted one connection is known for the next. */
@@ -571,8 +581,8 @@ static void test_wrong_by_ports(void)
         check_count(s, ACCOUNT_ROLE_DOUBTED, 1);
         g_auto(GStrv) lines = account_judge(capture_account(s->capture));
         g_assert_nonnull(strstr(lines[1], "--proto"));
-        scene_end(s, "1 MSG_SENT a>b 1000.100\n"
-                     "2 CALL_SENT b>a c383.500\n");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "2 CALL_SENT b>a c383.500\n");
 }
 
 static void test_silence(void)
