@@ -712,6 +712,8 @@ int trace_reader_next(TraceReader *r, Message *m, GError **error)
         if (status <= 0)
                 return status;
         if (G_UNLIKELY(m->time < r->last)) {
+                if (r->options.any_order)
+                        return 1;
                 if (!r->pipe) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
                                     "%s:%" G_GUINT64_FORMAT ": time goes backwards",
