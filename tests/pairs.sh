@@ -37,10 +37,16 @@ capture() # FILE TRACE OPTION...
         ./ravel capture -r "$file" -w "$out" "$@" 2>/dev/null || exit 99
 }
 
-# What was said, whoever saw it: a line a call and a line a return
+# What was said, at whichever end that was seen: a line a call and a line a return
 messages() # TRACE
 {
-        awk -F'\t' '!/^#/ { sub("_(SENT|RECV)", "", $2); print $2, $3, $4, $5 }' "$1" | sort
+        awk -F'\t' '!/^#/ { sub("_(SENT|RECV)", "", $2); print $2, $3, $4, $5 }' "$1" | sort -u
+}
+
+# No stamp of one end is there twice
+once() # TRACE
+{
+        [ -z "$(grep -v '^#' "$1" | cut -f 2-5 | sort | uniq -d)" ]
 }
 
 # --- taps ---------------------------------------------------------------------
@@ -48,7 +54,7 @@ taps='any app client db web app_skew db_skew web_skew web_ttl web_vlan'
 for tap in mirror $taps; do
         capture "$pairs/$tap.pcap.zst" "$dir/$tap"
         messages "$dir/$tap" >"$dir/$tap.messages"
-        sort -u "$dir/$tap.messages" | cmp -s - "$dir/$tap.messages"
+        once "$dir/$tap"
         result $? "$tap: no id twice"
         [ -z "$(comm -13 "$dir/mirror.messages" "$dir/$tap.messages")" ]
         result $? "$tap: ids as at the mirror"
@@ -60,10 +66,11 @@ for a in $taps; do
         for b in $others; do
                 ./ravel merge "$dir/$a" "$dir/$b" -w "$dir/merged" 2>/dev/null &&
                         sort -u "$dir/$a.messages" "$dir/$b.messages" >"$dir/wanted" &&
-                        messages "$dir/merged" | cmp -s - "$dir/wanted"
+                        messages "$dir/merged" | cmp -s - "$dir/wanted" && once "$dir/merged"
                 ok=$?
                 ./ravel merge "$dir/$a" "$dir/$b" "$dir/mirror" -w "$dir/merged" 2>/dev/null &&
-                        messages "$dir/merged" | cmp -s - "$dir/mirror.messages" || ok=1
+                        messages "$dir/merged" | cmp -s - "$dir/mirror.messages" &&
+                        once "$dir/merged" || ok=1
                 result $ok "$a and $b, and both with the mirror"
         done
 done
@@ -85,7 +92,7 @@ open(sys.argv[3], 'wb').write(data[:24] + data[at:])
 SCRIPT
         capture "$dir/cut.pcap" "$dir/cut"
         ./ravel merge "$dir/mirror" "$dir/cut" -w "$dir/merged" 2>/dev/null &&
-                messages "$dir/merged" | cmp -s - "$dir/mirror.messages"
+                messages "$dir/merged" | cmp -s - "$dir/mirror.messages" && once "$dir/merged"
         result $? "begun $from packets late"
 done
 
@@ -114,7 +121,7 @@ done
 messages "$dir/merged" >"$dir/merged.messages"
 capture "$small/bridge.pcap.zst" "$dir/bridge" --nodes "$dir/nodes.txt"
 ./ravel merge "$dir/bridge" "$dir"/hosts/* -w "$dir/all" 2>/dev/null &&
-        messages "$dir/all" | cmp -s - "$dir/merged.messages"
+        messages "$dir/all" | cmp -s - "$dir/merged.messages" && once "$dir/all"
 result $? 'hosts and a bridge: the stamp of the host'
 echo "1..$n"
 exit $bad

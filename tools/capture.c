@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
+#include "capture/common-address.h"
 #include "capture/pcap-source.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
@@ -44,7 +45,9 @@ static const GOptionEntry entries[] = {
           "\"10.1.0.0/16 clients\"",
           "FILE" },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
-          "The packets were captured on the node NAME: stamps are _SENT and _RECV", "NAME" },
+          "The packets were captured on the node NAME: stamps are _SENT and _RECV; an empty NAME: "
+          "on none",
+          "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "The server port PORT speaks NAME (http, dns, generic); may be repeated", "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
@@ -72,6 +75,7 @@ typedef struct {
         gboolean live;
         GError *write_error; /* of a write while waiting for packets */
         gint64 left;         /* packets until --count is reached */
+        char *host;          /* recognised; NULL where it was not, or was given */
 } Run;
 
 static PcapSource *volatile current_source;
@@ -170,6 +174,32 @@ static gboolean open_output(Run *run, GError **error)
                 trace_writer_fact(run->writer, "captured on host", options.host, error));
 }
 
+/* Where all packets of the files are from or to one address: the name of its node. Files
+ * that cannot be read are none of its business. The caller's to free. */
+static char *recognise_host(Run *run)
+{
+        PcapOptions pcap = { .filter = options.filter };
+        g_autoptr(CommonAddress) common = common_address_new();
+        gint64 left = run->left;
+        Address address;
+        Packet packet;
+
+        for (guint list = 0; list < 2; list++)
+                for (char **p = list ? options.rest : options.read; p && *p; p++) {
+                        g_autoptr(PcapSource) source = pcap_source_open(*p, &pcap, NULL);
+
+                        while (left != 0 && source &&
+                               pcap_source_next(source, &packet, NULL) == 1) {
+                                if (!common_address_add(common, &packet))
+                                        return NULL;
+                                left--;
+                        }
+                }
+        if (!common_address_find(common, &address))
+                return NULL;
+        return g_strdup(node_table_name(run->nodes, node_names_lookup(run->names, address, 0)));
+}
+
 /* All packets of a source. FALSE: error set. */
 static gboolean capture_source(Run *run, PcapSource *source, GError **error)
 {
@@ -245,6 +275,11 @@ static void report(Run *run)
         g_autofree char *summary = account_summary(account);
         g_auto(GStrv) lines = account_judge(account);
         tool_warn("%s", summary);
+        if (run->host)
+                tool_warn(
+                        "every packet is from or to %s: taken for captured there (--host NAME says "
+                        "where, --host '' on no host)",
+                        run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
 }
@@ -310,6 +345,7 @@ static void run_free(Run *run)
         node_names_free(run->names);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
+        g_free(run->host);
         g_free(run);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)
@@ -325,6 +361,10 @@ static Run *run_new(gint64 *duration, GError **error)
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         run->left = options.count ? options.count : -1;
+        if (!options.host && !run->live)
+                options.host = run->host = recognise_host(run);
+        else if (options.host && !*options.host)
+                options.host = NULL;
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
