@@ -201,11 +201,19 @@ static char *recognise_host(Run *run)
 }
 
 /* All packets of a source. FALSE: error set. */
-static gboolean capture_source(Run *run, PcapSource *source, GError **error)
+static gboolean capture_source(Run *run, PcapSource *source, const char *name, GError **error)
 {
         Packet packet;
+        gint64 before = capture_time(run->capture); /* the end of the file before */
         int result = 0;
         while (run->left != 0 && (result = pcap_source_next(source, &packet, error)) == 1) {
+                if (packet.time >= 0 && packet.time + CAPTURE_DISORDER < before) {
+                        tool_warn("%s begins before the file before it ends: name files in order "
+                                  "of time; those of several hosts or taps make a trace each, "
+                                  "which ravel merge puts together",
+                                  name);
+                        before = NO_TIME;
+                }
                 capture_add(run->capture, &packet);
                 if (!write_ready(run, error))
                         return FALSE;
@@ -248,7 +256,7 @@ static gboolean capture_one(Run *run, const char *name, gint64 duration, GError 
                 pcap_source_stop(source);
         if (duration)
                 alarm((guint)CLAMP((duration + 999999999) / 1000000000, 1, G_MAXINT32));
-        gboolean ok = capture_source(run, source, error);
+        gboolean ok = capture_source(run, source, name, error);
         current_source = NULL;
         pcap_source_drops(source, &kernel, &interface);
         capture_account(run->capture)->count[ACCOUNT_DROPPED_KERNEL] += kernel;
