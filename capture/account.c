@@ -59,6 +59,18 @@ char *account_summary(const Account *account)
         return g_string_free(text, FALSE);
 }
 
+Fitness account_fitness(const Account *account)
+{
+        const guint64 *n = account->count;
+        return (Fitness){ .calls = n[ACCOUNT_CALLS],
+                          .returns = n[ACCOUNT_RETURNS],
+                          .one_way = n[ACCOUNT_ONE_WAY],
+                          .packets = n[ACCOUNT_PACKETS],
+                          .lost = n[ACCOUNT_DROPPED_KERNEL] + n[ACCOUNT_DROPPED_INTERFACE] +
+                                  n[ACCOUNT_HOLES],
+                          .one_sided = account->tcp_one_sided > 0 && account->tcp_two_sided == 0 };
+}
+
 /* The three ports with the most of them: " --proto 5432=generic ...". */
 static char *suggest_ports(const Account *account)
 {

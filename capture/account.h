@@ -8,7 +8,7 @@
 #ifndef RAVEL_ACCOUNT_H
 #define RAVEL_ACCOUNT_H
 
-#include <glib.h>
+#include "tracefmt/fitness.h"
 
 /* Name, key of the fact in the trace. The order is that of the facts. */
 #define ACCOUNT_ENTRIES(X)                                                                         \
@@ -78,6 +78,9 @@ const char *account_key(AccountEntry entry);
 
 /* One line for a user: "12 packets: 4 calls, ...". Newly allocated. */
 char *account_summary(const Account *account);
+
+/* What the messages are fit for, as far as a capture can tell. */
+Fitness account_fitness(const Account *account);
 
 /* Where the capture will not do: one sentence each on why, and what to do about
  * it, NULL-terminated. Empty where nothing is wrong. Free with g_strfreev(). */

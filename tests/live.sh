@@ -35,7 +35,7 @@ background=(env --default-signal=INT)
 check_trace() { # TRACE CALLS NAME
 	"$ravel" stats "$1" 2>"$work/stats.err" | tr -d , >"$work/stats"
 	grep -q "^calls *$2 with a return 0 without; 0 returns without a call" "$work/stats" &&
-		[ ! -s "$work/stats.err" ] && tail -n 1 "$1" | grep -q '^# returns: '
+		[ ! -s "$work/stats.err" ] && tail -n 1 "$1" | grep -q '^# judgement: fit for nesting'
 	result $? "$3: a whole trace of $2 calls"
 }
 

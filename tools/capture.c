@@ -264,6 +264,13 @@ static gboolean capture_one(Run *run, const char *name, gint64 duration, GError 
         return ok;
 }
 
+/* The one sentence on what the trace will do for. The caller's to free. */
+static char *judge(const Account *account)
+{
+        Fitness fitness = account_fitness(account);
+        return fitness_judge(&fitness);
+}
+
 static gboolean write_account(Run *run, GError **error)
 {
         const Account *account = capture_account(run->capture);
@@ -274,7 +281,8 @@ static gboolean write_account(Run *run, GError **error)
                     !trace_writer_fact(run->writer, account_key(i), n, error))
                         return FALSE;
         }
-        return TRUE;
+        g_autofree char *judgement = judge(account);
+        return trace_writer_fact(run->writer, "judgement", judgement, error);
 }
 
 static void report(Run *run)
@@ -288,8 +296,10 @@ static void report(Run *run)
                         "every packet is from or to %s: taken for captured there (--host NAME says "
                         "where, --host '' on no host)",
                         run->host);
+        g_autofree char *judgement = judge(account);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
+        tool_warn("%s", judgement);
 }
 
 /* What is still under way goes out, and the account after it. */
