@@ -14,7 +14,7 @@
 #define ACCOUNT_ENTRIES(X)                                                                         \
         X(PACKETS, "packets")                                                                      \
         X(PACKETS_CUT, "packets cut by the snapshot length")                                       \
-        X(BAD_TIME, "packets not used: impossible time stamp")                                     \
+        X(BAD_TIME, "packets not used: no or impossible time stamp")                               \
         X(NOT_IP, "packets not used: not IP")                                                      \
         X(BAD_LINK, "packets not used: link-layer header broken or cut")                           \
         X(BAD_IP, "packets not used: IP header broken or cut")                                     \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Where packets come from: a capture file (pcap or pcapng, also compressed, also
- * a pipe), or live interfaces. The only user of libpcap.
+ * a pipe), or live interfaces. The only user of libpcap; pcapng files are read by
+ * pcapng.h, since libpcap refuses those of mixed interfaces.
  */
 #ifndef RAVEL_PCAP_SOURCE_H
 #define RAVEL_PCAP_SOURCE_H
@@ -47,10 +48,12 @@ void pcap_source_stop(PcapSource *source);
 /* Whether packets may come from path as they happen: a pipe, not a file. */
 gboolean pcap_source_path_is_live(const char *path);
 
-/* "EN10MB (Ethernet)"; of several interfaces the first's. Borrowed. */
+/* "EN10MB (Ethernet)"; of several interfaces the first's; of a pcapng file all that
+ * were seen so far, separated by commas. Borrowed. */
 const char *pcap_source_link_type(const PcapSource *source);
 
-/* How many packets the kernel and the interfaces dropped; 0 for files. */
+/* How many packets the kernel and the interfaces dropped, live or as a pcapng file
+ * says. */
 void pcap_source_drops(const PcapSource *source, guint64 *kernel, guint64 *interface);
 
 #endif
