@@ -17,7 +17,6 @@
 #include "tracefmt/error.h"
 
 enum {
-        MAX_INTERFACES = 64,
         FILE_BUFFER = 1 << 17, /* bytes */
         LIVE_TIMEOUT = 100,    /* ms until the kernel hands over what there is */
         IDLE_TIMEOUT = 200,    /* ms */
@@ -41,8 +40,9 @@ typedef struct {
 struct PcapSource {
         PcapOptions options;
         char *name;
-        Handle handles[MAX_INTERFACES];
-        guint n, next; /* next: whose turn it is */
+        Handle *handles;
+        struct pollfd *fds; /* one a handle */
+        guint n, next;      /* next: whose turn it is */
         char *link_type;
         volatile sig_atomic_t stopped;
 
@@ -349,6 +349,7 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         cookie_io_functions_t functions = { .read = cookie_read };
         char text[PCAP_ERRBUF_SIZE] = "";
         s->options = *options;
+        s->handles = g_new0(Handle, 1);
         if (!(s->bytes = byte_source_new(path, error)))
                 return NULL;
         s->name = g_strdup(byte_source_name(s->bytes));
@@ -449,11 +450,8 @@ PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
 {
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         s->options = *options;
-        if (n > MAX_INTERFACES) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%u interfaces: expected at most %d", n, MAX_INTERFACES);
-                return NULL;
-        }
+        s->handles = g_new0(Handle, n);
+        s->fds = g_new(struct pollfd, n);
         s->name = g_strdup(n == 1 ? interfaces[0] : "the interfaces");
         for (guint i = 0; i < n; i++)
                 if (!open_interface(s, interfaces[i], error))
@@ -474,6 +472,8 @@ void pcap_source_free(PcapSource *s)
         pcapng_reader_free(s->pcapng);
         byte_source_free(s->bytes);
         g_free(s->ahead);
+        g_free(s->handles);
+        g_free(s->fds);
         g_clear_error(&s->read_error);
         g_free(s->link_type);
         g_free(s->name);
@@ -520,10 +520,9 @@ static int next_of_file(PcapSource *s, Packet *packet, GError **error)
 
 static gboolean wait_for_packets(PcapSource *s)
 {
-        struct pollfd fds[MAX_INTERFACES];
         for (guint i = 0; i < s->n; i++)
-                fds[i] = (struct pollfd){ .fd = s->handles[i].fd, .events = POLLIN };
-        return wait_for(s, fds, s->n);
+                s->fds[i] = (struct pollfd){ .fd = s->handles[i].fd, .events = POLLIN };
+        return wait_for(s, s->fds, s->n);
 }
 
 static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/pcap-source.h"
+#include "capture/packet-merge.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/trace-writer.h"
@@ -31,7 +31,7 @@ static struct {
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
           "Read packets from FILE (pcap, pcapng, also .gz and .zst); - is standard input; may be "
-          "repeated, in order of time",
+          "repeated",
           "FILE" },
         { "interface", 'i', 0, G_OPTION_ARG_STRING_ARRAY, &options.interfaces,
           "Capture live on IF; may be repeated", "IF" },
@@ -72,16 +72,17 @@ typedef struct {
         gboolean live;
         GError *write_error; /* of a write while waiting for packets */
         gint64 left;         /* packets until --count is reached */
+        GPtrArray *sources;  /* files, or one text that names the interfaces */
 } Run;
 
-static PcapSource *volatile current_source;
+static PacketMerge *volatile current_packets;
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
         interrupted = number;
-        if (current_source)
-                pcap_source_stop(current_source);
+        if (current_packets)
+                packet_merge_stop(current_packets);
 }
 
 static void catch_signals(void)
@@ -170,12 +171,22 @@ static gboolean open_output(Run *run, GError **error)
                 trace_writer_fact(run->writer, "captured on host", options.host, error));
 }
 
-/* All packets of a source. FALSE: error set. */
-static gboolean capture_source(Run *run, PcapSource *source, GError **error)
+static gboolean write_facts(Run *run, const PacketMerge *packets, GError **error)
+{
+        for (guint i = 0; i < run->sources->len; i++)
+                if (!trace_writer_fact(run->writer, options.interfaces ? "interface" : "source",
+                                       run->sources->pdata[i], error) ||
+                    !trace_writer_fact(run->writer, "link type", packet_merge_link_type(packets, i),
+                                       error))
+                        return FALSE;
+        return TRUE;
+}
+
+static gboolean read_packets(Run *run, PacketMerge *packets, GError **error)
 {
         Packet packet;
         int result = 0;
-        while (run->left != 0 && (result = pcap_source_next(source, &packet, error)) == 1) {
+        while (run->left != 0 && (result = packet_merge_next(packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
                 if (!write_ready(run, error))
                         return FALSE;
@@ -189,15 +200,7 @@ static gboolean capture_source(Run *run, PcapSource *source, GError **error)
         return result >= 0;
 }
 
-static gboolean write_facts(Run *run, const PcapSource *source, const char *name, GError **error)
-{
-        return trace_writer_fact(run->writer, options.interfaces ? "interface" : "source", name,
-                                 error) &&
-               trace_writer_fact(run->writer, "link type", pcap_source_link_type(source), error);
-}
-
-/* Opens, reads and closes one file, or all interfaces. */
-static gboolean capture_one(Run *run, const char *name, gint64 duration, GError **error)
+static PacketMerge *open_packets(Run *run, GError **error)
 {
         PcapOptions pcap = { .filter = options.filter,
                              .snapshot = options.snapshot,
@@ -206,23 +209,30 @@ static gboolean capture_one(Run *run, const char *name, gint64 duration, GError 
                              .idle = on_idle,
                              .user = run };
         const char *const *interfaces = (const char *const *)options.interfaces;
-        guint64 kernel, interface;
-        g_autoptr(PcapSource) source =
-                interfaces ? pcap_source_open_live(interfaces, g_strv_length(options.interfaces),
-                                                   &pcap, error)
-                           : pcap_source_open(name, &pcap, error);
-        if (!source || !open_output(run, error) || !write_facts(run, source, name, error))
+        if (interfaces)
+                return packet_merge_new_live(interfaces, g_strv_length(options.interfaces), &pcap,
+                                             error);
+        return packet_merge_new((const char *const *)run->sources->pdata, run->sources->len, &pcap,
+                                error);
+}
+
+/* Opens and reads everything. FALSE: error set, and there may be a trace in part. */
+static gboolean capture_packets(Run *run, gint64 duration, GError **error)
+{
+        Account *account = capture_account(run->capture);
+        g_autoptr(PacketMerge) packets = open_packets(run, error);
+        if (!packets || interrupted || !open_output(run, error) ||
+            !write_facts(run, packets, error))
                 return FALSE;
-        current_source = source;
+        current_packets = packets;
         if (interrupted)
-                pcap_source_stop(source);
+                packet_merge_stop(packets);
         if (duration)
                 alarm((guint)CLAMP((duration + 999999999) / 1000000000, 1, G_MAXINT32));
-        gboolean ok = capture_source(run, source, error);
-        current_source = NULL;
-        pcap_source_drops(source, &kernel, &interface);
-        capture_account(run->capture)->count[ACCOUNT_DROPPED_KERNEL] += kernel;
-        capture_account(run->capture)->count[ACCOUNT_DROPPED_INTERFACE] += interface;
+        gboolean ok = read_packets(run, packets, error);
+        current_packets = NULL;
+        packet_merge_drops(packets, &account->count[ACCOUNT_DROPPED_KERNEL],
+                           &account->count[ACCOUNT_DROPPED_INTERFACE]);
         return ok;
 }
 
@@ -260,19 +270,8 @@ static gboolean finish(Run *run, GError **error)
 static int capture_all(Run *run, gint64 duration)
 {
         GError *error = NULL, *finish_error = NULL;
-        g_autoptr(GPtrArray) files = g_ptr_array_new();
-        gboolean ok = TRUE;
-        for (char **p = options.read; p && *p; p++)
-                g_ptr_array_add(files, *p);
-        for (char **p = options.rest; p && *p; p++)
-                g_ptr_array_add(files, *p);
-        g_autofree char *interfaces =
-                options.interfaces ? g_strjoinv(" ", options.interfaces) : NULL;
-        if (interfaces)
-                g_ptr_array_add(files, interfaces);
         catch_signals();
-        for (guint i = 0; ok && i < files->len && run->left != 0 && !interrupted; i++)
-                ok = capture_one(run, files->pdata[i], duration, &error);
+        gboolean ok = capture_packets(run, duration, &error);
         if (interrupted && (!run->live || !run->writer)) {
                 g_clear_error(&error);
                 return EXIT_INTERRUPTED;
@@ -305,6 +304,7 @@ static gboolean any_is_pipe(void)
 
 static void run_free(Run *run)
 {
+        g_ptr_array_free(run->sources, TRUE);
         trace_writer_free(run->writer);
         capture_free(run->capture);
         node_names_free(run->names);
@@ -314,10 +314,23 @@ static void run_free(Run *run)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)
 
+/* What the facts call where the packets came from. */
+static GPtrArray *list_sources(void)
+{
+        GPtrArray *sources = g_ptr_array_new_with_free_func(g_free);
+        for (guint list = 0; list < 2; list++)
+                for (char **p = list ? options.rest : options.read; p && *p; p++)
+                        g_ptr_array_add(sources, g_strdup(*p));
+        if (options.interfaces)
+                g_ptr_array_add(sources, g_strjoinv(" ", options.interfaces));
+        return sources;
+}
+
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
         gboolean taps = options.interfaces && options.interfaces[0] && options.interfaces[1];
+        run->sources = list_sources();
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         if (!check_options(duration, error) || !parse_protocols(run, error) ||
