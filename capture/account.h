@@ -21,6 +21,8 @@
         X(BAD_TRANSPORT, "packets not used: TCP or UDP header broken or cut")                      \
         X(NOT_TRANSPORT, "packets not used: neither TCP nor UDP")                                  \
         X(GROUP, "packets not used: to a group address")                                           \
+        X(TOO_DEEP, "packets not used: too many tunnels in one another")                           \
+        X(TUNNELLED, "packets in tunnels")                                                         \
         X(FRAGMENTS, "fragments")                                                                  \
         X(FRAGMENTS_LOST, "fragments not used: datagram incomplete")                               \
         X(CONNECTIONS, "connections")                                                              \
