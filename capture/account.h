@@ -35,6 +35,7 @@
         X(EVICTED, "connections forgotten to bound memory")                                        \
         X(NO_PAYLOAD, "segments without payload")                                                  \
         X(REPEATED, "segments not used: repeated")                                                 \
+        X(COPIES, "datagrams not used: repeated")                                                  \
         X(HOLES, "holes skipped")                                                                  \
         X(HOLE_BYTES, "bytes in holes")                                                            \
         X(CALLS, "calls")                                                                          \
