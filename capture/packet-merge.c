@@ -26,7 +26,7 @@ struct PacketMerge {
         GError *broken;      /* the first file that broke off */
         PcapSource *volatile reading; /* what a signal is to stop */
         volatile sig_atomic_t stopped;
-        guint64 kernel_drops, interface_drops; /* of those that are over */
+        PcapCounts counts; /* of those that are over */
 };
 
 /* --- an input --------------------------------------------------------------- */
@@ -41,10 +41,7 @@ static void input_look(Input *in)
 
 static void input_close(PacketMerge *m, Input *in)
 {
-        guint64 kernel, interface;
-        pcap_source_drops(in->source, &kernel, &interface);
-        m->kernel_drops += kernel;
-        m->interface_drops += interface;
+        pcap_source_count(in->source, &m->counts);
         input_look(in);
         g_clear_pointer(&in->source, pcap_source_free);
         in->over = TRUE;
@@ -248,15 +245,11 @@ const char *packet_merge_link_type(const PacketMerge *m, guint i)
                                    : m->inputs[i].link_type;
 }
 
-void packet_merge_drops(const PacketMerge *m, guint64 *kernel, guint64 *interface)
+PcapCounts packet_merge_counts(const PacketMerge *m)
 {
-        *kernel = m->kernel_drops;
-        *interface = m->interface_drops;
-        for (guint i = 0; i < m->n; i++) {
-                guint64 k = 0, n = 0;
+        PcapCounts counts = m->counts;
+        for (guint i = 0; i < m->n; i++)
                 if (m->inputs[i].source)
-                        pcap_source_drops(m->inputs[i].source, &k, &n);
-                *kernel += k;
-                *interface += n;
-        }
+                        pcap_source_count(m->inputs[i].source, &counts);
+        return counts;
 }

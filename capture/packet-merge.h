@@ -35,7 +35,7 @@ void packet_merge_stop(PacketMerge *merge);
 /* Of file i, or for 0 of the interfaces; as far as it was read. Borrowed. */
 const char *packet_merge_link_type(const PacketMerge *merge, guint i);
 
-/* As pcap_source_drops(), of all. */
-void packet_merge_drops(const PacketMerge *merge, guint64 *kernel, guint64 *interface);
+/* Of all of them. */
+PcapCounts packet_merge_counts(const PacketMerge *merge);
 
 #endif

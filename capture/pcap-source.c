@@ -28,7 +28,8 @@ enum {
 typedef struct {
         pcap_t *pcap;
         int link_type;
-        int fd; /* to poll */
+        int fd;      /* to poll */
+        gint64 unit; /* ns in a unit of the stamps' fraction */
 } Handle;
 
 /* A pcapng file has interfaces of several link types, each with its own program. */
@@ -190,6 +191,8 @@ static gboolean handle_setup(PcapSource *s, Handle *handle, const char *name, GE
 {
         struct bpf_program program;
         handle->link_type = pcap_datalink(handle->pcap);
+        handle->unit =
+                pcap_get_tstamp_precision(handle->pcap) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
         if (!link_layer_is_known(handle->link_type))
                 return link_type_error(name, handle->link_type, error);
         if (!s->link_type)
@@ -374,6 +377,11 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
 
 /* --- interfaces ------------------------------------------------------------ */
 
+static gboolean interface_exists(const char *name)
+{
+        return if_nametoindex(name) || strcmp(name, "any") == 0;
+}
+
 static char *list_interfaces(void)
 {
         GString *list = g_string_new(NULL);
@@ -381,7 +389,7 @@ static char *list_interfaces(void)
         pcap_if_t *all = NULL;
         if (pcap_findalldevs(&all, text) == 0)
                 for (const pcap_if_t *i = all; i; i = i->next)
-                        if (if_nametoindex(i->name) || strcmp(i->name, "any") == 0)
+                        if (interface_exists(i->name))
                                 g_string_append_printf(list, "%s%s", list->len ? ", " : "",
                                                        i->name);
         pcap_freealldevs(all);
@@ -392,7 +400,7 @@ static char *list_interfaces(void)
 
 static void live_error(const char *interface, int result, pcap_t *pcap, GError **error)
 {
-        gboolean exists = if_nametoindex(interface) || strcmp(interface, "any") == 0;
+        gboolean exists = interface_exists(interface);
         if (result == PCAP_ERROR_NO_SUCH_DEVICE || (result == PCAP_ERROR_PERM_DENIED && !exists)) {
                 g_autofree char *list = list_interfaces();
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -483,7 +491,7 @@ void pcap_source_free(PcapSource *s)
 static void packet_fill(const Handle *handle, const struct pcap_pkthdr *header, const guint8 *bytes,
                         Packet *packet)
 {
-        gint64 seconds = header->ts.tv_sec, ns = header->ts.tv_usec;
+        gint64 seconds = header->ts.tv_sec, ns = header->ts.tv_usec * handle->unit;
         packet->bytes = bytes;
         packet->captured = header->caplen;
         packet->length = MAX(header->len, header->caplen);
@@ -575,16 +583,53 @@ const char *pcap_source_link_type(const PcapSource *s)
         return s->link_type ? s->link_type : "none";
 }
 
-void pcap_source_drops(const PcapSource *s, guint64 *kernel, guint64 *interface)
+void pcap_source_count(const PcapSource *s, PcapCounts *counts)
 {
-        *kernel = *interface = 0;
-        if (s->pcapng)
-                pcapng_drops(s->pcapng, kernel, interface);
+        guint64 kernel, interface;
+        if (s->pcapng) {
+                pcapng_drops(s->pcapng, &kernel, &interface);
+                counts->dropped_by_kernel += kernel;
+                counts->dropped_by_interface += interface;
+        }
         for (guint i = 0; i < s->n && !s->bytes; i++) {
                 struct pcap_stat stat;
                 if (pcap_stats(s->handles[i].pcap, &stat) < 0)
                         continue;
-                *kernel += stat.ps_drop;
-                *interface += stat.ps_ifdrop;
+                counts->received += stat.ps_recv;
+                counts->dropped_by_kernel += stat.ps_drop;
+                counts->dropped_by_interface += stat.ps_ifdrop;
         }
+}
+
+char *pcap_source_list_interfaces(GError **error)
+{
+        static const struct {
+                bpf_u_int32 flag;
+                const char *name;
+        } names[] = { { PCAP_IF_UP, "up" },
+                      { PCAP_IF_RUNNING, "running" },
+                      { PCAP_IF_LOOPBACK, "loopback" },
+                      { PCAP_IF_WIRELESS, "wireless" } };
+        char text[PCAP_ERRBUF_SIZE];
+        pcap_if_t *all = NULL;
+        if (pcap_findalldevs(&all, text) < 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "cannot list interfaces: %s",
+                            text);
+                return NULL;
+        }
+        GString *list = g_string_new(NULL);
+        guint n = 0;
+        for (const pcap_if_t *i = all; i; i = i->next) {
+                if (!interface_exists(i->name))
+                        continue; /* a bus, or a queue of the kernel's */
+                g_string_append_printf(list, "%u.%s", ++n, i->name);
+                if (i->description)
+                        g_string_append_printf(list, " (%s)", i->description);
+                for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+                        if (i->flags & names[k].flag)
+                                g_string_append_printf(list, " %s", names[k].name);
+                g_string_append_c(list, '\n');
+        }
+        pcap_freealldevs(all);
+        return g_string_free(list, FALSE);
 }

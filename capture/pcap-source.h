@@ -52,8 +52,17 @@ gboolean pcap_source_path_is_live(const char *path);
  * were seen so far, separated by commas. Borrowed. */
 const char *pcap_source_link_type(const PcapSource *source);
 
-/* How many packets the kernel and the interfaces dropped, live or as a pcapng file
- * says. */
-void pcap_source_drops(const PcapSource *source, guint64 *kernel, guint64 *interface);
+/* What is known of packets beside those that came. */
+typedef struct {
+        guint64 received; /* live: that passed the filter, those dropped included on Linux */
+        guint64 dropped_by_kernel, dropped_by_interface; /* live, or as a pcapng file says */
+} PcapCounts;
+
+/* Adds those of source to counts. */
+void pcap_source_count(const PcapSource *source, PcapCounts *counts);
+
+/* The interfaces that there are, a line each: number, name, what it is. Newly
+ * allocated; NULL and error set where they cannot be listed. */
+char *pcap_source_list_interfaces(GError **error);
 
 #endif
