@@ -266,9 +266,19 @@ static gboolean survey(Input *input, Clocks **clocks, GError **error)
 
 /* --- writing a trace ---------------------------------------------------------- */
 
+/* trace_reader_facts() gives no more. */
+enum { MAX_FACTS = 10000 };
+
 /* Appends the skews that undo those of the facts, the last first. */
 static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
 {
+        if (n >= MAX_FACTS) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: over %d facts before the first message, expected fewer: some "
+                            "may be of skews that are not seen",
+                            input->name, MAX_FACTS);
+                return FALSE;
+        }
         for (guint i = n; i-- > 0;) {
                 Skew skew;
 
