@@ -15,7 +15,12 @@ enum {
         UDP_PATIENCE = 30,
         /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
         FIRST_CLIENT_PORT = 32768,
+        RECENT_DATAGRAMS = 4, /* of a conversation, among which a copy is looked for */
 };
+
+/* ns within which the copies of a datagram come that is captured at several points.
+ * Whoever sends the same again on purpose waits for longer. */
+#define COPY_TIME G_GINT64_CONSTANT(1000000)
 
 /* What an OpenItem belongs to. */
 enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
@@ -29,6 +34,11 @@ typedef enum {
         BY_PORTS,  /* one end has a port as clients are given, and the other has not */
         BY_NOTHING
 } Evidence;
+
+typedef struct {
+        guint64 hash; /* of side, length and bytes */
+        gint64 time;  /* when it was seen first */
+} Datagram;
 
 typedef struct Connection Connection;
 struct Connection {
@@ -44,6 +54,8 @@ struct Connection {
         gint64 seen;     /* in seconds */
         OpenItem held;   /* open while segments wait */
         TcpConnection tcp;
+        Datagram recent[RECENT_DATAGRAMS]; /* UDP: a ring */
+        guint8 n_recent;                   /* how many were put into it, wrapping */
         Exchange exchange;
 };
 
@@ -450,6 +462,29 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         connection_touch(t, c, stamp.time / 1000000000);
 }
 
+static guint64 datagram_hash(const ConnectionTable *t, guint side, const guint8 *bytes, gsize n,
+                             gsize length)
+{
+        guint64 h = mix(mix(t->seed, side), length);
+        for (; n >= 8; bytes += 8, n -= 8)
+                h = mix(h, read_u64(bytes));
+        for (; n > 0; bytes++, n--)
+                h = mix(h, *bytes);
+        return h;
+}
+
+/* Whether the datagram was just captured at another point; remembers it if not. */
+static gboolean datagram_is_copy(Connection *c, guint64 hash, gint64 time)
+{
+        for (guint i = 0; i < RECENT_DATAGRAMS; i++) {
+                const Datagram *d = &c->recent[i];
+                if (d->hash == hash && ABS(time - d->time) < COPY_TIME)
+                        return TRUE;
+        }
+        c->recent[c->n_recent++ % RECENT_DATAGRAMS] = (Datagram){ hash, time };
+        return FALSE;
+}
+
 void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
                               guint16 destination_port, const guint8 *bytes, gsize n, gsize length,
                               Stamp stamp)
@@ -461,6 +496,10 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
         if (!c) {
                 c = connection_new(t, address, port, IP_UDP, stamp);
                 connection_begin(t, c, NULL, side);
+        }
+        if (datagram_is_copy(c, datagram_hash(t, side, bytes, n, length), stamp.time)) {
+                account_add(t->context->account, ACCOUNT_COPIES);
+                return;
         }
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
         connection_touch(t, c, stamp.time / 1000000000);

@@ -627,6 +627,33 @@ static void test_dns(void)
 
 /* --- names, hosts ---------------------------------------------------------- */
 
+/* A switch that mirrors at entry and exit, and their fellow in between: once each. What
+ * comes again later was sent again. */
+static void test_copies(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < 3; i++) {
+                datagram(s, CLIENT, 5, "one", 3);
+                datagram(s, CLIENT, 5, "two", 3);
+                datagram(s, SERVER, 5, "one", 3);
+        }
+        datagram(s, CLIENT, 6, "one", 3);
+        check_count(s, ACCOUNT_COPIES, 6);
+        handshake(s);
+        for (guint i = 0; i < 3; i++)
+                segment(s, CLIENT, ACK, s->next[CLIENT], "call", 4);
+        s->next[CLIENT] += 4;
+        for (guint i = 0; i < 3; i++)
+                segment(s, SERVER, ACK, s->next[SERVER], "return", 6);
+        s->next[SERVER] += 6;
+        scene_end(s, "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT b>a -\n"
+                     "6 MSG_SENT a>b -\n"
+                     "6 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n");
+}
+
 static void test_host(void)
 {
         Scene *s = scene_new(two_nodes, "b", FALSE);
@@ -764,6 +791,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);
         g_test_add_func("/capture/dns", test_dns);
+        g_test_add_func("/capture/copies", test_copies);
         g_test_add_func("/capture/host", test_host);
         g_test_add_func("/capture/names-by-port", test_names_by_port);
         g_test_add_func("/capture/order", test_order);
