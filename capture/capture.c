@@ -68,6 +68,9 @@ static AccountEntry add_udp(Capture *c, const IpPacket *ip, Stamp stamp)
         length = length == 0 ? ip->length : MIN(length, ip->length);
         if (length < 8)
                 return ACCOUNT_BAD_TRANSPORT;
+        if (c->options.learned)
+                learned_names_add_datagram(c->options.learned, ip->payload + 8,
+                                           MIN(ip->captured, length) - 8);
         connection_table_add_udp(c->connections, ip, read_u16(ip->payload),
                                  read_u16(ip->payload + 2), ip->payload + 8,
                                  MIN(ip->captured, length) - 8, length - 8, stamp);
@@ -85,6 +88,9 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
                 return add_udp(c, ip, stamp);
         if (!tcp_decode(ip->payload, ip->captured, ip->length, &segment))
                 return ACCOUNT_BAD_TRANSPORT;
+        if (c->options.learned)
+                learned_names_add_segment(c->options.learned, ip->destination, segment.payload,
+                                          segment.captured);
         connection_table_add_tcp(c->connections, ip, &segment, stamp);
         return ACCOUNT_NONE;
 }

@@ -29,7 +29,7 @@ static struct {
         char **protocols;
         char *duration;
         char *user;
-        gboolean labels, no_promiscuous, list_interfaces;
+        gboolean labels, names, no_promiscuous, list_interfaces;
         gint64 count, rotate, files;
         int snapshot, buffer;
         char **rest;
@@ -50,6 +50,8 @@ static const GOptionEntry entries[] = {
           "Names of nodes, as in hosts(5): \"10.0.0.5 db\", \"10.0.0.5:80 web\", "
           "\"10.1.0.0/16 clients\"",
           "FILE" },
+        { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
+          "Note what DNS, TLS and HTTP call the addresses that --nodes does not name", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
           "The packets were captured on the node NAME: stamps are _SENT and _RECV; an empty NAME: "
           "on none",
@@ -84,6 +86,7 @@ static const GOptionEntry entries[] = {
 typedef struct {
         NodeTable *nodes;
         NodeNames *names;
+        LearnedNames *learned;
         const Protocol *ports[65536];
         Capture *capture;
         PacketMerge *packets; /* while they are open */
@@ -268,6 +271,23 @@ static guint64 count_of_trace(const Run *run, AccountEntry entry)
         }
 }
 
+/* As lines for --nodes: an address, its name, and as an alias where that is from. */
+static gboolean write_learned_names(Run *run, GError **error)
+{
+        const LearnedName *learned;
+        for (guint i = 0; run->learned && (learned = learned_names_get(run->learned, i)); i++) {
+                char address[ADDRESS_TEXT_SIZE];
+                if (!node_names_is_nameless(run->names, learned->address))
+                        continue;
+                g_autofree char *line =
+                        g_strdup_printf("%s %s %s", address_format(learned->address, address),
+                                        learned->name, learned->source);
+                if (!trace_writer_fact(run->writer, "learned name", line, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
 /* The one sentence on what these counts will do for. The caller's to free. */
 static char *judge(const guint64 *count, const Account *account)
 {
@@ -291,7 +311,7 @@ static gboolean close_output(Run *run, GError **error)
         g_autofree char *judgement = judge(counts, capture_account(run->capture));
         run->written = *capture_account(run->capture);
         memset(run->in_trace, 0, sizeof run->in_trace);
-        return write_late_link_types(run, error) &&
+        return write_late_link_types(run, error) && write_learned_names(run, error) &&
                trace_writer_fact(run->writer, "judgement", judgement, error) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
@@ -515,6 +535,7 @@ static void run_free(Run *run)
         trace_writer_free(run->writer);
         capture_free(run->capture);
         node_names_free(run->names);
+        learned_names_free(run->learned);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
         g_free(run->host);
@@ -565,6 +586,7 @@ static Run *run_new(gint64 *duration, GError **error)
         run->link_types = g_ptr_array_new_with_free_func(g_free);
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
+        run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !parse_protocols(run, error) ||
             (options.nodes && !node_names_load(run->names, options.nodes, error)))
                 return NULL;
@@ -578,6 +600,7 @@ static Run *run_new(gint64 *duration, GError **error)
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
                                .host = options.host,
+                               .learned = run->learned,
                                .ports = options.protocols ? run->ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);
