@@ -595,7 +595,7 @@ static Run *run_new(gint64 *duration, GError **error)
         if (!options.host && !run->live)
                 options.host = run->host = recognise_host(run);
         else if (options.host && !*options.host)
-                options.host = NULL;
+                g_clear_pointer(&options.host, g_free);
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
