@@ -5,6 +5,7 @@
 
 #include "capture/connection.h"
 #include "capture/link-layer.h"
+#include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
@@ -33,7 +34,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account,
+        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(),
                                        options->labels ? g_string_new(NULL) : NULL };
         c->fragments = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
@@ -46,6 +47,7 @@ void capture_free(Capture *c)
         if (!c)
                 return;
         connection_table_free(c->connections);
+        stream_pool_free(c->context.streams);
         ip_fragments_free(c->fragments);
         sequencer_free(c->sequencer);
         if (c->context.label)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/exchange.h"
+#include "capture/streams.h"
 
 enum {
         MAX_CONNECTIONS = 100000,
@@ -16,9 +17,6 @@ enum {
         /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
         FIRST_CLIENT_PORT = 32768,
 };
-
-/* What an OpenItem belongs to. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
 
 /* How it is known who calls, the surest first. */
 typedef enum {
@@ -477,6 +475,8 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 TcpSink sink = sink_for(&user);
                 tcp_settle(&c->tcp, item->time, &sink, &t->totals);
                 held_update(t, c);
+        } else if (item->kind == ITEM_STREAM) {
+                streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {
                 Connection *c = CONTAINER(Connection, exchange.pairing.message[0].item, item);
                 exchange_settle(&c->exchange, 0, now, t->context);
