@@ -8,6 +8,7 @@ const Protocol protocol_generic = { .name = "generic" };
 const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_dns,
+        &protocol_redis,
         NULL,
 };
 

@@ -42,7 +42,8 @@ typedef struct {
 
 enum {
         PROTOCOL_STATE_SIZE = 32,
-        CALL_NONE = 0, /* the call that a return belongs to was not seen */
+        CALL_NONE = 0,    /* the call that a return belongs to was not seen */
+        CALL_PROBE = 255, /* the bytes are shown to recognise the protocol: see parse() */
 };
 
 typedef struct {
@@ -56,7 +57,8 @@ typedef struct {
          * be 0). label: NULL, or where to append a call's operation name, once.
          *
          * To recognise a protocol the first bytes of a direction are shown with
-         * a zero state: it is taken at its word when it settles any. */
+         * a zero state and CALL_PROBE: it is taken at its word when it settles
+         * any, and shown them again. */
         ParseStatus (*parse)(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                              gboolean eof, GString *label, Parsed *parsed);
 
@@ -65,7 +67,7 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns;
+extern const Protocol protocol_http, protocol_dns, protocol_redis;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;
