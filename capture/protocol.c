@@ -9,6 +9,7 @@ const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_dns,
         &protocol_redis,
+        &protocol_postgres,
         NULL,
 };
 

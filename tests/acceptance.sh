@@ -15,7 +15,7 @@ dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' EXIT
 cp "$from/nodes.txt" "$from/edges.tsv" "$dir" || exit 99
 zstd -q -d "$from/truth_wire.tsv.zst" -o "$dir/truth_wire.tsv" || exit 99
-echo "1..8"
+echo "1..11"
 if ./ravel capture -r "$from/bridge.pcap.zst" --nodes "$dir/nodes.txt" -w "$dir/t.trace"; then
         echo "ok 1 - captured"
 else
@@ -25,7 +25,7 @@ python3 "$score" "$dir" "$dir/t.trace" >"$dir/table"
 n=1
 bad=0
 for edge in 'client->lb' 'lb->web1' 'lb->web2' 'web1->auth' 'web2->auth' 'web1->catalog' \
-        'web2->catalog'; do
+        'web2->catalog' 'auth->redis' 'catalog->redis' 'catalog->postgres'; do
         n=$((n + 1))
         row=$(grep -- "^$edge	" "$dir/table")
         case $row in
