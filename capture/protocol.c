@@ -9,6 +9,8 @@ const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
         &protocol_dns,
+        &protocol_redis,
+        &protocol_postgres,
         NULL,
 };
 

@@ -447,6 +447,45 @@ static void test_stream_settled(void)
                      "20006 RET_SENT b>a 1000.1\n");
 }
 
+/* --- Redis ----------------------------------------------------------------- */
+
+#define REDIS_GET  "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
+#define REDIS_PUSH "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$2\r\nhi\r\n"
+
+static void test_redis(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say(s, CLIENT, 5, REDIS_GET REDIS_GET "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nx\r\n");
+        say(s, SERVER, 6, "$2\r\nab\r\n$-1");
+        say(s, SERVER, 7, "\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n" REDIS_PUSH);
+        say(s, SERVER, 8, REDIS_PUSH);
+        say(s, CLIENT, 9, "*1\r\n$4\r\nPING\r\n");
+        say(s, SERVER, 10, REDIS_PUSH "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 label=GET\n"
+                     "5 CALL_SENT a>b 1000.115 label=GET\n"
+                     "5 CALL_SENT a>b 1000.129 label=SUBSCRIBE\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 RET_SENT b>a 1000.115 dur=1000000\n"
+                     "7 RET_SENT b>a 1000.129\n"
+                     "7 MSG_SENT b>a 50.52c\n"
+                     "8 MSG_SENT b>a 50.54c\n"
+                     "9 CALL_SENT a>b 1000.143 label=PING\n"
+                     "10 MSG_SENT b>a 50.56c\n"
+                     "10 RET_SENT b>a 1000.143\n");
+}
+
+/* A reply that names a command does not make a client of the server. */
+static void test_redis_mid_stream(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "*2\r\n$4\r\ntype\r\n$1\r\nx\r\n");
+        say(s, CLIENT, 5, REDIS_GET);
+        say(s, SERVER, 6, "*1\r\n$3\r\nGET\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "6 RET_SENT b>a 1000.100\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -915,6 +954,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/capture/too-many-streams", test_too_many_streams);
         g_test_add_func("/capture/stream-settled", test_stream_settled);
+        g_test_add_func("/capture/redis", test_redis);
+        g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
