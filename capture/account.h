@@ -33,6 +33,8 @@
         X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
         X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
+        X(TRANSLATED, "connections not used: seen before and after address translation")           \
+        X(TRANSLATED_SEGMENTS, "segments not used: seen before and after address translation")     \
         X(NO_PAYLOAD, "segments without payload")                                                  \
         X(REPEATED, "segments not used: repeated")                                                 \
         X(COPIES, "datagrams not used: repeated")                                                  \
