@@ -108,7 +108,7 @@ done
 result $? 'hosts: merged'
 python3 "$score" "$dir" "$dir/merged" --tol-ms 5 >"$dir/table"
 for edge in 'client->lb' 'lb->web1' 'lb->web2' 'web1->auth' 'web2->auth' 'web1->catalog' \
-        'web2->catalog' 'catalog->postgres' 'catalog->redis'; do
+        'web2->catalog' 'auth->redis' 'catalog->postgres' 'catalog->redis'; do
         row=$(grep -- "^$edge	" "$dir/table")
         case $row in
         '' | *'<')
