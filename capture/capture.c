@@ -5,6 +5,7 @@
 
 #include "capture/connection.h"
 #include "capture/link-layer.h"
+#include "capture/streams.h"
 #include "capture/tunnel.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
@@ -34,7 +35,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account,
+        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(),
                                        options->labels ? g_string_new(NULL) : NULL };
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
@@ -50,6 +51,7 @@ void capture_free(Capture *c)
         connection_table_free(c->connections);
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
+        stream_pool_free(c->context.streams);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/exchange.h"
+#include "capture/streams.h"
 
 enum {
         MAX_CONNECTIONS = 100000,
@@ -22,9 +23,6 @@ enum {
 /* ns within which the copies of a datagram come that is captured at several points.
  * Whoever sends the same again on purpose waits for longer. */
 #define COPY_TIME G_GINT64_CONSTANT(1000000)
-
-/* What an OpenItem belongs to. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
 
 /* How it is known who calls, the surest first. */
 typedef enum {
@@ -585,6 +583,8 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 TcpSink sink = sink_for(&user);
                 tcp_settle(&c->tcp, item->time, &sink, &t->totals);
                 held_update(t, c);
+        } else if (item->kind == ITEM_STREAM) {
+                streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {
                 Connection *c = CONTAINER(Connection, exchange.pairing.message[0].item, item);
                 exchange_settle(&c->exchange, 0, now, t->context);
