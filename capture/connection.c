@@ -49,18 +49,18 @@ struct Connection {
         Connection *older, *newer; /* in its list of silence */
         Address address[2];        /* the lower first, with its port */
         guint16 port[2];
-        guint8 protocol; /* IP_TCP or IP_UDP */
-        guint8 patient;  /* on which list */
-        guint8 payload;  /* a bit a side: it has sent some */
-        guint8 evidence; /* Evidence */
-        guint32 asked;   /* how many servers were known when there was none */
-        gint64 seen;     /* in seconds */
-        OpenItem held;   /* open while segments wait */
+        guint8 protocol;   /* IP_TCP or IP_UDP */
+        guint8 patient;    /* on which list */
+        guint8 payload;    /* a bit a side: it has sent some */
+        guint8 evidence;   /* Evidence */
+        guint8 translated; /* another connection is the same, and counts */
+        guint8 syn_seen;   /* it was the first segment */
+        guint32 asked;     /* how many servers were known when there was none */
+        gint64 seen;       /* in seconds */
+        OpenItem held;     /* open while segments wait */
         TcpConnection tcp;
         Datagram recent[RECENT_DATAGRAMS];  /* UDP: a ring */
         guint8 n_recent;                    /* how many were put into it, wrapping */
-        guint8 translated;                  /* another connection is the same, and counts */
-        guint8 syn_seen;                    /* the first segment */
         guint64 opening;                    /* a hash of what translation leaves alike, or 0 */
         Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
         Exchange exchange;

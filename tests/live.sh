@@ -198,9 +198,10 @@ else
 		grep -q '^# packets dropped by the kernel: 0$' "$work/live.$signal"
 		result $? "two interfaces, SIG$signal: the trace says that nothing was dropped"
 	done
-	[ "$(cat "$work/status.rotated")" = 0 ] && [ "$(ls "$work/rotated" | wc -l)" = 2 ]
+	traces=("$work/rotated"/*)
+	[ "$(cat "$work/status.rotated")" = 0 ] && [ ${#traces[@]} = 2 ]
 	result $? "-G 1 -W 2: two traces"
-	for trace in "$work/rotated"/*; do
+	for trace in "${traces[@]}"; do
 		span=$(grep -v '^#' "$trace" | awk -v start="$(basename "$trace")" '
 			$1 < start || $1 >= start + 2 { print "outside" } $2 == "CALL_SENT" { calls++ }
 			END { if (calls < 10) print "empty" }')
@@ -208,7 +209,7 @@ else
 		result $? "-G 1: what is in $(basename "$trace") is of its time"
 	done
 	if [ "${RAVEL_USER-}" ]; then
-		[ "$(stat -c %U "$work/rotated"/* | sort -u)" = "$RAVEL_USER" ]
+		[ "$(stat -c %U "${traces[@]}" | sort -u)" = "$RAVEL_USER" ]
 		result $? "-Z nobody: whose the traces are"
 	fi
 fi
