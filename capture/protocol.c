@@ -8,6 +8,7 @@ const Protocol protocol_generic = { .name = "generic" };
 const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
+        &protocol_tls,
         &protocol_dns,
         NULL,
 };

@@ -447,6 +447,57 @@ static void test_stream_settled(void)
                      "20006 RET_SENT b>a 1000.1\n");
 }
 
+/* --- TLS ------------------------------------------------------------------- */
+
+#define CLIENT_HELLO    "16 0301 0008 01000004 0303 0000 "
+#define SERVER_HELLO    "16 0303 0008 02000004 0303 0000 "
+#define APPLICATION     "17 0303 0012 000000000000000000000000000000000000 "
+#define ENCRYPTED_ALERT "17 0303 0013 00000000000000000000000000000000000000 "
+#define FINISHED                                                                                   \
+        "17 0303 0035 0000000000000000000000000000000000000000000000000000000000000000000000"      \
+        "000000000000000000000000000000000000 "
+
+static void test_tls(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 1, CLIENT_HELLO);
+        say_hex(s, SERVER, 2, SERVER_HELLO APPLICATION APPLICATION);
+        say_hex(s, CLIENT, 3, FINISHED);
+        say_hex(s, SERVER, 4, APPLICATION); /* a session ticket */
+        say_hex(s, CLIENT, 5, APPLICATION);
+        say_hex(s, CLIENT, 6, APPLICATION);
+        say_hex(s, SERVER, 7, APPLICATION "17 0303 0012 00");
+        say_hex(s, SERVER, 8, "0000000000000000000000000000000000");
+        say_hex(s, CLIENT, 9, APPLICATION);
+        say_hex(s, SERVER, 10, APPLICATION);
+        say_hex(s, SERVER, 11, ENCRYPTED_ALERT);
+        say_hex(s, CLIENT, 12, ENCRYPTED_ALERT);
+        scene_end(s, "5 CALL_SENT a>b 1000.148 dur=1000000\n"
+                     "8 RET_SENT b>a 1000.148 dur=1000000\n"
+                     "9 CALL_SENT a>b 1000.176\n"
+                     "10 RET_SENT b>a 1000.176\n");
+}
+
+/* A hole in a run does not end it. */
+static void test_tls_hole(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, APPLICATION);
+        say_hex(s, SERVER, 6, APPLICATION);
+        lose(s, SERVER, 100);
+        say_hex(s, SERVER, 8, "'rest'" APPLICATION);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 105, APPLICATION);
+        say_hex(s, SERVER, 106, APPLICATION);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "8 RET_SENT b>a 1000.101 dur=2000000\n"
+                     "105 CALL_SENT a>b 1000.118\n"
+                     "106 RET_SENT b>a 1000.118\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -888,6 +939,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/capture/too-many-streams", test_too_many_streams);
         g_test_add_func("/capture/stream-settled", test_stream_settled);
+        g_test_add_func("/capture/tls", test_tls);
+        g_test_add_func("/capture/tls-hole", test_tls_hole);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
