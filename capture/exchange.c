@@ -186,9 +186,11 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
         MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
         if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
                 guint client = parsed->kind == KIND_CALL ? side : !side;
-                if (p->client != client && x->parsed)
+                gboolean either = parsed->keyed && !parsed->part; /* side may call */
+                if (p->client != client && x->parsed && !either)
                         return FALSE;
-                p->client = (guint8)client;
+                if (!x->parsed)
+                        p->client = (guint8)client;
                 x->parsed = TRUE;
         }
         if (parsed->part) {
@@ -391,11 +393,11 @@ static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n
         gsize old = s->buffered;
         guint32 seq = s->seq - (guint32)old;
         gboolean more;
+        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (x->run == side) {
                 run_extend(x, side, s->seq, &stamp, stamp, context);
                 return;
         }
-        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (old) {
                 side_append(s, bytes, n);
                 bytes = s->buffer;

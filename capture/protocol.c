@@ -9,7 +9,9 @@ const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
         &protocol_tls,
+        &protocol_rpc,
         &protocol_dns,
+        &protocol_rpc_udp,
         NULL,
 };
 

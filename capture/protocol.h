@@ -82,7 +82,8 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_tls;
+extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_tls, protocol_rpc,
+        protocol_rpc_udp;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -498,6 +498,57 @@ static void test_tls_hole(void)
                      "106 RET_SENT b>a 1000.118\n");
 }
 
+/* Each run might be the beginning of a record; none is. */
+static void test_never_decided(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        for (gint64 ms = 5; ms < 8; ms += 2) {
+                say_hex(s, CLIENT, ms, "17");
+                say_hex(s, SERVER, ms + 1, "17");
+        }
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 CALL_SENT a>b 1000.102\n"
+                     "8 RET_SENT b>a 1000.102\n");
+}
+
+/* --- RPC ------------------------------------------------------------------- */
+
+#define RPC_CALL  "00000000 00000002 000186a3 00000003 00000001 00000000 00000000 00000000 00000000 "
+#define RPC_REPLY "00000001 00000000 00000000 00000000 00000000 "
+
+static void test_rpc(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "80000028 00000007" RPC_CALL "80000028 00000008" RPC_CALL);
+        say_hex(s, CLIENT, 6, "80000028 00000007" RPC_CALL);
+        say_hex(s, SERVER, 7, "80000018 00000008" RPC_REPLY "80000028 00000007" RPC_CALL);
+        say_hex(s, CLIENT, 8, "80000018 00000007" RPC_REPLY);
+        say_hex(s, SERVER, 9, "80000018 00000007" RPC_REPLY);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.7 label=RPC%20100003.3.1\n"
+                     "5 CALL_SENT a>b 1000.8 label=RPC%20100003.3.1\n"
+                     "7 RET_SENT b>a 1000.8\n"
+                     "7 CALL_SENT b>a 50.7 label=RPC%20100003.3.1\n"
+                     "8 RET_SENT a>b 50.7\n"
+                     "9 RET_SENT b>a 1000.7\n");
+}
+
+static void test_rpc_datagrams(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        g_autoptr(GByteArray) call = hex_bytes("0000abcd" RPC_CALL);
+        g_autoptr(GByteArray) reply = hex_bytes("0000abcd" RPC_REPLY);
+        datagram(s, CLIENT, 1, (const char *)call->data, call->len);
+        datagram(s, CLIENT, 2, (const char *)call->data, call->len);
+        datagram(s, SERVER, 3, (const char *)reply->data, reply->len);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        scene_end(s, "1 CALL_SENT a>b 1000.abcd\n"
+                     "3 RET_SENT b>a 1000.abcd\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -941,6 +992,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/stream-settled", test_stream_settled);
         g_test_add_func("/capture/tls", test_tls);
         g_test_add_func("/capture/tls-hole", test_tls_hole);
+        g_test_add_func("/capture/never-decided", test_never_decided);
+        g_test_add_func("/capture/rpc", test_rpc);
+        g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);

@@ -46,7 +46,8 @@ static const GOptionEntry entries[] = {
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
           "The packets were captured on the node NAME: stamps are _SENT and _RECV", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, http2, tls, dns, generic); may be repeated",
+          "The server port PORT speaks NAME (http, http2, tls, rpc, rpc-udp, dns, generic); may be "
+          "repeated",
           "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
@@ -113,8 +114,8 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(error,
                                      "--proto %s: expected PORT=NAME, NAME one of http, http2, "
-                                     "tls, dns, "
-                                     "generic",
+                                     "tls, rpc, "
+                                     "rpc-udp, dns, generic",
                                      *p);
                 run->ports[port] = protocol;
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The TLS parser: shown all at once and in pieces of as many bytes as the first
- * byte says, the same records must come out.
+ * byte says, the same records must come out. A record that ends where a piece does
+ * may be recognised by that, so one may stop before the other.
  */
 #include <string.h>
 
