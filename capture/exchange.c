@@ -362,7 +362,7 @@ static const Protocol *probe(const guint8 *data, gsize n, gboolean whole, gboole
                 if (protocols[i]->datagrams != datagrams)
                         continue;
                 ParseStatus status =
-                        protocols[i]->parse(state, CALL_NONE, data, n, whole, NULL, &parsed);
+                        protocols[i]->parse(state, CALL_PROBE, data, n, whole, NULL, &parsed);
                 if (status != PARSE_NOT_MINE && parsed.length > 0 && parsed.kind != KIND_NOTHING)
                         return protocols[i];
                 *more |= status == PARSE_MORE;

@@ -12,6 +12,8 @@ const Protocol *const protocols[] = {
         &protocol_rpc,
         &protocol_dns,
         &protocol_rpc_udp,
+        &protocol_redis,
+        &protocol_postgres,
         NULL,
 };
 

@@ -58,7 +58,8 @@ typedef struct {
 
 enum {
         PROTOCOL_STATE_SIZE = 32,
-        CALL_NONE = 0, /* the call that a return belongs to was not seen */
+        CALL_NONE = 0,    /* the call that a return belongs to was not seen */
+        CALL_PROBE = 255, /* the bytes are shown to recognise the protocol: see parse() */
 };
 
 typedef struct {
@@ -72,8 +73,8 @@ typedef struct {
          * be 0). label: NULL, or where to append a call's operation name, once.
          *
          * To recognise a protocol the first bytes of a direction are shown with
-         * a zero state: it is taken at its word when it settles any that are not
-         * KIND_NOTHING. */
+         * a zero state and CALL_PROBE: it is taken at its word when it settles any
+         * that are not KIND_NOTHING, and shown them again. */
         ParseStatus (*parse)(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                              gboolean eof, GString *label, Parsed *parsed);
 
@@ -82,8 +83,8 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_tls, protocol_rpc,
-        protocol_rpc_udp;
+extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_postgres,
+        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

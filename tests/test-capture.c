@@ -549,6 +549,45 @@ static void test_rpc_datagrams(void)
                      "3 RET_SENT b>a 1000.abcd\n");
 }
 
+/* --- Redis ----------------------------------------------------------------- */
+
+#define REDIS_GET  "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
+#define REDIS_PUSH "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$2\r\nhi\r\n"
+
+static void test_redis(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say(s, CLIENT, 5, REDIS_GET REDIS_GET "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nx\r\n");
+        say(s, SERVER, 6, "$2\r\nab\r\n$-1");
+        say(s, SERVER, 7, "\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n" REDIS_PUSH);
+        say(s, SERVER, 8, REDIS_PUSH);
+        say(s, CLIENT, 9, "*1\r\n$4\r\nPING\r\n");
+        say(s, SERVER, 10, REDIS_PUSH "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 label=GET\n"
+                     "5 CALL_SENT a>b 1000.115 label=GET\n"
+                     "5 CALL_SENT a>b 1000.129 label=SUBSCRIBE\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 RET_SENT b>a 1000.115 dur=1000000\n"
+                     "7 RET_SENT b>a 1000.129\n"
+                     "7 MSG_SENT b>a 50.52c\n"
+                     "8 MSG_SENT b>a 50.54c\n"
+                     "9 CALL_SENT a>b 1000.143 label=PING\n"
+                     "10 MSG_SENT b>a 50.56c\n"
+                     "10 RET_SENT b>a 1000.143\n");
+}
+
+/* A reply that names a command does not make a client of the server. */
+static void test_redis_mid_stream(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "*2\r\n$4\r\ntype\r\n$1\r\nx\r\n");
+        say(s, CLIENT, 5, REDIS_GET);
+        say(s, SERVER, 6, "*1\r\n$3\r\nGET\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "6 RET_SENT b>a 1000.100\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -863,6 +902,101 @@ static void test_dns(void)
 
 /* --- names, hosts ---------------------------------------------------------- */
 
+/* A switch that mirrors at entry and exit, and their fellow in between: once each. What
+ * comes again later was sent again. */
+static void test_copies(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < 3; i++) {
+                datagram(s, CLIENT, 5, "one", 3);
+                datagram(s, CLIENT, 5, "two", 3);
+                datagram(s, SERVER, 5, "one", 3);
+        }
+        datagram(s, CLIENT, 6, "one", 3);
+        check_count(s, ACCOUNT_COPIES, 6);
+        handshake(s);
+        for (guint i = 0; i < 3; i++)
+                segment(s, CLIENT, ACK, s->next[CLIENT], "call", 4);
+        s->next[CLIENT] += 4;
+        for (guint i = 0; i < 3; i++)
+                segment(s, SERVER, ACK, s->next[SERVER], "return", 6);
+        s->next[SERVER] += 6;
+        scene_end(s, "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT b>a -\n"
+                     "6 MSG_SENT a>b -\n"
+                     "6 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n");
+}
+
+/* A segment between any two ends; an end is its last byte of the address, and its port. */
+static void between(Scene *s, const guint from[2], const guint to[2], guint8 flags, guint32 seq,
+                    guint32 ack, guint32 stamp, const char *text)
+{
+        GByteArray *out = g_byte_array_new();
+        put_ip(out, CLIENT, 6, (stamp ? 32 : 20) + strlen(text));
+        out->data[15] = (guint8)from[0];
+        out->data[19] = (guint8)to[0];
+        put_u16(out, from[1]);
+        put_u16(out, to[1]);
+        put_u32(out, seq);
+        put_u32(out, ack);
+        put_u16(out, (stamp ? 0x8000 : 0x5000) | flags);
+        put_u16(out, 65535);
+        put_u32(out, 0);
+        if (stamp) {
+                put_u32(out, 0x0101080a);
+                put_u32(out, stamp);
+                put_u32(out, 0);
+        }
+        g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
+        s->time += MS / 100;
+        put_packet(s, out);
+}
+
+/* A translator of both addresses and ports between client and server, both sides of it
+ * captured: the call is the client's, and the server's. */
+static void test_translation(void)
+{
+        static const guint client[2] = { 1, 4096 }, service[2] = { 9, 80 }, inside[2] = { 8, 5000 },
+                           server[2] = { 2, 8080 };
+        static const char twice[] =
+                "%d CALL_SENT a>10.0.0.9 1000.101\n%d CALL_SENT 10.0.0.8>b 1388.101\n"
+                "%d RET_SENT b>10.0.0.8 1388.101\n%d RET_SENT 10.0.0.9>a 1000.101\n";
+        static const struct {
+                guint32 isn, stamp; /* of the server, as the client sees them */
+                gint64 pause;       /* ms between the answers before and after */
+                gboolean same;
+        } rows[] = { { 0x500, 77, 0, TRUE },
+                     { 0x600, 77, 0, FALSE },
+                     { 0x500, 78, 0, FALSE },
+                     { 0x500, 0, 0, FALSE },
+                     { 0x500, 77, 2000, FALSE } };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                Scene *s = scene_new(two_nodes, NULL, FALSE);
+                guint32 isn = rows[i].isn;
+                int ms = 5 + (int)rows[i].pause;
+                g_autofree char *apart = g_strdup_printf(twice, ms, ms, ms, ms);
+                s->time = 5 * MS;
+                between(s, client, service, SYN, 0x100, 0, 66, "");
+                between(s, inside, server, SYN, 0x100, 0, 66, "");
+                between(s, server, inside, SYN | ACK, 0x500, 0x101, rows[i].stamp ? 77 : 0, "");
+                s->time += rows[i].pause * MS;
+                between(s, service, client, SYN | ACK, isn, 0x101, rows[i].stamp, "");
+                between(s, client, service, ACK, 0x101, isn + 1, 0, "call");
+                between(s, inside, server, ACK, 0x101, 0x501, 0, "call");
+                between(s, server, inside, ACK, 0x501, 0x105, 0, "return");
+                between(s, service, client, ACK, isn + 1, 0x105, 0, "return");
+                between(s, client, service, FIN | ACK, 0x105, isn + 7, 0, "");
+                between(s, inside, server, FIN | ACK, 0x105, 0x507, 0, "");
+                check_count(s, ACCOUNT_TRANSLATED, rows[i].same);
+                check_count(s, ACCOUNT_TRANSLATED_SEGMENTS, rows[i].same ? 4 : 0);
+                check_count(s, ACCOUNT_CONNECTIONS, rows[i].same ? 1 : 2);
+                scene_end(s, rows[i].same ? "5 CALL_SENT a>b 1000.101\n5 RET_SENT b>a 1000.101\n"
+                                          : apart);
+        }
+}
+
 static void test_host(void)
 {
         Scene *s = scene_new(two_nodes, "b", FALSE);
@@ -995,6 +1129,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/never-decided", test_never_decided);
         g_test_add_func("/capture/rpc", test_rpc);
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
+        g_test_add_func("/capture/redis", test_redis);
+        g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
@@ -1012,6 +1148,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);
         g_test_add_func("/capture/dns", test_dns);
+        g_test_add_func("/capture/copies", test_copies);
+        g_test_add_func("/capture/translation", test_translation);
         g_test_add_func("/capture/host", test_host);
         g_test_add_func("/capture/names-by-port", test_names_by_port);
         g_test_add_func("/capture/order", test_order);
