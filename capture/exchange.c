@@ -91,6 +91,32 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
         }
 }
 
+/* A record of side begins, at seq: application data of a protocol whose messages are
+ * runs. */
+static void run_record(Exchange *x, guint side, guint32 seq, guint part, Stamp now,
+                       const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        MessageKind kind = run_kind(x, side, FALSE);
+        if (x->run == side && m->written) { /* goes on after a long silence */
+                pairing_abandon(p, side);
+                pairing_open(p, side, seq, &now, context);
+                kind = KIND_ONE_WAY;
+        } else if (kind == KIND_ONE_WAY && (part & PART_ANSWERS) && !x->called) {
+                kind = KIND_CONTROL;
+        }
+        if (m->kind != KIND_UNKNOWN)
+                return;
+        if (kind != KIND_CONTROL) {
+                if (x->run == !side)
+                        pairing_end(p, !side, now, context);
+                x->run = (guint8)side;
+        }
+        x->called |= kind == KIND_CALL;
+        pairing_begin(p, side, kind, END_BY_SILENCE, NULL, now, context);
+}
+
 /* --- a protocol's parser --------------------------------------------------- */
 
 /* Keeps n bytes for later, which may be some of those in the buffer. */
@@ -163,9 +189,11 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
         MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
         if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
                 guint client = parsed->kind == KIND_CALL ? side : !side;
-                if (p->client != client && x->parsed)
+                gboolean either = parsed->keyed && !parsed->part; /* side may call */
+                if (p->client != client && x->parsed && !either)
                         return FALSE;
-                p->client = (guint8)client;
+                if (!x->parsed)
+                        p->client = (guint8)client;
                 x->parsed = TRUE;
         }
         if (parsed->part) {
@@ -185,6 +213,8 @@ static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
+        if (x->run == side) /* which goes on */
+                return;
         if (s->part) {
                 streams_part_end(&x->pairing, side, s->part_kind, s->part, m->number, m->last,
                                  context);
@@ -209,7 +239,8 @@ static gsize find_boundary(Exchange *x, guint side, const guint8 *bytes, gsize n
         if (at > 0 && m->open)
                 pairing_grow(&x->pairing, side, now, context);
         if (at < n) {
-                pairing_end(&x->pairing, side, now, context);
+                if (x->run != side)
+                        pairing_end(&x->pairing, side, now, context);
                 memset(s->state, 0, sizeof s->state);
                 s->lost = FALSE;
         }
@@ -232,6 +263,8 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
                 pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
         else
                 pairing_abandon(&x->pairing, side);
+        if (x->run == side && !m->open)
+                x->run = NO_SIDE;
 }
 
 static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
@@ -271,6 +304,9 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                 ParseStatus status = x->protocol->parse(
                         s->state, pairing_call(&x->pairing, side), data + at, n - at, FALSE,
                         m->kind == KIND_UNKNOWN ? context->label : NULL, &parsed);
+                s->aside = parsed.kind == KIND_CONTROL && x->run == side;
+                if (parsed.part & PART_OF_RUN)
+                        run_record(x, side, seq + (guint32)at, parsed.part, stamp, context);
                 if (status == PARSE_NOT_MINE ||
                     (parsed.kind != KIND_UNKNOWN && m->kind == KIND_UNKNOWN &&
                      !message_begin(x, side, &parsed, stamp, context))) {
@@ -282,7 +318,7 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);
                 at += used;
-                if (used)
+                if (used && !s->aside)
                         pairing_grow(&x->pairing, side, stamp, context);
                 s->skip = parsed.length == PARSE_FOREVER ? PARSE_FOREVER : parsed.length - used;
                 if (status == PARSE_MORE) {
@@ -360,11 +396,11 @@ static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n
         gsize old = s->buffered;
         guint32 seq = s->seq - (guint32)old;
         gboolean more;
+        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (x->run == side) {
                 run_extend(x, side, s->seq, &stamp, stamp, context);
                 return;
         }
-        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (old) {
                 side_append(s, bytes, n);
                 bytes = s->buffer;
@@ -419,7 +455,7 @@ static gsize take_skipped(Exchange *x, guint side, gsize n, const Stamp *stamp, 
                 return 0;
         if (s->skip != PARSE_FOREVER)
                 s->skip -= skipped;
-        if (stamp)
+        if (stamp && !s->aside)
                 pairing_grow(&x->pairing, side, *stamp, context);
         if (s->skip == 0 && s->ends_after_skip)
                 message_end(x, side, s->switches_after_skip, now, context);

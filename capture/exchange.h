@@ -27,15 +27,17 @@ typedef struct {
         guint8 ends_after_skip, switches_after_skip;
         guint8 lost;            /* after a hole: looks for a message boundary */
         guint8 part, part_kind; /* of the open message: PartFlags and MessageKind */
+        guint8 aside;           /* what is parsed does not belong to the open message, a run */
 } ExchangeSide;
 
 typedef struct {
         const Protocol *protocol; /* NULL while it is undecided */
         Pairing pairing;
         ExchangeSide side[2];
-        guint8 run;    /* undecided or generic: the side that talks, or NO_SIDE */
+        guint8 run;    /* where messages are runs: the side that talks, or NO_SIDE */
         guint8 probes; /* runs that no protocol recognised */
         guint8 parsed; /* the protocol has parsed a message here */
+        guint8 called; /* a run of its records was a call */
         guint8 start_seen;
 } Exchange;
 

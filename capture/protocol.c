@@ -8,7 +8,10 @@ const Protocol protocol_generic = { .name = "generic" };
 const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
+        &protocol_tls,
+        &protocol_rpc,
         &protocol_dns,
+        &protocol_rpc_udp,
         &protocol_redis,
         &protocol_postgres,
         NULL,

@@ -27,14 +27,17 @@ typedef enum {
         PARSE_NOT_MINE /* this is not the protocol */
 } ParseStatus;
 
-/* A protocol may carry many messages of a direction at a time (HTTP/2). What ends
- * with PARSE_MESSAGE is then only a part of the message of its key, and this is
- * set together with kind. */
+/* What ends with PARSE_MESSAGE may be only a part of a message; this is then set
+ * together with kind, KIND_CALL, KIND_RETURN or KIND_BY_SIDE. Either a protocol has
+ * many messages in a direction at a time (HTTP/2), and it is a part of the one of
+ * its key; or it has records and no messages (TLS), and is a part of a run. */
 typedef enum {
         PART_GOES_ON = 1, /* belongs to a message that has begun */
         PART_BEGINS = 2,  /* and may be the first of one */
         PART_ENDS = 4,    /* is the last */
         PART_ABORTS = 8,  /* nothing of it: its sender gives the call up */
+        PART_OF_RUN = 16, /* of a message by the generic rule: see exchange.h */
+        PART_ANSWERS = 32 /* and no message before the first call */
 } PartFlags;
 
 /* What parse() found out. Zero when it is called. */
@@ -81,7 +84,7 @@ typedef struct {
 } Protocol;
 
 extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_postgres,
-        protocol_redis;
+        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -447,6 +447,108 @@ static void test_stream_settled(void)
                      "20006 RET_SENT b>a 1000.1\n");
 }
 
+/* --- TLS ------------------------------------------------------------------- */
+
+#define CLIENT_HELLO    "16 0301 0008 01000004 0303 0000 "
+#define SERVER_HELLO    "16 0303 0008 02000004 0303 0000 "
+#define APPLICATION     "17 0303 0012 000000000000000000000000000000000000 "
+#define ENCRYPTED_ALERT "17 0303 0013 00000000000000000000000000000000000000 "
+#define FINISHED                                                                                   \
+        "17 0303 0035 0000000000000000000000000000000000000000000000000000000000000000000000"      \
+        "000000000000000000000000000000000000 "
+
+static void test_tls(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 1, CLIENT_HELLO);
+        say_hex(s, SERVER, 2, SERVER_HELLO APPLICATION APPLICATION);
+        say_hex(s, CLIENT, 3, FINISHED);
+        say_hex(s, SERVER, 4, APPLICATION); /* a session ticket */
+        say_hex(s, CLIENT, 5, APPLICATION);
+        say_hex(s, CLIENT, 6, APPLICATION);
+        say_hex(s, SERVER, 7, APPLICATION "17 0303 0012 00");
+        say_hex(s, SERVER, 8, "0000000000000000000000000000000000");
+        say_hex(s, CLIENT, 9, APPLICATION);
+        say_hex(s, SERVER, 10, APPLICATION);
+        say_hex(s, SERVER, 11, ENCRYPTED_ALERT);
+        say_hex(s, CLIENT, 12, ENCRYPTED_ALERT);
+        scene_end(s, "5 CALL_SENT a>b 1000.148 dur=1000000\n"
+                     "8 RET_SENT b>a 1000.148 dur=1000000\n"
+                     "9 CALL_SENT a>b 1000.176\n"
+                     "10 RET_SENT b>a 1000.176\n");
+}
+
+/* A hole in a run does not end it. */
+static void test_tls_hole(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, APPLICATION);
+        say_hex(s, SERVER, 6, APPLICATION);
+        lose(s, SERVER, 100);
+        say_hex(s, SERVER, 8, "'rest'" APPLICATION);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 105, APPLICATION);
+        say_hex(s, SERVER, 106, APPLICATION);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "8 RET_SENT b>a 1000.101 dur=2000000\n"
+                     "105 CALL_SENT a>b 1000.118\n"
+                     "106 RET_SENT b>a 1000.118\n");
+}
+
+/* Each run might be the beginning of a record; none is. */
+static void test_never_decided(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        for (gint64 ms = 5; ms < 8; ms += 2) {
+                say_hex(s, CLIENT, ms, "17");
+                say_hex(s, SERVER, ms + 1, "17");
+        }
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 CALL_SENT a>b 1000.102\n"
+                     "8 RET_SENT b>a 1000.102\n");
+}
+
+/* --- RPC ------------------------------------------------------------------- */
+
+#define RPC_CALL  "00000000 00000002 000186a3 00000003 00000001 00000000 00000000 00000000 00000000 "
+#define RPC_REPLY "00000001 00000000 00000000 00000000 00000000 "
+
+static void test_rpc(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "80000028 00000007" RPC_CALL "80000028 00000008" RPC_CALL);
+        say_hex(s, CLIENT, 6, "80000028 00000007" RPC_CALL);
+        say_hex(s, SERVER, 7, "80000018 00000008" RPC_REPLY "80000028 00000007" RPC_CALL);
+        say_hex(s, CLIENT, 8, "80000018 00000007" RPC_REPLY);
+        say_hex(s, SERVER, 9, "80000018 00000007" RPC_REPLY);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.7 label=RPC%20100003.3.1\n"
+                     "5 CALL_SENT a>b 1000.8 label=RPC%20100003.3.1\n"
+                     "7 RET_SENT b>a 1000.8\n"
+                     "7 CALL_SENT b>a 50.7 label=RPC%20100003.3.1\n"
+                     "8 RET_SENT a>b 50.7\n"
+                     "9 RET_SENT b>a 1000.7\n");
+}
+
+static void test_rpc_datagrams(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        g_autoptr(GByteArray) call = hex_bytes("0000abcd" RPC_CALL);
+        g_autoptr(GByteArray) reply = hex_bytes("0000abcd" RPC_REPLY);
+        datagram(s, CLIENT, 1, (const char *)call->data, call->len);
+        datagram(s, CLIENT, 2, (const char *)call->data, call->len);
+        datagram(s, SERVER, 3, (const char *)reply->data, reply->len);
+        check_count(s, ACCOUNT_REPEATED_CALLS, 1);
+        scene_end(s, "1 CALL_SENT a>b 1000.abcd\n"
+                     "3 RET_SENT b>a 1000.abcd\n");
+}
+
 /* --- Redis ----------------------------------------------------------------- */
 
 #define REDIS_GET  "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
@@ -1032,6 +1134,11 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/capture/too-many-streams", test_too_many_streams);
         g_test_add_func("/capture/stream-settled", test_stream_settled);
+        g_test_add_func("/capture/tls", test_tls);
+        g_test_add_func("/capture/tls-hole", test_tls_hole);
+        g_test_add_func("/capture/never-decided", test_never_decided);
+        g_test_add_func("/capture/rpc", test_rpc);
+        g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/mid-stream", test_mid_stream);

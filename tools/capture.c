@@ -57,7 +57,8 @@ static const GOptionEntry entries[] = {
           "on none",
           "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, http2, dns, postgres, redis, generic); may be "
+          "The server port PORT speaks NAME (http, http2, tls, rpc, rpc-udp, dns, postgres, redis, "
+          "generic); may be "
           "repeated",
           "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
@@ -149,11 +150,11 @@ static gboolean parse_protocols(Run *run, GError **error)
                 guint64 port = g_ascii_strtoull(*p, &end, 10);
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol)
-                        return usage(
-                                error,
-                                "--proto %s: expected PORT=NAME, NAME one of http, http2, dns, "
-                                "postgres, redis, generic",
-                                *p);
+                        return usage(error,
+                                     "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                     "tls, rpc, "
+                                     "rpc-udp, dns, postgres, redis, generic",
+                                     *p);
                 run->ports[port] = protocol;
         }
         return TRUE;

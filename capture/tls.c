@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * TLS (RFC 8446, RFC 5246), from outside: records are told by their headers, and a
+ * run of application data is a message, by the generic rule. The handshake, alerts
+ * and changes of keys are none, also where version 1.3 has them in records that
+ * call themselves application data.
+ *
+ * Recognised by a hello, or in the middle of a connection by whole records of
+ * application data.
+ */
+#include "capture/protocol.h"
+
+enum {
+        CHANGE_CIPHER_SPEC = 20,
+        ALERT = 21,
+        HANDSHAKE = 22,
+        APPLICATION_DATA = 23,
+
+        RECORD_HEADER = 5,
+        MAX_RECORD = 16384 + 2048,
+        MIN_ENCRYPTED = 17, /* a tag and a byte */
+        HELLO = 6,          /* type, length and version */
+
+        CLIENT_HELLO = 1,
+        SERVER_HELLO = 2,
+
+        /* Lengths of encrypted records of version 1.3. */
+        RECORD_ALERT = 19,
+        RECORD_FINISHED = 53,      /* with SHA-256, */
+        RECORD_FINISHED_LONG = 69, /* and with SHA-384 */
+        MAX_FINISHED = 4,          /* a client may send its certificate before, in two or three */
+};
+
+typedef struct {
+        guint8 known;
+        guint8 greeted;  /* a hello was seen */
+        guint8 server;   /* the server's */
+        guint8 changed;  /* to encrypted records */
+        guint8 old;      /* a version before 1.3: the handshake ends in records of its own type */
+        guint8 finished; /* version 1.3, of the client: its handshake is over */
+        guint8 encrypted;
+} TlsState;
+
+G_STATIC_ASSERT(sizeof(TlsState) <= PROTOCOL_STATE_SIZE);
+
+typedef struct {
+        guint8 type;
+        guint16 length;
+} Record;
+
+/* FALSE where p, of RECORD_HEADER bytes, is no header of a record. */
+static gboolean record_decode(const guint8 *p, Record *r)
+{
+        r->type = p[0];
+        r->length = read_u16(p + 3);
+        return r->type >= CHANGE_CIPHER_SPEC && r->type <= APPLICATION_DATA && p[1] == 3 &&
+               p[2] <= 3 && r->length > 0 && r->length <= MAX_RECORD &&
+               (r->type != CHANGE_CIPHER_SPEC || r->length == 1) &&
+               (r->type != APPLICATION_DATA || r->length >= MIN_ENCRYPTED);
+}
+
+/* Whether a handshake record begins with a hello: n bytes of its payload are there. */
+static gboolean is_hello(const Record *r, const guint8 *p, gsize n)
+{
+        if (n < HELLO || (p[0] != CLIENT_HELLO && p[0] != SERVER_HELLO))
+                return FALSE;
+        guint32 length = 4 + ((guint32)p[1] << 16 | read_u16(p + 2));
+        return p[4] == 3 && p[5] <= 3 &&
+               (p[0] == CLIENT_HELLO ? r->length == length : r->length >= length);
+}
+
+/* PARSE_MESSAGE where the bytes begin with a record of TLS beyond doubt: a hello, or
+ * application data in a record after which another begins, or nothing. */
+static ParseStatus recognise(const guint8 *bytes, gsize n)
+{
+        static const guint8 version = 3;
+        Record r;
+        if (n > 0 && bytes[0] != HANDSHAKE && bytes[0] != APPLICATION_DATA)
+                return PARSE_NOT_MINE;
+        if (n > 1 && bytes[1] != version)
+                return PARSE_NOT_MINE;
+        if (n < RECORD_HEADER)
+                return PARSE_MORE;
+        if (!record_decode(bytes, &r))
+                return PARSE_NOT_MINE;
+        if (r.type == HANDSHAKE) {
+                if (n < RECORD_HEADER + HELLO)
+                        return r.length < HELLO ? PARSE_NOT_MINE : PARSE_MORE;
+                return is_hello(&r, bytes + RECORD_HEADER, n - RECORD_HEADER) ? PARSE_MESSAGE
+                                                                              : PARSE_NOT_MINE;
+        }
+        gsize end = RECORD_HEADER + (gsize)r.length;
+        if (n == end)
+                return PARSE_MESSAGE;
+        if (n < end + RECORD_HEADER)
+                return PARSE_MORE;
+        return record_decode(bytes + end, &r) ? PARSE_MESSAGE : PARSE_NOT_MINE;
+}
+
+static void handshake_read(TlsState *s, const Record *r, const guint8 *payload, gsize n)
+{
+        if (is_hello(r, payload, n)) {
+                s->greeted = TRUE;
+                s->server = payload[0] == SERVER_HELLO;
+        } else if (s->changed) {
+                s->old = TRUE;
+        }
+}
+
+/* Whether a record of application data has none. */
+static gboolean is_control(TlsState *s, const Record *r)
+{
+        if (s->old)
+                return FALSE;
+        if (r->length == RECORD_ALERT)
+                return TRUE;
+        if (!s->greeted || s->server || s->finished)
+                return FALSE;
+        s->encrypted++;
+        s->finished = r->length == RECORD_FINISHED || r->length == RECORD_FINISHED_LONG ||
+                      s->encrypted == MAX_FINISHED;
+        return TRUE;
+}
+
+static ParseStatus tls_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                             gboolean eof, GString *label, Parsed *parsed)
+{
+        TlsState *s = state;
+        Record r;
+        (void)call, (void)label;
+        if (eof)
+                return PARSE_MESSAGE; /* a run ends here */
+        if (!s->known) {
+                ParseStatus status = recognise(bytes, n);
+                if (status != PARSE_MESSAGE)
+                        return status;
+                s->known = TRUE;
+        }
+        if (n < RECORD_HEADER)
+                return PARSE_MORE;
+        if (!record_decode(bytes, &r))
+                return PARSE_NOT_MINE;
+        if (r.type == HANDSHAKE && n < RECORD_HEADER + MIN(r.length, (gsize)HELLO))
+                return PARSE_MORE;
+        parsed->kind = KIND_CONTROL;
+        parsed->length = RECORD_HEADER + (guint64)r.length;
+        if (r.type == HANDSHAKE)
+                handshake_read(s, &r, bytes + RECORD_HEADER, n - RECORD_HEADER);
+        else if (r.type == CHANGE_CIPHER_SPEC)
+                s->changed = TRUE;
+        else if (r.type == APPLICATION_DATA && !is_control(s, &r)) {
+                parsed->kind = KIND_BY_SIDE;
+                parsed->part = PART_OF_RUN;
+                /* The rest of the handshake and session tickets. */
+                if (s->server && s->greeted && !s->old)
+                        parsed->part |= PART_ANSWERS;
+        }
+        return PARSE_MESSAGE;
+}
+
+static gsize tls_find_boundary(const guint8 *bytes, gsize n)
+{
+        for (gsize at = 0; at + RECORD_HEADER <= n; at++)
+                if (bytes[at] == APPLICATION_DATA &&
+                    recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                        return at;
+        return n;
+}
+
+const Protocol protocol_tls = {
+        .name = "tls",
+        .parse = tls_parse,
+        .find_boundary = tls_find_boundary,
+};
