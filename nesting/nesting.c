@@ -15,8 +15,10 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->options = *options;
         n->nodes = nodes;
         n->matcher = call_matcher_new(options->window);
-        if (options->keep)
+        if (options->keep || options->cheat)
                 n->ids = g_byte_array_new();
+        if (options->cheat)
+                n->key = g_string_new(NULL);
         return n;
 }
 
@@ -31,6 +33,8 @@ void nesting_free(Nesting *n)
         g_free(n->fold);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
+        if (n->key)
+                g_string_free(n->key, TRUE);
         g_free(n);
 }
 
@@ -73,6 +77,13 @@ static gboolean take_done(Nesting *n, GError **error)
 
 gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
+        Message with_path;
+
+        if (G_UNLIKELY(n->options.cheat)) {
+                with_path = *message;
+                true_path_join(n, &with_path);
+                message = &with_path;
+        }
         if (call_matcher_add(n->matcher, message) & MATCH_DONE)
                 return take_done(n, error);
         return TRUE;
@@ -80,10 +91,19 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 
 const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
 {
+        const char *id;
+
         *length = (guint32)n->id_at[call];
         if (*length == 0)
                 return "";
-        return (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
+        id = (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
+        if (n->options.cheat) {
+                guint32 path = true_path_length(id, *length) + 1;
+
+                id += path;
+                *length -= path;
+        }
+        return id;
 }
 
 static void close_up(Nesting *n)
@@ -288,6 +308,10 @@ void nesting_find_parents(Nesting *n)
         n_nodes = node_table_size(n->nodes);
         if (n->options.keep)
                 n->candidates = big_renew(NULL, 0, n->calls.n * sizeof *n->candidates);
+        if (n->options.cheat) {
+                find_true_parents(n);
+                return;
+        }
         index_calls(n, &by, n_nodes);
         find_parents_at_nodes(n, &by, n_nodes);
         big_free(by.in, n->calls.n * sizeof *by.in);

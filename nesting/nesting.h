@@ -9,6 +9,9 @@
  *     FindNestedPairs  find-nested-pairs.c / nesting_find_parents()
  *     FindCallPaths    find-call-paths.c
  *
+ * To validate the algorithm it can cheat (section 7.5.1): find-true-parents.c then
+ * takes the place of the middle two.
+ *
  * Call pairs lie in one array in the order in which they were opened and name
  * each other by index.
  */
@@ -25,6 +28,7 @@ typedef struct {
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids and numbers of candidates will be asked for */
+        gboolean cheat;            /* parents are what the attribute path= says */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -32,6 +36,15 @@ typedef struct {
         {                                                                                          \
                 .overlap = 2, .fold = TRUE                                                         \
         }
+
+/* What there was to cheat by. */
+typedef struct {
+        guint64 calls, returns;  /* messages with path= */
+        guint64 returns_without; /* they cannot match a call that has it */
+        guint32 calls_without;   /* call pairs; they are roots */
+        guint32 lost;            /* roots for want of the call that path= puts above them */
+        guint32 repeated;        /* calls whose path= an earlier call has too */
+} TruthCounts;
 
 typedef struct {
         NestingOptions options;
@@ -47,6 +60,8 @@ typedef struct {
         GByteArray *ids;     /* of all calls, one after the other */
         guint64 *id_at;      /* by call: where in ids its id ends << 32 | its length */
         guint32 id_size;
+        GString *key; /* to cheat: "PATH ID", which stands for a message's id */
+        TruthCounts truth;
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -102,5 +117,16 @@ void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candida
                     Scoreboard *board);
 void find_nested_pairs(Nesting *nesting, NodeCalls *node, Candidates *candidates,
                        const Scoreboard *board);
+
+/* Puts the message's path= before its id, so that a call and its return match by
+ * both. The id lies in nesting->key until the next message. */
+void true_path_join(Nesting *nesting, Message *message);
+
+/* How long the path is that such an id begins with, 0 where there was none; a
+ * blank follows it. */
+guint32 true_path_length(const char *id, guint32 length);
+
+/* Gives each call the parent that its path names, if that is there. */
+void find_true_parents(Nesting *nesting);
 
 #endif

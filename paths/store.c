@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The one file that knows SQLite. A store is written once, from front to back,
- * and read often: rows go in by rising key into tables without indices, in one
- * transaction without a journal, into a file that nobody sees until it is whole.
+ * Only this file and store-reader.c know SQLite. A store is written once, from
+ * front to back, and read often: rows go in by rising key into tables without
+ * indices, in one transaction without a journal, into a file that nobody sees
+ * until it is whole.
  */
 #include "config.h"
 
@@ -27,7 +28,8 @@ struct Store {
         gint64 n_calls; /* so far: the last id given out */
 };
 
-/* docs/store.md says what each column is. 0x7276656c is "rvel". */
+/* docs/store.md says what each column is; the first two are STORE_APPLICATION and
+ * STORE_VERSION. */
 static const char *const SCHEMA =
         "PRAGMA application_id = 0x7276656c;"
         "PRAGMA user_version = 1;"

@@ -9,6 +9,10 @@
 
 #include "paths/path-set.h"
 
+/* PRAGMA application_id ("rvel") and user_version. */
+#define STORE_APPLICATION 0x7276656c
+#define STORE_VERSION     1
+
 typedef struct Store Store;
 
 typedef struct {

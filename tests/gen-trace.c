@@ -12,6 +12,9 @@
  *   --clients N    requests come from N addresses in turn (default 1: "client")
  *   --four         stamps of both ends, 50 to 150 us apart
  *   --skew MS      with --four: the clock of WS2 is MS milliseconds ahead
+ *   --repeat N     AUTH, AP1 and AP2 call their database N times at once (default 1;
+ *                  with more, PARALLELISM is a little off)
+ *   --path         each message says path=, the true position of its call
  *   --truth FILE   a line a call, in call order: id and the parent's id or "-"
  */
 #include <glib.h>
@@ -39,13 +42,15 @@ typedef struct {
 
 typedef struct {
         guint32 parent;
+        guint32 position; /* among the children of its parent, or the requests; from 1 */
+        guint32 children; /* so far */
 } CallInfo;
 
 static GArray *events, *calls;
 static guint64 state;
 static gint64 skew;
 static gboolean four;
-static guint32 client;
+static guint32 client, repeat = 1, n_requests;
 
 static double uniform(void)
 {
@@ -74,9 +79,11 @@ static void put(gint64 time, int op, int at, int from, int to, guint32 call)
 /* A call at time t; returns when its return is back. */
 static gint64 call(gint64 t, int from, int to, guint32 parent)
 {
-        CallInfo info = { parent };
+        CallInfo info = { parent, 0, 0 };
         guint32 id = calls->len;
 
+        info.position = parent == G_MAXUINT32 ? ++n_requests
+                                              : ++g_array_index(calls, CallInfo, parent).children;
         g_array_append_val(calls, info);
         put(t, 0, from, from, to, id);
         if (four) {
@@ -87,7 +94,16 @@ static gint64 call(gint64 t, int from, int to, guint32 parent)
                 t = call(t + delay(THINK), to, AUTH, id);
                 t = call(t + delay(THINK), to, uniform() < 0.5 ? AP1 : AP2, id);
         } else if (to < DB1) {
-                t = call(t + delay(THINK), to, uniform() < 0.5 ? DB1 : DB2, id);
+                int db = uniform() < 0.5 ? DB1 : DB2;
+                gint64 next = t + delay(THINK);
+
+                for (guint32 i = 0; i < repeat; i++) {
+                        gint64 end = call(next, to, db, id);
+
+                        t = MAX(t, end);
+                        if (i + 1 < repeat)
+                                next += delay(REPLY / 10);
+                }
         }
         t += delay(REPLY);
         put(t, 2, to, to, from, id);
@@ -113,6 +129,18 @@ static double rate_for(double parallelism)
         return (parallelism - 1) / others;
 }
 
+static void put_path(GString *path, guint32 call)
+{
+        const CallInfo *c = &g_array_index(calls, CallInfo, call);
+
+        if (c->parent == G_MAXUINT32) {
+                g_string_printf(path, "%u", c->position);
+        } else {
+                put_path(path, c->parent);
+                g_string_append_printf(path, ".%u", c->position);
+        }
+}
+
 static int by_time(gconstpointer a, gconstpointer b)
 {
         gint64 x = ((const Event *)a)->time, y = ((const Event *)b)->time;
@@ -127,6 +155,8 @@ int main(int argc, char **argv)
         g_autofree guint64 *number = NULL;
         const char *truth = NULL;
         double parallelism, rate;
+        gboolean paths = FALSE;
+        g_autoptr(GString) path = g_string_new(NULL);
         FILE *f;
 
         if (argc < 3)
@@ -138,6 +168,10 @@ int main(int argc, char **argv)
                         four = TRUE;
                         continue;
                 }
+                if (!strcmp(argv[i], "--path")) {
+                        paths = TRUE;
+                        continue;
+                }
                 if (i + 1 == argc)
                         return 2;
                 if (!strcmp(argv[i], "--seed"))
@@ -146,18 +180,20 @@ int main(int argc, char **argv)
                         n_clients = g_ascii_strtoull(argv[++i], NULL, 10);
                 else if (!strcmp(argv[i], "--skew"))
                         skew = g_ascii_strtoll(argv[++i], NULL, 10) * 1000000;
+                else if (!strcmp(argv[i], "--repeat"))
+                        repeat = g_ascii_strtoull(argv[++i], NULL, 10);
                 else if (!strcmp(argv[i], "--truth"))
                         truth = argv[++i];
                 else
                         return 2;
         }
-        if (!(parallelism >= 1))
+        if (!(parallelism >= 1) || repeat < 1)
                 return 2;
         state = seed * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15) + 1;
         events = g_array_new(FALSE, FALSE, sizeof(Event));
         calls = g_array_new(FALSE, FALSE, sizeof(CallInfo));
 
-        requests = MAX(messages / (four ? 20 : 10), 1);
+        requests = MAX(messages / ((four ? 4 : 2) * (3 + 2 * repeat)), 1);
         rate = rate_for(parallelism);
         for (guint64 i = 0; i < requests; i++) {
                 client = i % n_clients;
@@ -179,10 +215,15 @@ int main(int argc, char **argv)
                 g_snprintf(address, sizeof address, "10.%u.%u.%u", e->client >> 16,
                            e->client >> 8 & 255, e->client & 255);
                 printf("%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT
-                       "\t%s\t%s\t%s\tid%" G_GUINT64_FORMAT "\n",
+                       "\t%s\t%s\t%s\tid%" G_GUINT64_FORMAT,
                        t / 1000000000, t % 1000000000, ops[e->op],
                        e->from == CLIENT && n_clients > 1 ? address : names[e->from],
                        e->to == CLIENT && n_clients > 1 ? address : names[e->to], number[e->call]);
+                if (paths) {
+                        put_path(path, e->call);
+                        printf("\tpath=%s", path->str);
+                }
+                putchar('\n');
         }
         if (truth) {
                 if (!(f = fopen(truth, "w"))) {

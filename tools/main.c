@@ -20,6 +20,7 @@ static const struct {
         { "stats", tool_stats, "what is in a trace" },
         { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
+        { "score", tool_score, "how right found paths are, given the true ones" },
 };
 
 static void print_usage(FILE *to)

@@ -107,6 +107,8 @@ static const GOptionEntry entries[] = {
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
           "X,Y,Z" },
+        { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
+          "Take each call's true parent from the trace's path= (for ravel score)", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree where it matters (default 0s)", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
@@ -177,6 +179,37 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
         if (nesting->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           nesting->folded);
+}
+
+/* FALSE with error set where there is nothing to cheat by. */
+static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError **error)
+{
+        const TruthCounts *truth = &n->truth;
+        const MatchCounts *counts = call_matcher_counts(n->matcher);
+
+        if (!truth->calls && (counts->pairs || counts->lone_calls)) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: no call has the attribute path=, expected the true position of "
+                            "each, such as path=17.1.2",
+                            trace_reader_name(reader));
+                return FALSE;
+        }
+        if (truth->returns_without)
+                tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                          " returns have no path=, expected that of their call",
+                          truth->returns_without, truth->returns + truth->returns_without);
+        if (truth->calls_without)
+                tool_warn("%u of %u calls have no path=: each is the root of a path",
+                          truth->calls_without, n->calls.n);
+        if (truth->lost)
+                tool_warn("%u of %u calls are roots for want of their parent: the call that path= "
+                          "puts above them is not there, has no return or goes elsewhere",
+                          truth->lost, n->calls.n);
+        if (truth->repeated)
+                tool_warn("%u of %u calls have the path= of an earlier call, which alone has "
+                          "children",
+                          truth->repeated, n->calls.n);
+        return TRUE;
 }
 
 /* --- --calls --------------------------------------------------------------- */
@@ -257,13 +290,18 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
 
 /* --- results --------------------------------------------------------------- */
 
+static const char *method(void)
+{
+        return options.nesting.cheat ? "cheat" : "paper";
+}
+
 static char *parameters(void)
 {
         const NestingOptions *o = &options.nesting;
 
-        return g_strdup_printf("method=paper\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
+        return g_strdup_printf("method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
                                "\nsmooth=%g\nfold=%d\nsibling_order=%s\n",
-                               o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
+                               method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
                                options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
 }
 
@@ -297,7 +335,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
 
-        path_set_summary(set)->method = "paper";
+        path_set_summary(set)->method = method();
         if (options.store) {
                 store = store_new(options.store, set, &run, error);
                 if (!store ||
@@ -343,6 +381,8 @@ int tool_nesting(int argc, char **argv)
                 return tool_fail(error);
         tool_report_reader(reader);
         nesting_find_parents(nesting);
+        if (options.nesting.cheat && !report_truth(nesting, reader, &error))
+                return tool_fail(error);
         report_matching(nesting, reader);
         if (!find_and_write(nesting, reader, arguments, &error))
                 return tool_fail(error);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How right the paths are that were inferred: two stores of the same trace, one
+ * of true paths and one of found paths, compared (paper, section 7.5.1).
+ * docs/algorithms.md says what each number is and why it is read so.
+ *
+ * A call is the same in both where start, caller, callee and id are the same; of
+ * several such, in the order of their ends. Patterns are the same by signature.
+ */
+#ifndef RAVEL_SCORE_H
+#define RAVEL_SCORE_H
+
+#include "paths/store-reader.h"
+
+typedef struct Score Score;
+
+/* Figure 17: a true pattern that lacks at most so many percent of the instances
+ * that would have it among the first N found is no false negative. */
+enum { SCORE_TOLERANCES = 3 };
+extern const guint score_tolerances[SCORE_TOLERANCES]; /* 0, 2, 6 */
+
+/* Of the delays of nodes, over all nodes of the patterns that are both true and
+ * found, each counted as often as its pattern is true. */
+typedef struct {
+        gint128 error; /* the sum of |found - true|, ns */
+        gint128 sum;   /* of the true ones, ns */
+} ScoreDelay;
+
+/* The N most frequent patterns, ties by signature: the true ones of what is
+ * missing (fn), the found ones of what is too much (fp). */
+typedef struct {
+        guint64 true_patterns, fn_patterns[SCORE_TOLERANCES];
+        guint64 found_patterns, fp_patterns;
+        guint64 true_instances, fn_instances, found_instances, fp_instances;
+        guint64 true_calls, fn_calls, found_calls, fp_calls;
+        guint64 right_instances;         /* true ones, found with the same calls and parents */
+        guint64 children, right_parents; /* true calls with a parent; found with the same one */
+        guint64 delays;                  /* how many delays each of these is over */
+        ScoreDelay latency_mean, latency_p99, own_mean, own_p99;
+} ScoreRow;
+
+/* Of all calls. */
+typedef struct {
+        guint64 in_both;
+        guint64 children;                 /* calls with a parent in the true store */
+        guint64 right, other, none, gone; /* of these: found with the same parent, with another,
+                                             with none, not found at all */
+        guint64 roots, right_roots;       /* calls without one; of these found without */
+} ScoreParents;
+
+/* Reads both stores to their ends. They have to have the same node table. NULL and
+ * error set where one cannot be read. Takes about 60 bytes a call of each store, and
+ * the time of sorting them. */
+Score *score_new(StoreReader *truth, StoreReader *found, GError **error);
+void score_free(Score *score);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Score, score_free)
+
+/* n: the first so many patterns; G_MAXUINT32: all. */
+void score_row(const Score *score, guint32 n, ScoreRow *row);
+
+const ScoreParents *score_parents(const Score *score);
+
+#endif

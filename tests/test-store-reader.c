@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a store holds is read back as it was, and what is no store, or not whole, or
+ * not as it should be, is an error that says so.
+ */
+#include <sqlite3.h>
+#include <string.h>
+
+#include "paths/store-reader.h"
+#include "paths/store.h"
+#include "tests/scratch.h"
+#include "tracefmt/error.h"
+
+/* client>lb(db,web%2C1), n times, into a store. */
+static char *make_store(guint n)
+{
+        static const StoreRun run = { "nesting -o x y.trace", "fold=1\nsibling_order=multiset\n",
+                                      0 };
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
+        NodeId client = node_table_add(nodes, "client", 6), lb = node_table_add(nodes, "lb", 2);
+        NodeId web = node_table_add(nodes, "web,1", 5), db = node_table_add(nodes, "db", 2);
+        char *path = scratch_path("out.sqlite");
+        Store *store = store_new(path, set, &run, NULL);
+
+        g_assert_nonnull(store);
+        path_set_summary(set)->method = "cheat";
+        g_assert_true(store_add_capture(store, "y.trace", "ab12", NULL, 0, NULL));
+        g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, NULL));
+        for (gint64 t = 0; t < n * 1000; t += 1000) {
+                PathCall calls[] = {
+                        { NO_PARENT, client, lb, t, t + 5, t + 95, t + 100, 15, 1, 0, "id37", 4, 0,
+                          0, 0 },
+                        { 0, lb, web, t + 10, t + 10, t + 40, t + 40,
+                          1 << CALL_SENT | 1 << RET_SENT, 0.5f, 3, "x", 1, 0, 0, 0 },
+                        { 0, lb, db, t + 50, t + 50, t + 90, t + 90, 1 << CALL_RECV | 1 << RET_RECV,
+                          1, 1, NULL, 0, 0, 0, 0 },
+                };
+                g_assert_true(path_set_add(set, calls, G_N_ELEMENTS(calls), NULL));
+        }
+        g_assert_true(store_finish(store, NULL));
+        return path;
+}
+
+/* Reads all there is, as text; NULL with error set. */
+static char *read_store(const char *path, GError **error)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) r = NULL;
+        g_autoptr(GString) text = g_string_new(NULL);
+        StoredCapture capture;
+        StoredPattern pattern;
+        StoredPatternNode node;
+        StoredPath stored;
+        StoredCall call;
+        int status;
+
+        node_table_add(nodes, "another store's", 15);
+        if (!(r = store_reader_new(path, nodes, error)))
+                return NULL;
+        g_string_append_printf(text, "%s %s", store_reader_run(r)->method,
+                               store_reader_run(r)->parameters);
+        while ((status = store_reader_next_capture(r, &capture, error)) > 0)
+                g_string_append_printf(text, "%s %s\n", capture.name,
+                                       capture.sha256 ? capture.sha256 : "none");
+        while (status == 0 && (status = store_reader_next_pattern(r, &pattern, error)) > 0) {
+                g_string_append_printf(text, "%s\n", pattern.signature);
+                status = 0;
+        }
+        while (status == 0 && (status = store_reader_next_pattern_node(r, &node, error)) > 0) {
+                g_string_append_printf(text,
+                                       "%u %u %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
+                                       " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
+                                       node.pattern, node.place, node.latency_mean,
+                                       node.latency_p99, node.own_mean, node.own_p99);
+                status = 0;
+        }
+        while (status == 0 && (status = store_reader_next_path(r, &stored, error)) > 0) {
+                g_string_append_printf(text, "of %u\n", stored.pattern);
+                status = 0;
+        }
+        while (status == 0 && (status = store_reader_next_call(r, &call, error)) > 0) {
+                g_string_append_printf(
+                        text, "%u %d %s %s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %.*s\n",
+                        call.path, (gint32)call.parent, node_table_name(nodes, call.caller),
+                        node_table_name(nodes, call.callee), call.start, call.end,
+                        (int)call.id_length, call.id ? call.id : "");
+                status = 0;
+        }
+        return status < 0 ? NULL : g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void test_contents(void)
+{
+        g_autofree char *path = make_store(2);
+        g_autoptr(GError) error = NULL;
+        g_autofree char *text = read_store(path, &error);
+
+        g_assert_no_error(error);
+        g_assert_cmpstr(text, ==,
+                        "cheat fold=1\nsibling_order=multiset\n"
+                        "y.trace ab12\n- none\n"
+                        "client>lb(db,web%2C1)\n"
+                        "0 0 100 100 20 20\n0 1 40 40 40 40\n0 2 30 30 30 30\n"
+                        "of 0\nof 0\n"
+                        "0 -1 client lb 0 100 id37\n0 0 lb web,1 10 40 x\n0 0 lb db 50 90 \n"
+                        "1 -1 client lb 1000 1100 id37\n1 3 lb web,1 1010 1040 x\n"
+                        "1 3 lb db 1050 1090 \n");
+}
+
+static void test_empty(void)
+{
+        g_autofree char *path = make_store(0);
+        g_autofree char *text = read_store(path, NULL);
+
+        g_assert_cmpstr(text, ==, "cheat fold=1\nsibling_order=multiset\ny.trace ab12\n- none\n");
+}
+
+static void assert_refused(const char *path, const char *message)
+{
+        g_autoptr(GError) error = NULL;
+
+        g_assert_null(read_store(path, &error));
+        g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
+        g_assert_true(g_str_has_prefix(error->message, path));
+        if (!strstr(error->message, message))
+                g_error("found \"%s\", expected \"%s\"", error->message, message);
+}
+
+static void run_sql(sqlite3 *db, const char *sql)
+{
+        if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+                g_error("%s: %s", sql, sqlite3_errmsg(db));
+}
+
+static sqlite3 *open_database(const char *path)
+{
+        sqlite3 *db;
+
+        g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+        return db;
+}
+
+static void test_no_store(void)
+{
+        g_autofree char *nowhere = scratch_path("nowhere");
+        g_autofree char *text = scratch_write("text", "1.0 CALL_SENT a b 1\n", -1);
+        g_autofree char *empty = scratch_write("empty", "", 0);
+
+        assert_refused(nowhere, ": cannot open: No such file");
+        assert_refused(scratch, ": not a store, expected a regular file");
+        assert_refused("/dev/null", ": not a store, expected a regular file");
+        assert_refused(text, ": not a store, expected an SQLite database made with -o");
+        assert_refused(empty, ": not a store, the file is empty");
+        scratch_empty();
+}
+
+/* What is wrong in a store, and what is said of it. */
+static void test_wrong(void)
+{
+        static const char *const wrong[][2] = {
+                { "PRAGMA application_id = 1", "an SQLite database of another program" },
+                { "PRAGMA user_version = 2", "a store of version 2, expected version 1" },
+                { "DROP TABLE path", "no such table: path" },
+                { "ALTER TABLE call RENAME caller TO c", "no such column: caller" },
+                { "DELETE FROM run", "run has no row, expected one" },
+                { "UPDATE run SET parameters = NULL", "row 1 of run: wrong parameters" },
+                { "UPDATE run SET method = x'ff'", "row 1 of run: wrong method, expected text" },
+                { "UPDATE capture SET sha256 = x'c0' WHERE id = 1",
+                  "row 1 of capture: wrong sha256" },
+                { "DELETE FROM node WHERE id = 2",
+                  "row 2 of node: wrong id, expected a number from 2 to 2" },
+                { "UPDATE pattern SET id = 7", "row 1 of pattern: wrong id" },
+                { "UPDATE pattern SET signature = x'ff'", "row 1 of pattern: wrong signature" },
+                { "DELETE FROM pattern_node WHERE place = 1",
+                  "row 2 of pattern_node: wrong place" },
+                { "UPDATE pattern_node SET pattern = 2",
+                  "row 1 of pattern_node: wrong pattern, expected a number from 1 to 1" },
+                { "UPDATE pattern_node SET own_p99 = 0.5", "wrong own_p99, expected a number" },
+                { "UPDATE path SET pattern = 0", "row 1 of path: wrong pattern" },
+                { "DELETE FROM path WHERE id = 1", "row 1 of path: wrong id" },
+                { "DELETE FROM path WHERE id = 2",
+                  "row 4 of call: wrong path, expected no such row" },
+                { "DELETE FROM call WHERE id > 3", "calls of 1 paths, expected of 2" },
+                { "DELETE FROM call", "calls of 0 paths, expected of 2" },
+                { "UPDATE call SET id = 9 WHERE id = 6", "row 6 of call: wrong id" },
+                { "UPDATE call SET parent = 3 WHERE id = 1; UPDATE call SET path = 0 WHERE id = 1",
+                  "row 1 of call: wrong path" },
+                { "UPDATE call SET parent = 1 WHERE id = 5",
+                  "row 5 of call: wrong parent, expected a number from 4 to 4" },
+                { "UPDATE call SET parent = 3 WHERE id = 3", "row 3 of call: wrong parent" },
+                { "UPDATE call SET parent = NULL WHERE id = 3", "row 3 of call: wrong path" },
+                { "UPDATE call SET path = 2 WHERE id = 2", "row 2 of call: wrong path" },
+                { "UPDATE call SET caller = 5 WHERE id = 1",
+                  "wrong caller, expected a number from 1 to 4" },
+                { "UPDATE call SET callee = 0 WHERE id = 1", "wrong callee" },
+                { "UPDATE call SET callee = 'lb' WHERE id = 1", "wrong callee" },
+                { "UPDATE call SET call_sent = NULL, call_recv = NULL WHERE id = 1",
+                  "row 1 of call: wrong call_sent" },
+                { "UPDATE call SET ret_sent = 'x', ret_recv = NULL WHERE id = 1",
+                  "row 1 of call: wrong ret_recv" },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+                g_autofree char *path = make_store(2);
+                sqlite3 *db = open_database(path);
+
+                run_sql(db, wrong[i][0]);
+                sqlite3_close(db);
+                assert_refused(path, wrong[i][1]);
+        }
+        scratch_empty();
+}
+
+static void test_locked(void)
+{
+        g_autofree char *path = make_store(2);
+        sqlite3 *db = open_database(path);
+
+        run_sql(db, "BEGIN EXCLUSIVE");
+        assert_refused(path, ": cannot read the store: database is locked");
+        sqlite3_close(db);
+        scratch_empty();
+}
+
+/* Wherever it ends. */
+static void test_truncated(void)
+{
+        g_autofree char *path = make_store(500);
+        g_autofree char *bytes = NULL;
+        gsize n;
+
+        g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+        for (gsize length = 1; length < n; length += 509) {
+                g_free(scratch_write("out.sqlite", bytes, length));
+                assert_refused(path, ": ");
+        }
+        scratch_empty();
+}
+
+/* Whatever a byte is: an answer or an error. */
+static void test_changed_bytes(void)
+{
+        g_autofree char *path = make_store(20);
+        g_autofree char *bytes = NULL;
+        guint refused = 0;
+        gsize n;
+
+        g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+        for (gsize i = 0; i < n; i += i < 200 ? 1 : 37) {
+                g_autoptr(GError) error = NULL;
+                g_autofree char *text = NULL;
+
+                bytes[i] ^= 0x55;
+                g_free(scratch_write("out.sqlite", bytes, n));
+                bytes[i] ^= 0x55;
+                text = read_store(path, &error);
+                g_assert_true((text != NULL) != (error != NULL));
+                if (error)
+                        g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
+                refused += error != NULL;
+        }
+        g_assert_cmpuint(refused, >, 20);
+        scratch_empty();
+}
+
+int main(int argc, char **argv)
+{
+        int status;
+
+        g_test_init(&argc, &argv, NULL);
+        scratch_make();
+        g_test_add_func("/store-reader/contents", test_contents);
+        g_test_add_func("/store-reader/empty", test_empty);
+        g_test_add_func("/store-reader/no-store", test_no_store);
+        g_test_add_func("/store-reader/wrong", test_wrong);
+        g_test_add_func("/store-reader/locked", test_locked);
+        g_test_add_func("/store-reader/truncated", test_truncated);
+        g_test_add_func("/store-reader/changed-bytes", test_changed_bytes);
+        status = g_test_run();
+        scratch_remove();
+        return status;
+}
