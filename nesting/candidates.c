@@ -21,6 +21,7 @@ void candidates_clear(Candidates *c)
         g_free(c->reply);
         g_free(c->busy_until);
         g_free(c->crowded_until);
+        g_free(c->jammed_until);
         g_free(c->caller);
         g_free(c->which);
         g_free(c->found);
@@ -45,6 +46,7 @@ static void grow(Candidates *c)
         c->reply = g_renew(gint64, c->reply, c->size);
         c->busy_until = g_renew(gint64, c->busy_until, c->size);
         c->crowded_until = g_renew(gint64, c->crowded_until, c->size);
+        c->jammed_until = g_renew(gint64, c->jammed_until, c->size);
         c->caller = g_renew(guint32, c->caller, c->size);
         c->which = g_renew(guint32, c->which, c->size);
         c->found = g_renew(guint32, c->found, c->size);
@@ -62,6 +64,7 @@ static void forget(Candidates *c, gint64 before)
                 c->reply[kept] = c->reply[i];
                 c->busy_until[kept] = c->busy_until[i];
                 c->crowded_until[kept] = c->crowded_until[i];
+                c->jammed_until[kept] = c->jammed_until[i];
                 c->caller[kept] = c->caller[i];
                 c->which[kept] = c->which[i];
                 kept += c->reply[i] >= before;
@@ -88,7 +91,7 @@ static inline void activate(Candidates *c, gint64 before, gint64 over)
                         grow(c);
                 c->enter[i] = p->enter;
                 c->reply[i] = p->reply;
-                c->busy_until[i] = c->crowded_until[i] = NEVER_BUSY;
+                c->busy_until[i] = c->crowded_until[i] = c->jammed_until[i] = NEVER_BUSY;
                 c->caller[i] = p->caller;
                 c->which[i] = c->next_in - 1;
                 c->n_active++;

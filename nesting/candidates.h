@@ -36,7 +36,8 @@ typedef struct {
          * enter. A column for each thing that a sweep goes through. */
         gint64 *enter, *reply; /* reply is G_MININT64 after the last */
         gint64 *busy_until;    /* the user's; the latest end of its children, */
-        gint64 *crowded_until; /* and the latest but one; NEVER_BUSY: none yet */
+        gint64 *crowded_until; /* the latest but one, */
+        gint64 *jammed_until;  /* and the latest but two; NEVER_BUSY: none yet */
         guint32 *caller;
         guint32 *which; /* index into in */
         guint32 n_active, size;

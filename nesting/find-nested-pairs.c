@@ -70,10 +70,14 @@ static void add_child(NodeCalls *node, Candidates *candidates, guint32 i, guint3
         child->before = parent->children;
         parent->children = i;
         if (child->end > candidates->busy_until[p]) {
+                candidates->jammed_until[p] = candidates->crowded_until[p];
                 candidates->crowded_until[p] = candidates->busy_until[p];
                 candidates->busy_until[p] = child->end;
+        } else if (child->end > candidates->crowded_until[p]) {
+                candidates->jammed_until[p] = candidates->crowded_until[p];
+                candidates->crowded_until[p] = child->end;
         } else {
-                candidates->crowded_until[p] = MAX(candidates->crowded_until[p], child->end);
+                candidates->jammed_until[p] = MAX(candidates->jammed_until[p], child->end);
         }
 }
 
@@ -85,11 +89,15 @@ static gboolean find_best(const NestingOptions *options, const NodeCalls *node,
 {
         const gsize *rows = board->rows_of[child->callee];
         const guint32 *found = candidates->found, *caller = candidates->caller;
-        const gint64 *enter = candidates->enter, *crowded_until = candidates->crowded_until;
+        const gint64 *enter = candidates->enter, *crowded_until = candidates->crowded_until,
+                     *jammed_until = candidates->jammed_until;
         gint64 start = child->start + options->window;
-        /* Earlier children overlap this one if they end later than it starts, and one
-         * alone changes nothing; but they may count in another way. */
-        gint64 crowded = options->same != 0 || options->any != 0 ? G_MININT64 : child->start;
+        /* Earlier children, which start earlier, overlap this one if they end later than
+         * it starts. One alone changes nothing, two always the same; more are counted. So
+         * are all where they matter in another way, or this one takes no time. */
+        double left[] = { 1, penalty(2, options->overlap) };
+        gboolean count = options->same != 0 || options->any != 0 || child->end <= child->start;
+        gint64 jammed = count ? G_MININT64 : child->start;
         double best = 0, sum = 0;
         guint32 chosen = 0;
 
@@ -98,8 +106,10 @@ static gboolean find_best(const NestingOptions *options, const NodeCalls *node,
                 /* The sum of weights is far from 2^63. */
                 double score = (gint64)*scoreboard_cell(board, rows[caller[p]], start - enter[p]);
 
-                if (crowded_until[p] > crowded)
+                if (G_UNLIKELY(jammed_until[p] > jammed))
                         score *= remaining(options, node, &node->in[candidates->which[p]], child);
+                else
+                        score *= left[crowded_until[p] > child->start];
                 sum += score;
                 /* Which is best cannot be predicted, so there is no branch on it. */
                 chosen ^= (chosen ^ p) & -(guint32)(score > best);

@@ -29,7 +29,8 @@ may capture 'tracefmt|capture'
 may paths 'tracefmt|paths'
 may maketrace 'tracefmt|maketrace'
 may nesting 'tracefmt|paths|nesting'
-may tools 'tracefmt|capture|paths|nesting|maketrace|tools'
+may skewer 'tracefmt|skewer'
+may tools 'tracefmt|capture|paths|nesting|maketrace|skewer|tools'
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {

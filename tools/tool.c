@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
 
 static const char *current_verb;
@@ -151,26 +150,6 @@ const TraceReaderOptions *tool_reader_options(void)
         return &reader_options;
 }
 
-/* Whether the file at path begins as captures do: pcap in both byte orders, with
- * microseconds or nanoseconds, or pcapng. A pipe is not looked at. */
-static gboolean is_capture(const char *path)
-{
-        static const guint8 magics[][4] = {
-                { 0xa1, 0xb2, 0xc3, 0xd4 }, { 0xd4, 0xc3, 0xb2, 0xa1 }, { 0xa1, 0xb2, 0x3c, 0x4d },
-                { 0x4d, 0x3c, 0xb2, 0xa1 }, { 0x0a, 0x0d, 0x0d, 0x0a },
-        };
-        g_autoptr(ByteSource) source = NULL;
-        guint8 head[4];
-
-        if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || !(source = byte_source_new(path, NULL)) ||
-            byte_source_read(source, head, sizeof head, NULL) != sizeof head)
-                return FALSE;
-        for (guint i = 0; i < G_N_ELEMENTS(magics); i++)
-                if (!memcmp(head, magics[i], sizeof head))
-                        return TRUE;
-        return FALSE;
-}
-
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
                              GError **error)
 {
@@ -182,13 +161,6 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc < 2 ? "no trace named: expected a file, or - for standard input"
                                      : "%d traces named: expected one",
                             argc - 1);
-                return NULL;
-        }
-        if (is_capture(argv[1])) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: this is a packet capture, expected a trace: make one with ravel "
-                            "capture -r %s -w FILE",
-                            argv[1], argv[1]);
                 return NULL;
         }
         return trace_reader_new(argv[1], nodes, &options, error);

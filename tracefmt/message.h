@@ -52,6 +52,12 @@ static inline gboolean message_is_return(const Message *m)
         return m->op == RET_SENT || m->op == RET_RECV;
 }
 
+/* The node that saw the message, on whose clock its stamp is. */
+static inline NodeId message_observer(const Message *m)
+{
+        return m->op & 1 ? m->receiver : m->sender;
+}
+
 /* The value of attribute key, not NUL-terminated, as written; NULL where the
  * message has none. Linear in the length of the attributes. */
 const char *message_attribute(const Message *m, const char *key, gsize *length);

@@ -46,6 +46,14 @@ gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, G
                (!w->live || output_file_flush(w->out, error));
 }
 
+gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error)
+{
+        return output_file_write(w->out, "# ", 2, error) &&
+               output_file_write(w->out, fact, strlen(fact), error) &&
+               output_file_write(w->out, "\n", 1, error) &&
+               (!w->live || output_file_flush(w->out, error));
+}
+
 /* value in decimal, at least width digits. Returns the end. */
 static char *put_digits(char *p, guint64 value, int width)
 {

@@ -22,6 +22,9 @@ TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean
  * value are escaped. May come at any time, facts known at the end included. */
 gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, GError **error);
 
+/* A fact as trace_reader_facts() gave it, "key: value": the same bytes again. */
+gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error);
+
 gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error);
 
 /* Flushes, notices a full disk, renames. The writer is freed either way. */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A skew: how one node's clock differs from what it should show (paper, section
+ * 7.5.6), as an offset and a drift. Adding it to a stamp gives what the clock
+ * would have shown; removing it undoes that.
+ *
+ * All in integers, so that a stamp comes out the same everywhere. Adding and then
+ * removing gives the very stamp, with an offset and with a clock that runs fast; where
+ * it runs slow two stamps may fall into one, and it is off by 1 ns at most.
+ */
+#ifndef RAVEL_SKEW_H
+#define RAVEL_SKEW_H
+
+#include "tracefmt/node-table.h"
+
+/* One part in a million, in the units of drift. */
+#define SKEW_PPM G_GINT64_CONSTANT(1000000000)
+
+/* Drifts beyond a tenth are no clock's. */
+#define SKEW_MAX_DRIFT (100000 * SKEW_PPM)
+
+/* No stamp of a trace lies further from 1970; ns. It ends the year 2116, or nearly. */
+#define SKEW_MAX_TIME G_GINT64_CONSTANT(4611686017999999999)
+
+typedef struct {
+        NodeId node;     /* whose stamps are meant: see message_observer() */
+        gint64 offset;   /* ns that the clock is ahead at since */
+        gint64 drift;    /* and gains for each ns from then on, in units of 10^-15 */
+        gint64 since;    /* ns since the Unix epoch, on a clock without the skew */
+        gboolean remove; /* it is to be, or was, removed and not added */
+} Skew;
+
+/* The stamp after it; beyond SKEW_MAX_TIME where it leaves the range of stamps.
+ * |time| and |offset| are at most SKEW_MAX_TIME, |drift| at most SKEW_MAX_DRIFT. Never
+ * decreases where time grows. */
+gint64 skew_apply(const Skew *skew, gint64 time);
+
+/* The fact that tells readers of a trace what was done, without its "# ", such as
+ * "skew added: WS2 +0.030000000 s +50.000000000 ppm since 1047680084.482205000". The
+ * caller's to free. */
+char *skew_to_fact(const Skew *skew, const NodeTable *nodes);
+
+/* Whether a fact speaks of a skew. */
+gboolean skew_is_fact(const char *fact);
+
+/* Back from skew_to_fact(); the node is added to nodes. FALSE and error set where it is
+ * not what that writes. */
+gboolean skew_from_fact(Skew *skew, const char *fact, NodeTable *nodes, GError **error);
+
+#endif

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel skewer TRACE: adds skew to the clocks of nodes, takes it out again, or finds
+ * out what there is (paper, section 7.5.6).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "skewer/clocks.h"
+#include "skewer/skewer.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+#include "tracefmt/output-file.h"
+
+static struct {
+        GArray *skews; /* of NamedSkew; NULL where --skew was not given */
+        gboolean undo, estimate, deskew;
+        char *reference;
+        char *output;
+} options;
+
+/* A skew whose node is known by name only. */
+typedef struct {
+        char *name;
+        Skew skew;
+} NamedSkew;
+
+static gboolean usage_error(GError **error, const char *found, const char *expected)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "\"%s\": expected %s", found, expected);
+        return FALSE;
+}
+
+/* --- options --------------------------------------------------------------- */
+
+/* One signed part, "+30ms" or "-50ppm", is added to skew. */
+static gboolean add_part(Skew *skew, const char *part, GError **error)
+{
+        const char *digits = part + (*part == '+' || *part == '-');
+        gint64 sign = *part == '-' ? -1 : 1, ns;
+        gint64 *to = &skew->offset, limit = SKEW_MAX_TIME;
+        char *unit;
+
+        if (!g_ascii_isdigit(*digits) && *digits != '.')
+                return usage_error(error, part, "an offset or a drift, such as +30ms or -50ppm");
+        if (g_str_has_suffix(digits, "ppm")) {
+                double ppm = g_ascii_strtod(digits, &unit);
+
+                if (strcmp(unit, "ppm") || !(ppm <= SKEW_MAX_DRIFT / SKEW_PPM))
+                        return usage_error(error, part, "a drift of at most 100000ppm");
+                ns = rint(ppm * SKEW_PPM);
+                to = &skew->drift;
+                limit = SKEW_MAX_DRIFT;
+        } else if (!tool_duration(digits, &ns, error)) {
+                return FALSE;
+        }
+        if (ns > limit || ABS(*to + sign * ns) > limit)
+                return usage_error(error, part, "a skew of less than 146 years and 10 %");
+        *to += sign * ns;
+        return TRUE;
+}
+
+/* The skew of the name, added where it is new. */
+static Skew *find_skew(const char *name)
+{
+        NamedSkew new = { g_strdup(name), { 0 } };
+
+        for (guint i = 0; i < options.skews->len; i++) {
+                NamedSkew *known = &g_array_index(options.skews, NamedSkew, i);
+
+                if (!strcmp(known->name, name)) {
+                        g_free(new.name);
+                        return &known->skew;
+                }
+        }
+        g_array_append_val(options.skews, new);
+        return &g_array_index(options.skews, NamedSkew, options.skews->len - 1).skew;
+}
+
+/* NODE=+30ms, NODE=+50ppm or NODE=+30ms+50ppm. A sign after a unit begins a part, one
+ * after an exponent's e does not. */
+static gboolean parse_skew(const char *option, const char *value, gpointer data, GError **error)
+{
+        const char *equals = strrchr(value, '=');
+        g_autofree char *name = equals ? g_strndup(value, equals - value) : NULL;
+        Skew *skew;
+
+        (void)option;
+        (void)data;
+        if (!equals || equals == value || !equals[1])
+                return usage_error(error, value, "NODE=SKEW, such as WS2=+30ms or WS2=-50ppm");
+        if (!options.skews)
+                options.skews = g_array_new(FALSE, FALSE, sizeof(NamedSkew));
+        skew = find_skew(name);
+        for (const char *part = equals + 1; *part;) {
+                const char *end = part + 1;
+                g_autofree char *text = NULL;
+
+                while (*end && ((*end != '+' && *end != '-') || strchr("eE", end[-1])))
+                        end++;
+                text = g_strndup(part, end - part);
+                if (!add_part(skew, text, error))
+                        return FALSE;
+                part = end;
+        }
+        return TRUE;
+}
+
+static const GOptionEntry entries[] = {
+        { "skew", 0, 0, G_OPTION_ARG_CALLBACK, parse_skew,
+          "Add to the stamps of a node: WS2=+30ms, WS2=-50ppm, WS2=+30ms+50ppm; may be repeated",
+          "NODE=SKEW" },
+        { "undo", 0, 0, G_OPTION_ARG_NONE, &options.undo,
+          "Take out again what the trace says was added, and put back what was removed", NULL },
+        { "estimate", 0, 0, G_OPTION_ARG_NONE, &options.estimate,
+          "Print each node's offset and drift, found from messages that both ends saw", NULL },
+        { "deskew", 0, 0, G_OPTION_ARG_NONE, &options.deskew,
+          "Remove the offsets and drifts that --estimate prints", NULL },
+        { "reference", 0, 0, G_OPTION_ARG_STRING, &options.reference,
+          "Whose clock is right (default the median node)", "NODE" },
+        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write to FILE instead of standard output", "FILE" },
+        G_OPTION_ENTRY_NULL
+};
+
+static gboolean check_options(GError **error)
+{
+        guint n = (options.skews != NULL) + options.undo + options.estimate + options.deskew;
+
+        if (n != 1) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            n ? "--skew, --undo, --estimate and --deskew: expected one of them"
+                              : "nothing to do: expected --skew, --undo, --estimate or --deskew");
+                return FALSE;
+        }
+        if (options.reference && !options.estimate && !options.deskew) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--reference: expected with --estimate or --deskew");
+                return FALSE;
+        }
+        return TRUE;
+}
+
+/* --- the trace -------------------------------------------------------------- */
+
+/* A trace, read once or twice: a file first to see what is in it, before anything is
+ * written. */
+typedef struct {
+        int argc;
+        char **argv;
+        NodeTable *nodes;
+        gboolean is_file;
+        gboolean is_sorted; /* it had to be, the first time */
+        guint head;         /* facts before the first message, then */
+        GByteArray *roles;  /* by NodeId: what messages say of it */
+        const char *name;   /* interned */
+} Input;
+
+enum { NAMED = 1, OBSERVES = 2 };
+
+static TraceReader *open_input(Input *input, GError **error)
+{
+        TraceReader *reader = tool_open_trace(input->argc, input->argv, input->nodes, FALSE, error);
+
+        if (!reader)
+                return NULL;
+        input->name = g_intern_string(trace_reader_name(reader));
+        input->is_file = input->argv[1][0] && strcmp(input->argv[1], "-") &&
+                         g_file_test(input->argv[1], G_FILE_TEST_IS_REGULAR);
+        return reader;
+}
+
+static void note_role(Input *input, NodeId node, guint8 role)
+{
+        while (node >= input->roles->len)
+                g_byte_array_append(input->roles, (const guint8 *)"", 1);
+        input->roles->data[node] |= role;
+}
+
+static void note_roles(Input *input, const Message *m)
+{
+        note_role(input, m->sender, NAMED);
+        note_role(input, m->receiver, NAMED);
+        note_role(input, message_observer(m), OBSERVES);
+}
+
+static gboolean has_role(const Input *input, NodeId node, guint8 role)
+{
+        return node < input->roles->len && (input->roles->data[node] & role);
+}
+
+/* The node of that name. NO_NODE and error set where no message names it. */
+static NodeId find_node(const Input *input, const char *name, GError **error)
+{
+        NodeId node = node_table_lookup(input->nodes, name, strlen(name));
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        const char *nearest;
+
+        if (node != NO_NODE && has_role(input, node, NAMED))
+                return node;
+        for (NodeId k = 0; k < input->roles->len; k++)
+                if (has_role(input, k, NAMED))
+                        g_ptr_array_add(names, (gpointer)node_table_name(input->nodes, k));
+        g_ptr_array_add(names, NULL);
+        nearest = tool_nearest(name, (const char *const *)names->pdata);
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "%s: there is no node \"%s\"%s%s%s",
+                    input->name, name, nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+                    nearest ? "\"?" : " (ravel stats lists them)");
+        return NO_NODE;
+}
+
+/* That the facts from first to n may stand where they do, which is after messages. */
+static gboolean check_late(const Input *input, char *const *facts, guint first, guint n,
+                           GError **error)
+{
+        for (; options.undo && first < n; first++)
+                if (skew_is_fact(facts[first])) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "%s: \"# %s\" stands after messages, expected before the "
+                                    "first: undo before traces are put together",
+                                    input->name, facts[first]);
+                        return FALSE;
+                }
+        return TRUE;
+}
+
+/* Reads all of it, to see that it can be and what is in it; into *clocks, where that is
+ * not NULL. */
+static gboolean survey(Input *input, Clocks **clocks, GError **error)
+{
+        g_autoptr(TraceReader) reader = open_input(input, error);
+        gboolean begun = FALSE;
+        char *const *facts;
+        Message m;
+        guint n;
+        int status;
+
+        if (!reader)
+                return FALSE;
+        while ((status = trace_reader_next(reader, &m, error)) != 0) {
+                if (status < 0) {
+                        if (!tool_sort_trace(reader, error))
+                                return FALSE;
+                        input->is_sorted = TRUE;
+                        if (clocks) {
+                                clocks_free(*clocks);
+                                *clocks = clocks_new();
+                        }
+                        continue;
+                }
+                if (!begun)
+                        trace_reader_facts(reader, &input->head);
+                begun = TRUE;
+                note_roles(input, &m);
+                if (clocks)
+                        clocks_add(*clocks, &m);
+        }
+        tool_report_reader(reader);
+        if (!begun)
+                tool_warn("%s: no messages in it", input->name);
+        facts = trace_reader_facts(reader, &n);
+        return check_late(input, facts, begun ? input->head : n, n, error);
+}
+
+/* --- writing a trace ---------------------------------------------------------- */
+
+/* Appends the skews that undo those of the facts, the last first. */
+static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
+{
+        for (guint i = n; i-- > 0;) {
+                Skew skew;
+
+                if (!skew_is_fact(facts[i]))
+                        continue;
+                if (!skew_from_fact(&skew, facts[i], input->nodes, error)) {
+                        g_prefix_error(error, "%s: ", input->name);
+                        return FALSE;
+                }
+                skew.remove = !skew.remove;
+                g_array_append_val(skews, skew);
+        }
+        if (skews->len)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: nothing to undo: expected a comment such as \"# skew added: ...\" before "
+                    "the first message",
+                    input->name);
+        return FALSE;
+}
+
+/* The facts that stand at the head of the trace, what was done after the others. Those
+ * of a skew end the head: what comes after them belongs to the first message, which may
+ * become another one. Returns how many that are; G_MAXUINT with error set. */
+static guint write_head(TraceWriter *out, char *const *facts, guint n, const NodeTable *nodes,
+                        const GArray *skews, GError **error)
+{
+        guint head = n;
+
+        while (head > 0 && !skew_is_fact(facts[head - 1]))
+                head--;
+        if (head == 0)
+                head = n;
+        for (guint i = 0; i < head; i++)
+                if (!(options.undo && skew_is_fact(facts[i])) &&
+                    !trace_writer_copy_fact(out, facts[i], error))
+                        return G_MAXUINT;
+        for (guint i = 0; i < skews->len && !options.undo; i++) {
+                g_autofree char *fact = skew_to_fact(&g_array_index(skews, Skew, i), nodes);
+
+                if (!trace_writer_copy_fact(out, fact, error))
+                        return G_MAXUINT;
+        }
+        return head;
+}
+
+/* Hands on the facts from *done to n. */
+static gboolean copy_facts(Skewer *skewer, char *const *facts, guint *done, guint n,
+                           const Input *input, GError **error)
+{
+        if (!check_late(input, facts, *done, n, error))
+                return FALSE;
+        while (*done < n)
+                skewer_add_fact(skewer, facts[(*done)++]);
+        return TRUE;
+}
+
+/* Every message of reader from m on, of which status says whether there is one. */
+static gboolean copy_messages(Input *input, TraceReader *reader, Message *m, int status, guint done,
+                              Skewer *skewer, GError **error)
+{
+        char *const *facts;
+        guint n;
+
+        for (; status != 0; status = trace_reader_next(reader, m, error)) {
+                if (status < 0)
+                        return FALSE;
+                note_roles(input, m);
+                facts = trace_reader_facts(reader, &n);
+                if (!copy_facts(skewer, facts, &done, input->is_sorted ? input->head : n, input,
+                                error) ||
+                    !skewer_add(skewer, m, error))
+                        return FALSE;
+        }
+        facts = trace_reader_facts(reader, &n);
+        return copy_facts(skewer, facts, &done, n, input, error) && skewer_finish(skewer, error);
+}
+
+/* What a name that no message has, or one without stamps, is worth saying. */
+static gboolean check_names(const Input *input, GError **error)
+{
+        for (guint i = 0; options.skews && i < options.skews->len; i++) {
+                const char *name = g_array_index(options.skews, NamedSkew, i).name;
+                NodeId node = find_node(input, name, error);
+
+                if (node == NO_NODE)
+                        return FALSE;
+                if (!has_role(input, node, OBSERVES))
+                        tool_warn("%s: no stamp is by the clock of \"%s\": nothing changes",
+                                  input->name, name);
+        }
+        return TRUE;
+}
+
+/* The skews of --skew, drifts counted from the first stamp. */
+static void add_named(GArray *skews, NodeTable *nodes, gint64 since)
+{
+        for (guint i = 0; options.skews && i < options.skews->len; i++) {
+                NamedSkew *named = &g_array_index(options.skews, NamedSkew, i);
+                Skew skew = named->skew;
+
+                skew.node = node_table_add(nodes, named->name, strlen(named->name));
+                skew.since = since;
+                g_array_append_val(skews, skew);
+        }
+}
+
+/* Writes the trace with skews, and with what the options say. */
+static gboolean write_skewed(Input *input, GArray *skews, GError **error)
+{
+        g_autoptr(TraceReader) reader = open_input(input, error);
+        g_autoptr(TraceWriter) out = NULL;
+        g_autoptr(Skewer) skewer = NULL;
+        Message m = { 0 };
+        char *const *facts;
+        guint n_facts, head;
+        int status;
+
+        if (!reader || (input->is_sorted && !trace_reader_sort(reader, error)) ||
+            (status = trace_reader_next(reader, &m, error)) < 0)
+                return FALSE;
+        facts = trace_reader_facts(reader, &n_facts);
+        if (input->is_sorted)
+                n_facts = input->head;
+        add_named(skews, input->nodes, m.time);
+        if (options.undo && !undo_facts(facts, n_facts, input, skews, error))
+                return FALSE;
+        out = trace_writer_new(options.output ? options.output : "-", input->nodes, FALSE, error);
+        if (!out ||
+            (head = write_head(out, facts, n_facts, input->nodes, skews, error)) == G_MAXUINT)
+                return FALSE;
+        skewer = skewer_new((const Skew *)skews->data, skews->len, input->nodes, out);
+        if (!copy_messages(input, reader, &m, status, head, skewer, error))
+                return FALSE;
+        if (!input->is_file) {
+                tool_report_reader(reader);
+                if (!check_names(input, error))
+                        return FALSE;
+        }
+        return trace_writer_close(g_steal_pointer(&out), error);
+}
+
+/* --- estimates -------------------------------------------------------------- */
+
+/* Says which nodes have no estimate, and why, a line for each reason. */
+static void report_ties(const ClockEstimates *e, const NodeTable *nodes)
+{
+        static const char *const reasons[N_CLOCK_TIES] = {
+                [CLOCK_UNSEEN] = "no message of them was seen at both ends",
+                [CLOCK_ONE_WAY] = "messages seen at both ends went one way only",
+                [CLOCK_APART] = "they are tied to each other only",
+        };
+        enum { MAX_NAMES = 8 };
+
+        for (ClockTie tie = CLOCK_TIED + 1; tie < N_CLOCK_TIES; tie++) {
+                g_autoptr(GString) names = g_string_new(NULL);
+                guint n = 0;
+
+                for (NodeId node = 0; node < e->n_nodes; node++)
+                        if (e->estimates[node].tie == tie && n++ < MAX_NAMES)
+                                g_string_append_printf(names, "%s%s", n > 1 ? ", " : "",
+                                                       node_table_written(nodes, node));
+                if (n > MAX_NAMES)
+                        g_string_append_printf(names, " and %u more", n - MAX_NAMES);
+                if (n)
+                        tool_warn("%u of %u nodes cannot be tied to %s: %s: %s", n, e->n_nodes,
+                                  node_table_written(nodes, e->reference), reasons[tie],
+                                  names->str);
+        }
+        if (e->n_uneven)
+                tool_warn("pairs of clocks that do not run evenly against each other: %u, worst "
+                          "%s and %s, by %.3f ms: a clock was set, or messages share an id; the "
+                          "bounds are so much wider",
+                          e->n_uneven, node_table_written(nodes, e->worst.a),
+                          node_table_written(nodes, e->worst.b), e->worst.by / 1e6);
+}
+
+/* Where there is no node that anything can be said of. */
+static gboolean fail_untied(const Input *input, const ClockEstimates *e, GError **error)
+{
+        g_autofree char *given_up =
+                e->given_up ? g_strdup_printf(" (%" G_GUINT64_FORMAT
+                                              " stamps waited for the other end's until over a "
+                                              "million others had come)",
+                                              e->given_up)
+                            : g_strdup("");
+
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    e->matched ? "%s: no two nodes have messages both ways that both ends saw%s: "
+                                 "expected calls and returns with _SENT and _RECV"
+                               : "%s: no message was seen at both ends%s: expected _SENT and _RECV "
+                                 "of the same message, with its id, as captures on each host "
+                                 "(ravel capture --host) put together have",
+                    input->name, given_up);
+        return FALSE;
+}
+
+static ClockEstimates *estimate(Input *input, GError **error)
+{
+        Clocks *clocks = clocks_new();
+        ClockEstimates *e = NULL;
+        NodeId reference = NO_NODE;
+        guint tied = 0;
+
+        if (survey(input, &clocks, error) &&
+            (!options.reference ||
+             (reference = find_node(input, options.reference, error)) != NO_NODE))
+                e = clocks_estimate(clocks, input->nodes, reference);
+        clocks_free(clocks);
+        for (guint i = 0; e && i < e->n_nodes; i++)
+                tied += e->estimates[i].tie == CLOCK_TIED;
+        if (e && tied < 2 && (e->matched == 0 || e->reference == NO_NODE)) {
+                fail_untied(input, e, error);
+                g_clear_pointer(&e, clock_estimates_free);
+        }
+        if (e)
+                report_ties(e, input->nodes);
+        return e;
+}
+
+static int by_name(const void *a, const void *b)
+{
+        return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* ppm with three decimals. */
+static double to_ppm(gint64 drift)
+{
+        return (double)drift / SKEW_PPM;
+}
+
+static void put_estimate(GString *line, const char *name, const ClockEstimate *e)
+{
+        char drift[32], bound[32];
+
+        if (e->tie != CLOCK_TIED) {
+                g_string_append_printf(line, "%s\tunknown\tunknown\tunknown\tunknown\n", name);
+                return;
+        }
+        g_ascii_formatd(drift, sizeof drift, "%+.3f", to_ppm(e->drift));
+        g_ascii_formatd(bound, sizeof bound, "%.3f", to_ppm(e->drift_bound));
+        g_string_append_printf(
+                line, "%s\t%c%" G_GINT64_FORMAT ".%09d\t%" G_GINT64_FORMAT ".%09d\t%s\t%s\n", name,
+                e->offset < 0 ? '-' : '+', ABS(e->offset / 1000000000),
+                (int)ABS(e->offset % 1000000000), e->offset_bound / 1000000000,
+                (int)(e->offset_bound % 1000000000), drift, bound);
+}
+
+static gboolean write_estimates(const Input *input, const ClockEstimates *e, GError **error)
+{
+        g_autoptr(OutputFile) out =
+                output_file_new(options.output ? options.output : "-", FALSE, error);
+        g_autofree const char **names = g_new(const char *, e->n_nodes);
+        g_autoptr(GString) text = g_string_new("node\toffset\tbound\tppm\tbound\n");
+
+        for (NodeId node = 0; node < e->n_nodes; node++)
+                names[node] = node_table_name(input->nodes, node);
+        qsort(names, e->n_nodes, sizeof *names, by_name);
+        for (guint i = 0; i < e->n_nodes; i++) {
+                NodeId node = node_table_lookup(input->nodes, names[i], strlen(names[i]));
+
+                put_estimate(text, node_table_written(input->nodes, node), &e->estimates[node]);
+        }
+        return out && output_file_write(out, text->str, text->len, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+/* What takes the estimated skews out. */
+static GArray *skews_of(const ClockEstimates *e)
+{
+        GArray *skews = g_array_new(FALSE, FALSE, sizeof(Skew));
+
+        for (NodeId node = 0; e && node < e->n_nodes; node++) {
+                const ClockEstimate *of = &e->estimates[node];
+                Skew skew = { node, of->offset, of->drift, e->since, TRUE };
+
+                if (of->offset || of->drift)
+                        g_array_append_val(skews, skew);
+        }
+        return skews;
+}
+
+/* --- main ------------------------------------------------------------------- */
+
+static gboolean run(Input *input, GError **error)
+{
+        g_autoptr(ClockEstimates) estimates = NULL;
+        g_autoptr(GArray) skews = NULL;
+
+        if (options.estimate)
+                return (estimates = estimate(input, error)) &&
+                       write_estimates(input, estimates, error);
+        input->is_file = input->argc == 2 && g_file_test(input->argv[1], G_FILE_TEST_IS_REGULAR);
+        if (options.deskew) {
+                if (input->argc == 2 && !input->is_file) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                                    "%s: --deskew reads a trace twice: expected a file",
+                                    input->argv[1]);
+                        return FALSE;
+                }
+                if (!(estimates = estimate(input, error)))
+                        return FALSE;
+        } else if (input->is_file && !(survey(input, NULL, error) && check_names(input, error))) {
+                return FALSE;
+        }
+        skews = skews_of(estimates);
+        return write_skewed(input, skews, error);
+}
+
+int tool_skewer(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("TRACE - add skew to clocks, find it, remove it");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(GByteArray) roles = g_byte_array_new();
+        GError *error = NULL;
+        Input input = { .nodes = nodes, .roles = roles };
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_reader_options(context);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        input.argc = argc;
+        input.argv = argv;
+        if (!check_options(&error) || !run(&input, &error))
+                return tool_fail(error);
+        return EXIT_DONE;
+}
