@@ -33,7 +33,7 @@ char *account_summary(const Account *account)
         GString *text = g_string_new(NULL);
         guint64 unused = n[ACCOUNT_BAD_TIME] + n[ACCOUNT_NOT_IP] + n[ACCOUNT_BAD_LINK] +
                          n[ACCOUNT_BAD_IP] + n[ACCOUNT_BAD_TRANSPORT] + n[ACCOUNT_NOT_TRANSPORT] +
-                         n[ACCOUNT_GROUP] + n[ACCOUNT_FRAGMENTS_LOST];
+                         n[ACCOUNT_GROUP] + n[ACCOUNT_TOO_DEEP] + n[ACCOUNT_FRAGMENTS_LOST];
         append_count(text, n[ACCOUNT_PACKETS], "packet", "packets");
         g_string_append(text, ", ");
         append_count(text, n[ACCOUNT_CONNECTIONS], "connection", "connections");

@@ -4,8 +4,8 @@
 #include <string.h>
 
 enum {
-        AT_ONCE = 4,     /* active calls looked at without asking whether there are so many */
-        FEW_ACTIVE = 24, /* fewer are not gone through for those that are over */
+        AT_ONCE = 4,    /* active calls looked at without asking whether there are so many */
+        FEW_ACTIVE = 8, /* fewer are not gone through for those that are over */
 };
 
 void candidates_init(Candidates *c, gint64 window, gboolean cycles)
@@ -29,11 +29,11 @@ void candidates_clear(Candidates *c)
 
 void candidates_start(Candidates *c, const CallIn *in, guint32 n_in)
 {
-        for (guint32 i = 0; i < c->n_active; i++)
+        for (guint32 i = 0; i < c->end; i++)
                 c->reply[i] = G_MININT64;
         c->in = in;
         c->n_in = n_in;
-        c->next_in = c->n_active = 0;
+        c->next_in = c->first = c->end = 0;
         c->sweep_at = FEW_ACTIVE;
 }
 
@@ -54,12 +54,13 @@ static void grow(Candidates *c)
                 c->reply[i] = G_MININT64;
 }
 
-/* Forgets the calls that were replied to before the moment given. */
+/* Forgets the calls that were replied to before the moment given, and moves the
+ * others to the front. */
 static void forget(Candidates *c, gint64 before)
 {
         guint32 kept = 0;
 
-        for (guint32 i = 0; i < c->n_active; i++) {
+        for (guint32 i = c->first; i < c->end; i++) {
                 c->enter[kept] = c->enter[i];
                 c->reply[kept] = c->reply[i];
                 c->busy_until[kept] = c->busy_until[i];
@@ -69,9 +70,10 @@ static void forget(Candidates *c, gint64 before)
                 c->which[kept] = c->which[i];
                 kept += c->reply[i] >= before;
         }
-        for (guint32 i = kept; i < c->n_active; i++)
+        for (guint32 i = kept; i < c->end; i++)
                 c->reply[i] = G_MININT64;
-        c->n_active = kept;
+        c->first = 0;
+        c->end = kept;
         /* About as many calls are over by then as have come. */
         c->sweep_at = MAX(kept + kept / 4, FEW_ACTIVE);
 }
@@ -82,36 +84,43 @@ static inline void activate(Candidates *c, gint64 before, gint64 over)
 {
         while (c->next_in < c->n_in && c->in[c->next_in].enter < before) {
                 const CallIn *p = &c->in[c->next_in];
-                guint32 i = c->n_active;
+                guint32 i;
 
                 c->next_in++;
                 if (p->reply < over)
                         continue;
-                if (G_UNLIKELY(i + AT_ONCE >= c->size))
-                        grow(c);
+                if (G_UNLIKELY(c->end + AT_ONCE >= c->size)) {
+                        forget(c, over);
+                        if (c->end >= c->size / 2)
+                                grow(c);
+                }
+                i = c->end++;
                 c->enter[i] = p->enter;
                 c->reply[i] = p->reply;
                 c->busy_until[i] = c->crowded_until[i] = c->jammed_until[i] = NEVER_BUSY;
                 c->caller[i] = p->caller;
                 c->which[i] = c->next_in - 1;
-                c->n_active++;
         }
 }
 
 guint32 candidates_find(Candidates *c, gint64 start, gint64 end, guint32 child)
 {
         gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
+        gint64 over = start - c->window;
         guint32 n_found = 0, n, *found;
         const gint64 *reply;
 
-        activate(c, start + c->window, start - c->window);
-        if (c->n_active > c->sweep_at)
-                forget(c, start - c->window);
-        n = c->n_active;
+        activate(c, start + c->window, over);
+        /* They end about in the order in which they began. */
+        while (c->first < c->end && c->reply[c->first] < over)
+                c->first++;
+        if (c->end - c->first > c->sweep_at)
+                forget(c, over);
+        n = c->end;
         reply = c->reply;
         found = c->found;
         /* No branch on each: half of them would be missed. */
-        for (guint32 i = 0; i < n; i += AT_ONCE)
+        for (guint32 i = c->first; i < n; i += AT_ONCE)
                 for (guint32 k = i; k < i + AT_ONCE; k++) {
                         found[n_found] = k;
                         n_found += reply[k] >= latest;

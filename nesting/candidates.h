@@ -39,9 +39,9 @@ typedef struct {
         gint64 *crowded_until; /* the latest but one, */
         gint64 *jammed_until;  /* and the latest but two; NEVER_BUSY: none yet */
         guint32 *caller;
-        guint32 *which; /* index into in */
-        guint32 n_active, size;
-        guint32 sweep_at; /* so many active calls, and those that are over are forgotten */
+        guint32 *which;           /* index into in */
+        guint32 first, end, size; /* they are first to end - 1, of room for size */
+        guint32 sweep_at;         /* so many active calls, and those that are over are forgotten */
 
         guint32 *found; /* indices of active calls: the candidates, earliest first */
 } Candidates;

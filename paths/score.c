@@ -166,15 +166,22 @@ static int compare_keys(const void *va, const void *vb)
         return (a->call > b->call) - (a->call < b->call);
 }
 
+static void sort_keys(Paths *paths)
+{
+        if (paths->n_calls > 0) /* or there is no array */
+                qsort(paths->keys, paths->n_calls, sizeof *paths->keys, compare_keys);
+}
+
 /* By true call: the found one, or NOT_FOUND. The keys are used up. */
 static guint32 *match_calls(Paths *truth, Paths *found, guint64 *n_same)
 {
         guint32 *found_of = g_new(guint32, truth->n_calls);
         guint32 t = 0, f = 0;
 
-        memset(found_of, 0xff, truth->n_calls * sizeof *found_of);
-        qsort(truth->keys, truth->n_calls, sizeof *truth->keys, compare_keys);
-        qsort(found->keys, found->n_calls, sizeof *found->keys, compare_keys);
+        for (guint32 i = 0; i < truth->n_calls; i++)
+                found_of[i] = NOT_FOUND;
+        sort_keys(truth);
+        sort_keys(found);
         while (t < truth->n_calls && f < found->n_calls) {
                 int order = compare_same(&truth->keys[t], &found->keys[f]);
 
@@ -276,7 +283,8 @@ static void rank_patterns(Score *s, Side side)
         for (guint32 i = 0; i < s->patterns->len; i++)
                 if (pattern_at(s, i)->instances[side] > 0)
                         g_array_append_val(rank, i);
-        qsort_r(rank->data, rank->len, sizeof(guint32), compare_ranks, &ranking);
+        if (rank->len > 0)
+                qsort_r(rank->data, rank->len, sizeof(guint32), compare_ranks, &ranking);
         for (guint32 i = 0; i < rank->len; i++)
                 pattern_at(s, g_array_index(rank, guint32, i))->rank[side] = i;
 }

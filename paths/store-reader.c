@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "paths/store.h"
 #include "tracefmt/error.h"
@@ -62,7 +63,7 @@ static gboolean check_file(const char *path, GError **error)
 {
         struct stat st;
 
-        if (stat(path, &st) < 0)
+        if (stat(path, &st) < 0 || access(path, R_OK) < 0)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
                             g_strerror(errno));
         else if (!S_ISREG(st.st_mode))

@@ -278,24 +278,43 @@ static Middle middle_of(Hull *const hulls[2], double slope)
                          .trip = forward + back };
 }
 
+static void add_middle(GArray *middles, Hull *const hulls[2], double slope)
+{
+        Middle m = middle_of(hulls, slope);
+
+        g_array_append_val(middles, m);
+}
+
+static void move_hulls(Hull *to[2], Hull *from[2])
+{
+        for (guint way = 0; way < 2; way++) {
+                hull_add_all(to[way], from[way]);
+                g_array_set_size(from[way], 0);
+        }
+}
+
 /* One of each stretch, where it has messages both ways; else of it and of as many that
- * follow as have. */
+ * follow as have, or at the end, that precede. */
 static void find_middles(const ClockPair *pair, double slope, GArray *middles)
 {
-        Hull *hulls[2] = { hull_new(), hull_new() };
+        Hull *last[2] = { hull_new(), hull_new() }, *now[2] = { hull_new(), hull_new() };
 
         for (guint i = 0; i < pair->stretches->len; i++) {
                 for (guint way = 0; way < 2; way++)
-                        hull_add_all(hulls[way], stretch_at(pair, i)->hulls[way]);
-                if (hulls[0]->len && hulls[1]->len) {
-                        Middle m = middle_of(hulls, slope);
-
-                        g_array_append_val(middles, m);
-                        g_array_set_size(hulls[0], 0);
-                        g_array_set_size(hulls[1], 0);
+                        hull_add_all(now[way], stretch_at(pair, i)->hulls[way]);
+                if (!now[0]->len || !now[1]->len)
+                        continue;
+                if (last[0]->len) {
+                        add_middle(middles, last, slope);
+                        g_array_set_size(last[0], 0);
+                        g_array_set_size(last[1], 0);
                 }
+                move_hulls(last, now);
         }
-        free_hulls(hulls);
+        move_hulls(last, now);
+        add_middle(middles, last, slope);
+        free_hulls(last);
+        free_hulls(now);
 }
 
 static int by_trip(gconstpointer a, gconstpointer b)

@@ -257,39 +257,53 @@ static double dot(const Graph *g, const double *a, const double *b)
         return sum;
 }
 
-/* The x, by node, with x[root] = 0, for which the sum over the edges of
- * weight * (x[j] - x[i] - target)^2 is least: conjugate gradients, which need as many
- * steps as there are nodes, but for rounding. x is the caller's to free. */
-static double *least_squares(const Graph *g)
+/* What the equations of the walk are made of: for each node the sum of its edges' weights, and
+ * of weight * target, as it counts for this end. */
+static void sum_edges(const Graph *g, double *weight, double *target)
 {
-        double *x = g_new0(double, g->n);
-        g_autofree double *rest = g_new0(double, g->n), *way = g_new0(double, g->n),
-                          *product = g_new0(double, g->n);
-        double square, first;
-
         for (guint k = 1; k < g->n_walk; k++) {
                 NodeId node = g->walk[k];
 
                 for (guint32 l = g->first_link[node]; l < g->first_link[node + 1]; l++) {
                         const Edge *e = edge_at(g, g->links[l].edge);
 
-                        rest[node] += e->weight * (node == e->j ? e->target : -e->target);
+                        weight[node] += e->weight;
+                        target[node] += e->weight * (node == e->j ? e->target : -e->target);
                 }
-                way[node] = rest[node];
         }
-        first = square = dot(g, rest, rest);
-        for (guint step = 0; step < 2 * g->n_walk && square > first * 1e-24; step++) {
+}
+
+/* The x, by node, with x[root] = 0, for which the sum over the edges of
+ * weight * (x[j] - x[i] - target)^2 is least: conjugate gradients, each equation divided
+ * by its weight, so that many nodes that talk to few take few steps. x is the caller's to
+ * free. */
+static double *least_squares(const Graph *g)
+{
+        double *x = g_new0(double, g->n);
+        g_autofree double *weight = g_new0(double, g->n), *rest = g_new0(double, g->n),
+                          *scaled = g_new0(double, g->n), *way = g_new0(double, g->n),
+                          *product = g_new0(double, g->n);
+        double square, first;
+
+        sum_edges(g, weight, rest);
+        for (guint k = 1; k < g->n_walk; k++)
+                way[g->walk[k]] = rest[g->walk[k]] / weight[g->walk[k]];
+        first = square = dot(g, rest, way);
+        for (guint step = 0; step < 2 * g->n_walk && square > first * 1e-20; step++) {
                 double length, next;
 
                 multiply(g, way, product);
                 length = square / dot(g, way, product);
                 for (guint k = 1; k < g->n_walk; k++) {
-                        x[g->walk[k]] += length * way[g->walk[k]];
-                        rest[g->walk[k]] -= length * product[g->walk[k]];
+                        NodeId node = g->walk[k];
+
+                        x[node] += length * way[node];
+                        rest[node] -= length * product[node];
+                        scaled[node] = rest[node] / weight[node];
                 }
-                next = dot(g, rest, rest);
+                next = dot(g, rest, scaled);
                 for (guint k = 1; k < g->n_walk; k++)
-                        way[g->walk[k]] = rest[g->walk[k]] + next / square * way[g->walk[k]];
+                        way[g->walk[k]] = scaled[g->walk[k]] + next / square * way[g->walk[k]];
                 square = next;
         }
         return x;
@@ -430,7 +444,7 @@ static NodeId largest_set(Graph *g)
         guint most = 1;
 
         for (NodeId node = 0; node < g->n; node++) {
-                if (done[node])
+                if (done[node] || g->first_link[node] == g->first_link[node + 1])
                         continue;
                 walk(g, node);
                 for (guint k = 0; k < g->n_walk; k++)

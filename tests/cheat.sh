@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ravel nesting --cheat gives every call its true parent: on generated traces, without ids,
-# with ids that repeat, with clocks that disagree; and says what it had to leave out. TAP.
+# with ids that repeat, with clocks that disagree, where messages were lost; and says what it
+# had to leave out. TAP.
 set -u
+source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
 ravel=${RAVEL:-$PWD/ravel}
 gen_trace=${GEN_TRACE:-$PWD/tests/gen-trace}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-cheat.XXXXXX") || exit 99
@@ -53,6 +55,35 @@ grep -q '(method cheat)' out
 result $? 'the method is cheat' out
 "$ravel" nesting --format json t.trace >out && grep -q '"method": "paper"' out
 result $? 'without --cheat it is paper'
+
+# The traces of maketrace, some of their messages lost. The parent by another way: the call of
+# the position without its last part, if it has both its halves.
+for config in children-parallel penalty-breaker multi-tier; do
+	for options in '' '--stamps both' lossy; do
+		cp "$source/examples/$config.conf" config
+		[ "$options" != lossy ] || printf '[sniffer]\nrate=250/s\nqueue=2\n' >>config
+		# shellcheck disable=SC2086 # options
+		"$ravel" maketrace --messages 20000 ${options#lossy} config >t.trace 2>/dev/null
+		"$ravel" nesting --cheat --calls calls t.trace >out 2>err
+		awk -F'\t' 'FILENAME != "calls" { if ($2 ~ /^CALL/ && match($0, /path=[0-9.]+/))
+				path[$3, $4, $5] = substr($0, RSTART + 5, RLENGTH - 5); next }
+			FNR == 1 { pass++; next }
+			pass == 1 { call[path[$3, $4, $5]] = $3 " " $4 " " $5; next }
+			{ up = path[$3, $4, $5]; is_child = sub(/\.[0-9]+$/, "", up)
+			  parent = is_child && up in call ? call[up] : "- - -"
+			  lost += is_child && !(up in call)
+			  n++; right += parent == $7 " " $8 " " $9 }
+			END { printf "%d of %d\n", lost, n; exit !(n > 1000 && right == n) }' t.trace calls calls >lost
+		status=$?
+		result $status "maketrace $config $options: every parent is right, $(cat lost) lost" err
+		if [ "$options" = lossy ]; then
+			! grep -q '^0 ' lost && grep -q "$(cat lost) calls are roots for want of their parent" err
+		else
+			grep -q '^0 ' lost && [ ! -s err ]
+		fi
+		result $? 'and that is said' err
+	done
+done
 
 # One request in hand: what is missing is said, and what is below it is a root.
 cat >request.trace <<'EOT'

@@ -138,6 +138,9 @@ step_determinism() {
 		../ravel capture -r shop.pcap.zst --nodes "$source/demo/shop.nodes" --labels -w shop
 		../ravel capture -r shop.pcap.zst --host 10.83.0.50 -w catalog
 		../ravel maketrace -w made "$source/tests/fuzz/corpus/maketrace/everything"
+		../ravel skewer --skew WS2=+30ms+50ppm --skew AP1=-50ppm -w skewed busy
+		../ravel skewer --estimate -w estimates skewed
+		../ravel skewer --deskew -w even skewed
 		results ../ravel calm busy shop catalog
 	done
 	cd "$work/determinism"

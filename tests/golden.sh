@@ -11,7 +11,7 @@
 # A command runs in an empty directory with ravel on its path, beside copies of
 # tests/data/ and what tests/data/make-captures makes. "anybody COMMAND" runs it as
 # a user with no rights to the files of others; "terminal COMMAND" with a terminal
-# as its output.
+# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE.
 src=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
 golden=$src/tests/golden/cli
 list=$src/tests/TESTLIST
@@ -54,6 +54,11 @@ cat >"$dir/bin/terminal" <<'SCRIPT'
 import os, pty, sys
 status = pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536).replace(b'\r\n', b'\n'), lambda fd: b'')
 sys.exit(os.waitstatus_to_exitcode(status))
+SCRIPT
+cat >"$dir/bin/stores" <<'SCRIPT'
+#!/bin/sh
+ravel nesting --cheat -o true.sqlite "$1" >/dev/null
+ravel nesting -o found.sqlite "$1" >/dev/null
 SCRIPT
 chmod 755 "$dir/bin/"*
 

@@ -177,6 +177,8 @@ fails 'nothing to undo' 3 'plain: nothing to undo' --undo plain
 sed '1a # skew added: WS2 50 ppm' plain >broken
 fails 'a broken fact' 3 'broken: "skew added: WS2 50 ppm" is not a skew' --undo broken
 "$ravel" skewer --skew WS2=1s plain >there
+{ seq -f '# fact: %.0f' 10000; cat there; } >facts10000
+fails 'more facts than can be seen' 3 'some may be of skews that are not seen' --undo facts10000
 { "$ravel" skewer --skew WS2=1s plain; sed 's/^1/2/' there; } >two
 fails 'a skew of a later part only' 3 'undo before traces are put together' --undo two
 fails 'no such trace' 3 'no.trace: cannot open' --skew a=1s no.trace

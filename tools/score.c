@@ -482,7 +482,7 @@ static gboolean check_arguments(int argc, GError **error)
 
         if (argc != 3)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%d stores named: expected two, the true paths and those found",
+                            "stores named: %d, expected two: of the true paths, and of those found",
                             argc - 1);
         else if (options.format && !g_strv_contains(formats, options.format))
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,

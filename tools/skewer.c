@@ -167,8 +167,6 @@ static TraceReader *open_input(Input *input, GError **error)
         if (!reader)
                 return NULL;
         input->name = g_intern_string(trace_reader_name(reader));
-        input->is_file = input->argv[1][0] && strcmp(input->argv[1], "-") &&
-                         g_file_test(input->argv[1], G_FILE_TEST_IS_REGULAR);
         return reader;
 }
 
@@ -266,9 +264,19 @@ static gboolean survey(Input *input, Clocks **clocks, GError **error)
 
 /* --- writing a trace ---------------------------------------------------------- */
 
+/* trace_reader_facts() gives no more. */
+enum { MAX_FACTS = 10000 };
+
 /* Appends the skews that undo those of the facts, the last first. */
 static gboolean undo_facts(char *const *facts, guint n, Input *input, GArray *skews, GError **error)
 {
+        if (n >= MAX_FACTS) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: over %d facts before the first message, expected fewer: some "
+                            "may be of skews that are not seen",
+                            input->name, MAX_FACTS);
+                return FALSE;
+        }
         for (guint i = n; i-- > 0;) {
                 Skew skew;
 
@@ -347,7 +355,7 @@ static gboolean copy_messages(Input *input, TraceReader *reader, Message *m, int
         return copy_facts(skewer, facts, &done, n, input, error) && skewer_finish(skewer, error);
 }
 
-/* What a name that no message has, or one without stamps, is worth saying. */
+/* That messages have all the names of --skew. */
 static gboolean check_names(const Input *input, GError **error)
 {
         for (guint i = 0; options.skews && i < options.skews->len; i++) {
@@ -494,7 +502,6 @@ static int by_name(const void *a, const void *b)
         return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* ppm with three decimals. */
 static double to_ppm(gint64 drift)
 {
         return (double)drift / SKEW_PPM;
@@ -561,7 +568,6 @@ static gboolean run(Input *input, GError **error)
         if (options.estimate)
                 return (estimates = estimate(input, error)) &&
                        write_estimates(input, estimates, error);
-        input->is_file = input->argc == 2 && g_file_test(input->argv[1], G_FILE_TEST_IS_REGULAR);
         if (options.deskew) {
                 if (input->argc == 2 && !input->is_file) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
@@ -594,6 +600,8 @@ int tool_skewer(int argc, char **argv)
                 return status;
         input.argc = argc;
         input.argv = argv;
+        input.is_file =
+                argc == 2 && strcmp(argv[1], "-") && g_file_test(argv[1], G_FILE_TEST_IS_REGULAR);
         if (!check_options(&error) || !run(&input, &error))
                 return tool_fail(error);
         return EXIT_DONE;

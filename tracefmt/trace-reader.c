@@ -750,6 +750,8 @@ static gboolean open_source(TraceReader *r, GError **error)
         r->at_end = FALSE;
         r->line = 0;
         r->last = G_MININT64;
+        r->second[0] = ~(guint64)0; /* bytes 3 to 7 of no text are both */
+        r->second[1] = 0;
         memset(r->broken, 0, sizeof r->broken);
         g_ptr_array_set_size(r->facts, 0);
         return TRUE;
