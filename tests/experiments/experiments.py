@@ -395,8 +395,8 @@ SMOOTH = ["--smooth", "1"]
 COMPENSATIONS = {
     "none": ("+", []),
     "window": ("+", WINDOW),
-    "window, smoothing": ("+", WINDOW + SMOOTH),
-    "reversed, window, smoothing": ("-", WINDOW + SMOOTH),
+    "window + smooth": ("+", WINDOW + SMOOTH),
+    "reversed": ("-", WINDOW + SMOOTH),
 }
 
 
@@ -455,7 +455,7 @@ def figure_22(lab):
         panels,
         "clock of WS2 fast (reversed: slow) by, ms",
         "false negative instances, %",
-        settings="set yrange [0:100]\nset key above vertical maxrows 4",
+        settings="set yrange [20:100]",
     )
 
 
