@@ -321,11 +321,11 @@ static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n
         gsize old = s->buffered;
         guint32 seq = s->seq - (guint32)old;
         gboolean more;
+        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (x->run == side) {
                 run_extend(x, side, s->seq, &stamp, stamp, context);
                 return;
         }
-        run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (old) {
                 side_append(s, bytes, n);
                 bytes = s->buffer;
@@ -426,6 +426,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp
         gsize skipped = take_skipped(x, side, n, stamp, now, context);
         s->seq = seq + (guint32)skipped;
         if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
+                run_take_buffer(x, !side, stamp ? now : x->side[!side].arrived, context);
                 run_take_buffer(x, side, now, context);
                 run_extend(x, side, s->seq, stamp, now, context);
                 if (stamp)
