@@ -8,6 +8,7 @@ const Protocol protocol_generic = { .name = "generic" };
 const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_dns,
+        &protocol_dns_stream,
         &protocol_redis,
         &protocol_postgres,
         NULL,
