@@ -11,6 +11,7 @@ const Protocol *const protocols[] = {
         &protocol_dns_stream,
         &protocol_redis,
         &protocol_postgres,
+        &protocol_memcached,
         NULL,
 };
 

@@ -67,8 +67,8 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_postgres,
-        protocol_redis;
+extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_memcached,
+        protocol_postgres, protocol_redis;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -46,7 +46,9 @@ static const GOptionEntry entries[] = {
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
           "The packets were captured on the node NAME: stamps are _SENT and _RECV", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, dns, redis, postgres, generic); may be repeated", "PORT=NAME" },
+          "The server port PORT speaks NAME (http, dns, redis, memcached, "
+          "postgres, generic); may be repeated",
+          "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -111,8 +113,8 @@ static gboolean parse_protocols(Run *run, GError **error)
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(error,
-                                     "--proto %s: expected PORT=NAME, NAME one of http, dns, redis, postgres, "
-                                     "generic",
+                                     "--proto %s: expected PORT=NAME, NAME one of http, dns, "
+                                     "redis, memcached, postgres, generic",
                                      *p);
                 run->ports[port] = protocol;
         }
