@@ -62,6 +62,7 @@ static void run_take_buffer(Exchange *x, guint side, Stamp now, const CaptureCon
                 Stamp arrived = s->arrived;
                 run_extend(x, side, s->seq - s->buffered, &arrived, now, context);
                 s->buffered = 0;
+                x->probes++;
         }
 }
 
@@ -337,7 +338,7 @@ static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n
                 parse_bytes(x, side, bytes, n, old, seq, stamp, context);
                 return;
         }
-        if (more && n <= MAX_BUFFER) {
+        if (more && n <= MAX_BUFFER && x->probes < MAX_PROBES) {
                 if (!x->pairing.message[side].open)
                         pairing_open(&x->pairing, side, seq, &stamp, context);
                 side_keep(s, bytes, n);

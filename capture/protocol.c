@@ -12,6 +12,7 @@ const Protocol *const protocols[] = {
         &protocol_redis,
         &protocol_postgres,
         &protocol_memcached,
+        &protocol_mysql,
         NULL,
 };
 

@@ -68,7 +68,7 @@ typedef struct {
 } Protocol;
 
 extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_memcached,
-        protocol_postgres, protocol_redis;
+        protocol_mysql, protocol_postgres, protocol_redis;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

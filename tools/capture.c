@@ -47,7 +47,7 @@ static const GOptionEntry entries[] = {
           "The packets were captured on the node NAME: stamps are _SENT and _RECV", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "The server port PORT speaks NAME (http, dns, redis, memcached, "
-          "postgres, generic); may be repeated",
+          "mysql, postgres, generic); may be repeated",
           "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
@@ -114,7 +114,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(error,
                                      "--proto %s: expected PORT=NAME, NAME one of http, dns, "
-                                     "redis, memcached, postgres, generic",
+                                     "redis, memcached, mysql, postgres, generic",
                                      *p);
                 run->ports[port] = protocol;
         }

@@ -4,7 +4,7 @@
 src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
-for target in capture dns http maketrace node-names redis postgres dns-stream memcached trace; do
+for target in capture dns http maketrace node-names redis postgres dns-stream memcached mysql trace; do
         for input in "$src/corpus/$target"/*; do
                 n=$((n + 1))
                 if tests/fuzz/replay-$target "$input" >/dev/null; then
