@@ -159,6 +159,8 @@ static ParseStatus dns_stream_parse(gpointer state, guint8 call, const guint8 *b
                         break;
                 if (dns_parse(NULL, call, message, length, TRUE, label, parsed) != PARSE_MESSAGE)
                         return PARSE_NOT_MINE;
+                if (s->transfer && parsed->kind != KIND_RETURN)
+                        return PARSE_NOT_MINE;
                 at += 2 + length;
                 parsed->length = at;
                 if (call != CALL_TRANSFER || parsed->kind != KIND_RETURN ||

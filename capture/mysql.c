@@ -120,8 +120,7 @@ static gboolean is_greeting(const MysqlPacket *p)
         if (p->seq != 0 || p->length < 40 || p->length > 512 || p->payload[0] != 10 ||
             !g_ascii_isdigit(p->payload[1]))
                 return FALSE;
-        const guint8 *end = memchr(p->payload + 1, 0, p->shown - 1);
-        for (gsize i = 1; i < (end ? (gsize)(end - p->payload) : p->shown); i++)
+        for (gsize i = 1; i < LOOK && p->payload[i] != 0; i++)
                 if (p->payload[i] < ' ' || p->payload[i] >= 0x7f)
                         return FALSE;
         return TRUE;
