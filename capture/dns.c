@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * DNS over UDP (RFC 1035, 4.1). A query is a call, a response its return, paired
- * by transaction id. Recognised by content: a header whose flags and counts make
- * sense, and sections that fill the datagram exactly, or what there is of it
- * where the capture cut it.
+ * DNS (RFC 1035, 4.1), over UDP and TCP. A query is a call, a response its return,
+ * paired by transaction id. Recognised by content: a header whose flags and counts
+ * make sense, and sections that fill the datagram exactly, or what there is of it
+ * where the capture cut it. Over TCP its length goes before each message, and the
+ * response to a request for a zone is all messages up to the one that ends with
+ * the zone's SOA (RFC 5936).
  */
 #include "capture/protocol.h"
 
@@ -15,7 +17,11 @@ enum {
         OPCODE_QUERY = 0x0000,
         OPCODE_NOTIFY = 0x2000,
         OPCODE_UPDATE = 0x2800,
+        RCODE = 0x000f,
+        TYPE_SOA = 6,
+        TYPE_AXFR = 252,
         CALL_QUERY = 1,
+        CALL_TRANSFER,
 };
 
 /* Labels that end with an empty one or a pointer. */
@@ -35,10 +41,10 @@ static gboolean name_skip(Cursor *c)
         return FALSE;
 }
 
-static gboolean record_skip(Cursor *c)
+static gboolean record_skip(Cursor *c, guint16 *type)
 {
         guint16 length;
-        return name_skip(c) && cursor_skip(c, 8) && cursor_u16(c, &length) &&
+        return name_skip(c) && cursor_u16(c, type) && cursor_skip(c, 6) && cursor_u16(c, &length) &&
                cursor_skip(c, length);
 }
 
@@ -70,29 +76,38 @@ static void type_name_append(GString *label, guint type)
         g_string_append_printf(label, "TYPE%u", type);
 }
 
-static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
-                             gboolean eof, GString *label, Parsed *parsed)
+/* Of HEADER bytes. */
+static gboolean header_is_plausible(const guint8 *bytes)
 {
-        (void)state, (void)call;
-        Cursor c = cursor(bytes, n);
-        if (!cursor_skip(&c, HEADER))
-                return PARSE_NOT_MINE;
         guint flags = read_u16(bytes + 2), questions = read_u16(bytes + 4);
         guint records = read_u16(bytes + 6) + read_u16(bytes + 8) + read_u16(bytes + 10);
         guint opcode = flags & OPCODE;
-        gboolean response = (flags & FLAG_RESPONSE) != 0;
         if ((flags & FLAG_RESERVED) ||
             (opcode != OPCODE_QUERY && opcode != OPCODE_NOTIFY && opcode != OPCODE_UPDATE) ||
-            questions > 1 || (!response && questions == 0) || (!response && (flags & 0xf) != 0) ||
-            (!response && opcode == OPCODE_QUERY && records > 8))
+            questions > 1)
+                return FALSE;
+        return (flags & FLAG_RESPONSE) ||
+               (questions > 0 && (flags & RCODE) == 0 && (opcode != OPCODE_QUERY || records <= 8));
+}
+
+static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                             gboolean eof, GString *label, Parsed *parsed)
+{
+        (void)state;
+        Cursor c = cursor(bytes, n);
+        if (!cursor_skip(&c, HEADER) || !header_is_plausible(bytes))
                 return PARSE_NOT_MINE;
+        guint questions = read_u16(bytes + 4);
+        guint records = read_u16(bytes + 6) + read_u16(bytes + 8) + read_u16(bytes + 10);
+        gboolean response = (read_u16(bytes + 2) & FLAG_RESPONSE) != 0;
+        guint16 type;
         if (questions && !question_skip(&c))
                 return PARSE_NOT_MINE;
         gsize question_end = (gsize)(c.at - bytes);
-        while (records > 0 && record_skip(&c))
+        while (records > 0 && record_skip(&c, &type))
                 records--;
         if ((records > 0 ? eof : cursor_left(&c) > 0) ||
-            (response && questions == 0 && n > HEADER))
+            (response && questions == 0 && n > HEADER && call != CALL_TRANSFER))
                 return PARSE_NOT_MINE;
         if (label && !response) {
                 g_string_append(label, "DNS ");
@@ -102,8 +117,80 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         parsed->kind = response ? KIND_RETURN : KIND_CALL;
         parsed->keyed = TRUE;
         parsed->key = read_u16(bytes);
-        parsed->call = CALL_QUERY;
+        parsed->call = questions && read_u16(bytes + question_end - 4) == TYPE_AXFR ? CALL_TRANSFER
+                                                                                    : CALL_QUERY;
         return PARSE_MESSAGE;
 }
 
+/* --- over TCP -------------------------------------------------------------- */
+
+typedef struct {
+        guint8 transfer; /* a response to a request for a zone goes on */
+} DnsState;
+
+/* first: it is the first message of the response. The message was parsed. */
+static gboolean transfer_ends(const guint8 *bytes, gsize n, gboolean first)
+{
+        Cursor c = cursor(bytes + HEADER, n - HEADER);
+        guint answers = read_u16(bytes + 6);
+        guint16 type = TYPE_SOA;
+        if (answers == 0 || (read_u16(bytes + 2) & RCODE))
+                return TRUE;
+        if (read_u16(bytes + 4) && !question_skip(&c))
+                return TRUE;
+        for (guint i = 0; i < answers; i++)
+                if (!record_skip(&c, &type))
+                        return TRUE;
+        return type == TYPE_SOA && !(first && answers == 1);
+}
+
+static ParseStatus dns_stream_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                                    gboolean eof, GString *label, Parsed *parsed)
+{
+        DnsState *s = state;
+        if (eof)
+                return PARSE_NOT_MINE;
+        for (gsize at = 0; n - at >= 2;) {
+                gsize length = read_u16(bytes + at);
+                const guint8 *message = bytes + at + 2;
+                if (length < HEADER || (n - at - 2 >= HEADER && !header_is_plausible(message)))
+                        return PARSE_NOT_MINE;
+                if (n - at - 2 < length)
+                        break;
+                if (dns_parse(NULL, call, message, length, TRUE, label, parsed) != PARSE_MESSAGE)
+                        return PARSE_NOT_MINE;
+                if (s->transfer && parsed->kind != KIND_RETURN)
+                        return PARSE_NOT_MINE;
+                at += 2 + length;
+                parsed->length = at;
+                if (call != CALL_TRANSFER || parsed->kind != KIND_RETURN ||
+                    transfer_ends(message, length, !s->transfer)) {
+                        s->transfer = FALSE;
+                        return PARSE_MESSAGE;
+                }
+                s->transfer = TRUE;
+        }
+        if (s->transfer)
+                parsed->kind = KIND_RETURN;
+        return PARSE_MORE;
+}
+
+static gsize dns_find_boundary(const guint8 *bytes, gsize n)
+{
+        for (gsize at = 0; at + 2 < n; at++) {
+                Parsed parsed = { 0 };
+                gsize length = read_u16(bytes + at);
+                if (length <= n - at - 2 && dns_parse(NULL, CALL_NONE, bytes + at + 2, length, TRUE,
+                                                      NULL, &parsed) == PARSE_MESSAGE)
+                        return at;
+        }
+        return n;
+}
+
 const Protocol protocol_dns = { .name = "dns", .datagrams = TRUE, .parse = dns_parse };
+
+const Protocol protocol_dns_stream = {
+        .name = "dns",
+        .parse = dns_stream_parse,
+        .find_boundary = dns_find_boundary,
+};

@@ -67,6 +67,7 @@ static void run_take_buffer(Exchange *x, guint side, Stamp now, const CaptureCon
                 Stamp arrived = s->arrived;
                 run_extend(x, side, s->seq - s->buffered, &arrived, now, context);
                 s->buffered = 0;
+                x->probes++;
         }
 }
 
@@ -412,7 +413,7 @@ static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n
                 parse_bytes(x, side, bytes, n, old, seq, stamp, context);
                 return;
         }
-        if (more && n <= MAX_BUFFER) {
+        if (more && n <= MAX_BUFFER && x->probes < MAX_PROBES) {
                 if (!x->pairing.message[side].open)
                         pairing_open(&x->pairing, side, seq, &stamp, context);
                 side_keep(s, bytes, n);
@@ -501,6 +502,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp
         gsize skipped = take_skipped(x, side, n, stamp, now, context);
         s->seq = seq + (guint32)skipped;
         if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
+                run_take_buffer(x, !side, stamp ? now : x->side[!side].arrived, context);
                 run_take_buffer(x, side, now, context);
                 run_extend(x, side, s->seq, stamp, now, context);
                 if (stamp)

@@ -16,6 +16,7 @@ enum {
         HEADER = 5, /* type and length; the length counts itself and what follows */
         MAX_STARTUP = 10000,
         MAX_LENGTH = 1 << 30,
+        MAX_RECOGNISED = 1 << 24,
         CODE_PROTOCOL_3_0 = 196608,
         CODE_PROTOCOL_3_2 = 196610,
         CODE_CANCEL = 80877102,
@@ -108,7 +109,7 @@ static ParseStatus recognise_request(const guint8 *bytes, gsize n)
         if (n < HEADER)
                 return PARSE_MORE;
         gsize length = read_u32(bytes + 1);
-        if (length < 6 || length > MAX_LENGTH)
+        if (length < 6 || length >= MAX_RECOGNISED)
                 return PARSE_NOT_MINE;
         gboolean whole = n > length;
         Cursor c = cursor(bytes + HEADER, MIN(n, length + 1) - HEADER);

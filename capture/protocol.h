@@ -83,8 +83,9 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_postgres,
-        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_tls;
+extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_http2,
+        protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis, protocol_rpc,
+        protocol_rpc_udp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

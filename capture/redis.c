@@ -656,12 +656,31 @@ static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, gu
         return s->values <= MAX_VALUES ? GOT : BROKEN;
 }
 
+/* The offset after the short string at at, where all of it is there; else at. Most
+ * of long replies are such. */
+static gsize skip_short_string(const guint8 *bytes, gsize n, gsize at)
+{
+        gsize i = at + 1, length = 0;
+        if (bytes[at] != '$')
+                return at;
+        for (; i < n && i < at + 5 && g_ascii_isdigit(bytes[i]); i++)
+                length = length * 10 + (gsize)(bytes[i] - '0');
+        if (i == at + 1 || n - i < length + 4 || memcmp(bytes + i, "\r\n", 2) != 0 ||
+            memcmp(bytes + i + 2 + length, "\r\n", 2) != 0)
+                return at;
+        return i + length + 4;
+}
+
 static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gsize at = 0;
         while (at < n) {
                 guint64 skip = 0;
-                if (s->string_ends) {
+                gsize next = s->string_ends ? at : skip_short_string(bytes, n, at);
+                if (next > at) {
+                        at = next;
+                        s->values--;
+                } else if (s->string_ends) {
                         if (bytes[at] != '\r' || (at + 1 < n && bytes[at + 1] != '\n'))
                                 return PARSE_NOT_MINE;
                         if (at + 1 == n)

@@ -588,6 +588,32 @@ static void test_redis_mid_stream(void)
                      "6 RET_SENT b>a 1000.100\n");
 }
 
+/* What might yet have been a protocol, and was none, is a conversation too: the
+ * pings before the first query, which nothing recognises, have their returns. */
+static void test_before_recognised(void)
+{
+        static const char ping[] = "\1\0\0\0\x0e", ok[] = "\1\0\0\1\0",
+                          query[] = "\x09\0\0\0\3SELECT 1";
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        for (guint i = 1; i <= 3; i++) {
+                const char *text = i == 3 ? query : ping;
+                gsize n = i == 3 ? sizeof query - 1 : sizeof ping - 1;
+                s->time = 2 * i * MS;
+                segment(s, CLIENT, ACK, s->next[CLIENT], text, n);
+                s->next[CLIENT] += (guint32)n;
+                s->time = (2 * i + 1) * MS;
+                segment(s, SERVER, ACK, s->next[SERVER], ok, sizeof ok - 1);
+                s->next[SERVER] += (guint32)sizeof ok - 1;
+        }
+        scene_end(s, "2 CALL_SENT a>b 9c40.100\n"
+                     "3 RET_SENT b>a 9c40.100\n"
+                     "4 CALL_SENT a>b 9c40.105\n"
+                     "5 RET_SENT b>a 9c40.105\n"
+                     "6 CALL_SENT a>b 9c40.10a\n"
+                     "7 RET_SENT b>a 9c40.10a\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -1141,6 +1167,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
+        g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);

@@ -57,9 +57,8 @@ static const GOptionEntry entries[] = {
           "on none",
           "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, http2, tls, rpc, rpc-udp, dns, postgres, redis, "
-          "generic); may be "
-          "repeated",
+          "The server port PORT speaks NAME (http, http2, tls, dns, memcached, mysql, postgres, "
+          "redis, rpc, rpc-udp, generic); may be repeated",
           "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
@@ -152,8 +151,8 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(error,
                                      "--proto %s: expected PORT=NAME, NAME one of http, http2, "
-                                     "tls, rpc, "
-                                     "rpc-udp, dns, postgres, redis, generic",
+                                     "tls, dns, memcached, mysql, postgres, redis, rpc, rpc-udp, "
+                                     "generic",
                                      *p);
                 run->ports[port] = protocol;
         }
