@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The parents of all calls that a node makes, found together: a call's parent is more
+ * likely the less it leaves the others without.
+ *
+ * How likely a call into the node has made just these calls, parent-walk.c says, which
+ * learns it from the parents that are found; so both go in rounds. In a round the
+ * assignment is changed at random, call by call, such that it becomes one of those
+ * that the walks make likely, each as often as it is likely (Metropolis and others,
+ * 1953), and the walks learn from what has become of it. The first rounds learn from
+ * parents of calm moments, when few calls were open and there is little to mistake.
+ * At last the walks stay as they are, and a call's parent is the one that it most
+ * often has; how often is the probability.
+ */
+#include <stdlib.h>
+
+#include "nesting/nesting.h"
+#include "nesting/parent-walk.h"
+#include "nesting/random.h"
+
+enum {
+        ROUNDS = 30,
+        SWEEPS = 4,       /* in a round */
+        CALM_ROUNDS = 18, /* until all parents are learned from */
+        SETTLE = 8,       /* sweeps after the last round */
+        SAMPLES = 50,
+        SWEEPS_APART = 2, /* samples */
+        REMEMBERED = 16,  /* earlier children that the first assignment looks at */
+};
+
+/* The children of a parent, in order of start. */
+typedef struct {
+        guint32 *child;
+        guint32 n, room;
+} Children;
+
+typedef struct {
+        const NodeCalls *node;
+        gint64 window;
+        ParentWalk walk;
+        Random random;
+
+        /* By call out of the node. */
+        WalkCall *calls;
+        guint32 *parent;   /* index of a call into the node, or NO_PARENT */
+        guint32 *next;     /* child of that parent, or NO_PARENT */
+        gsize *candidates; /* where they begin; those of the next one end them */
+        guint32 *rank;     /* where the call is in alike; of a call with a choice */
+
+        /* By call into the node. */
+        guint32 *first; /* child, or NO_PARENT */
+        gint32 *log;    /* how likely its children are */
+        guint64 *crowd; /* the mean number of calls that were open while it was, times 256 */
+
+        guint32 *candidate; /* indices of calls into the node, ascending by call */
+        guint8 *seen;       /* by candidate: in how many samples it was the parent */
+        guint32 *choice;    /* the calls with more than one candidate, in order */
+        guint32 *alike;     /* the same, by callee, then in order */
+        guint32 n_choice;
+
+        Children old_p, old_q, new_p, new_q;
+        WalkEvent *events;
+        guint32 events_room;
+} Joint;
+
+/* --- candidates ------------------------------------------------------------ */
+
+static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
+{
+        const NodeCalls *node = j->node;
+        gsize n_all = 0, room = node->n_out;
+
+        j->candidate = g_new(guint32, room);
+        candidates_start(candidates, node->in, node->n_in);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                const CallOut *child = &node->out[i];
+                guint32 n_found =
+                        candidates_find(candidates, child->start, child->end, child->call);
+
+                nesting_note_candidates(n, child->call, n_found);
+                if (n_all + n_found > room) {
+                        room = 2 * (n_all + n_found);
+                        j->candidate = g_renew(guint32, j->candidate, room);
+                }
+                j->candidates[i] = n_all;
+                for (guint32 k = 0; k < n_found; k++)
+                        j->candidate[n_all++] = candidates->which[candidates->found[k]];
+                j->n_choice += n_found > 1;
+        }
+        j->candidates[node->n_out] = n_all;
+        j->seen = g_new0(guint8, MAX(n_all, 1));
+}
+
+static inline guint32 n_candidates(const Joint *j, guint32 child)
+{
+        return j->candidates[child + 1] - j->candidates[child];
+}
+
+/* Whether parent is a candidate of child. */
+static inline gboolean may_be(const Joint *j, guint32 child, guint32 parent)
+{
+        const CallOut *c = &j->node->out[child];
+        const CallIn *p = &j->node->in[parent];
+
+        return p->enter < c->start + j->window && p->reply >= MAX(c->start, c->end) - j->window &&
+               p->call != c->call;
+}
+
+/* --- the first assignment -------------------------------------------------- */
+
+/* A candidate, judged by what it was given so far. */
+typedef struct {
+        guint32 against; /* children of the same callee, and whether it waits for one */
+        gint64 latest;   /* of its events */
+} Readiness;
+
+static Readiness readiness(const Joint *j, guint32 parent, const guint32 *last,
+                           const guint32 *before, const WalkCall *child)
+{
+        Readiness r = { 0, j->node->in[parent].enter };
+        guint32 k = last[parent];
+        gboolean waits = FALSE;
+
+        for (guint32 i = 0; i < REMEMBERED && k != NO_PARENT; i++, k = before[k]) {
+                r.against += 2 * (j->calls[k].callee == child->callee);
+                waits |= j->calls[k].end > child->start;
+                r.latest = MAX(r.latest, j->calls[k].end);
+        }
+        r.against += waits;
+        return r;
+}
+
+/* Each call to the candidate with the fewest calls to the same callee, of those the one
+ * that has done nothing for longest. */
+static void assign_first(Joint *j)
+{
+        guint32 n_out = j->node->n_out, n_in = j->node->n_in;
+        g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
+
+        memset(last, 0xff, n_in * sizeof *last);
+        memset(j->first, 0xff, n_in * sizeof *j->first);
+        for (guint32 i = 0; i < n_out; i++) {
+                Readiness best = { G_MAXUINT32, G_MAXINT64 };
+
+                j->parent[i] = j->next[i] = NO_PARENT;
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+                        Readiness r = readiness(j, p, last, before, &j->calls[i]);
+
+                        if (r.against < best.against ||
+                            (r.against == best.against && r.latest < best.latest)) {
+                                best = r;
+                                j->parent[i] = p;
+                        }
+                }
+                if (j->parent[i] == NO_PARENT)
+                        continue;
+                before[i] = last[j->parent[i]];
+                last[j->parent[i]] = i;
+                if (before[i] == NO_PARENT)
+                        j->first[j->parent[i]] = i;
+                else
+                        j->next[before[i]] = i;
+        }
+}
+
+/* --- walks of parents ------------------------------------------------------ */
+
+static inline void add_child(Children *c, guint32 child)
+{
+        if (c->n == c->room) {
+                c->room = MAX(16, 2 * c->room);
+                c->child = g_renew(guint32, c->child, c->room);
+        }
+        c->child[c->n++] = child;
+}
+
+static void get_children(const Joint *j, guint32 parent, Children *c)
+{
+        c->n = 0;
+        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
+                add_child(c, k);
+}
+
+static void set_children(Joint *j, guint32 parent, const Children *c)
+{
+        guint32 next = NO_PARENT;
+
+        for (guint32 i = c->n; i-- > 0; next = c->child[i]) {
+                j->next[c->child[i]] = next;
+                j->parent[c->child[i]] = parent;
+        }
+        j->first[parent] = next;
+}
+
+/* The steps of parent with these children; they are in events. */
+static inline guint32 run(Joint *j, guint32 parent, const Children *c)
+{
+        const CallIn *in = &j->node->in[parent];
+
+        if (2 * c->n + 1 > j->events_room) {
+                j->events_room = 4 * c->n + 64;
+                j->events = g_renew(WalkEvent, j->events, j->events_room);
+        }
+        return parent_walk_run(&j->walk, in->caller, in->enter, in->reply, j->calls, c->child, c->n,
+                               j->events);
+}
+
+static gint32 log_of(Joint *j, guint32 parent, const Children *c)
+{
+        guint32 n = run(j, parent, c);
+
+        return parent_walk_log(&j->walk, j->events, n);
+}
+
+static void measure_all(Joint *j)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                get_children(j, p, &j->old_p);
+                j->log[p] = log_of(j, p, &j->old_p);
+        }
+}
+
+/* --- calm ------------------------------------------------------------------ */
+
+static int compare_times(const void *a, const void *b)
+{
+        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+
+        return (x > y) - (x < y);
+}
+
+static int compare_crowds(const void *a, const void *b)
+{
+        guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Moments in order, and the sum of those before each, modulo 2^64. */
+typedef struct {
+        gint64 *time;
+        guint64 *sum;
+        guint32 n;
+} Moments;
+
+static void sum_moments(Moments *m)
+{
+        qsort(m->time, m->n, sizeof *m->time, compare_times);
+        m->sum[0] = 0;
+        for (guint32 i = 0; i < m->n; i++)
+                m->sum[i + 1] = m->sum[i] + (guint64)m->time[i];
+}
+
+/* How long it is since each of the moments before time, all together, modulo 2^64. */
+static guint64 time_since(const Moments *m, gint64 time)
+{
+        guint32 low = 0, high = m->n;
+
+        while (low < high) {
+                guint32 middle = low + (high - low) / 2;
+
+                if (m->time[middle] < time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return (guint64)time * low - m->sum[low];
+}
+
+/* How many calls were open in the mean while each was: what is open at a time, summed up to
+ * the reply, less that up to the call. */
+static void find_crowds(Joint *j)
+{
+        guint32 n = j->node->n_in;
+        g_autofree gint64 *enters = g_new(gint64, n), *replies = g_new(gint64, n);
+        g_autofree guint64 *enter_sums = g_new(guint64, n + 1), *reply_sums = g_new(guint64, n + 1);
+        Moments enter = { enters, enter_sums, n }, reply = { replies, reply_sums, n };
+
+        for (guint32 p = 0; p < n; p++) {
+                enters[p] = j->node->in[p].enter;
+                replies[p] = MAX(j->node->in[p].reply, enters[p]);
+        }
+        sum_moments(&enter);
+        sum_moments(&reply);
+        for (guint32 p = 0; p < n; p++) {
+                gint64 from = j->node->in[p].enter, to = MAX(j->node->in[p].reply, from + 1);
+                guint64 open = time_since(&enter, to) - time_since(&reply, to) -
+                               time_since(&enter, from) + time_since(&reply, from);
+
+                j->crowd[p] = (double)open / (double)(to - from) * 256;
+        }
+}
+
+/* --- learning -------------------------------------------------------------- */
+
+/* The crowd at which parents are no longer calm enough for a round. */
+static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
+{
+        if (round >= CALM_ROUNDS)
+                return G_MAXUINT64;
+        return crowds[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
+}
+
+static void learn(Joint *j, guint64 calm)
+{
+        parent_walk_fade(&j->walk);
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                if (j->crowd[p] > calm)
+                        continue;
+                get_children(j, p, &j->old_p);
+                parent_walk_count(&j->walk, j->events, run(j, p, &j->old_p));
+        }
+        parent_walk_learn(&j->walk);
+        measure_all(j);
+}
+
+/* --- sampling -------------------------------------------------------------- */
+
+/* Gives p and q the children new_p and new_q, or not, as likely as that makes them. Each
+ * change is proposed as often as the one back. */
+static void decide(Joint *j, guint32 p, guint32 q)
+{
+        gint32 log_p = log_of(j, p, &j->new_p), log_q = log_of(j, q, &j->new_q);
+        gint32 gain = log_p + log_q - j->log[p] - j->log[q];
+
+        if (gain < 0 && gain < fixed_log((random_next(&j->random) + 0.5) / 4294967296.0))
+                return;
+        set_children(j, p, &j->new_p);
+        set_children(j, q, &j->new_q);
+        j->log[p] = log_p;
+        j->log[q] = log_q;
+}
+
+/* Copies children, without one, with another in its place in the order; or NO_PARENT. */
+static void exchange(Children *to, const Children *from, guint32 without, guint32 with)
+{
+        to->n = 0;
+        for (guint32 i = 0; i < from->n; i++) {
+                if (with < from->child[i]) {
+                        add_child(to, with);
+                        with = NO_PARENT;
+                }
+                if (from->child[i] != without)
+                        add_child(to, from->child[i]);
+        }
+        if (with != NO_PARENT)
+                add_child(to, with);
+}
+
+/* Another candidate of child than its parent; each as often. */
+static guint32 other_candidate(Joint *j, guint32 child)
+{
+        const guint32 *candidate = &j->candidate[j->candidates[child]];
+        guint32 n = n_candidates(j, child), k = random_below(&j->random, n - 1);
+
+        return candidate[k] == j->parent[child] ? candidate[n - 1] : candidate[k];
+}
+
+/* One child goes to another parent. */
+static void try_move(Joint *j, guint32 child)
+{
+        guint32 p = j->parent[child], q = other_candidate(j, child);
+
+        get_children(j, p, &j->old_p);
+        get_children(j, q, &j->old_q);
+        exchange(&j->new_p, &j->old_p, child, NO_PARENT);
+        exchange(&j->new_q, &j->old_q, NO_PARENT, child);
+        decide(j, p, q);
+}
+
+/* Two children of the same callee, not far apart, exchange their parents. */
+static void try_swap(Joint *j, guint32 child)
+{
+        guint32 reach = MIN(n_candidates(j, child), j->n_choice - 1);
+        guint32 step = 1 + random_below(&j->random, 2 * reach), other, p, q;
+        gint64 rank = j->rank[child];
+
+        rank = step <= reach ? rank + step : rank - (step - reach);
+        if (rank < 0 || rank >= j->n_choice)
+                return;
+        other = j->alike[rank];
+        p = j->parent[child];
+        q = j->parent[other];
+        if (p == q || j->calls[other].callee != j->calls[child].callee || !may_be(j, child, q) ||
+            !may_be(j, other, p))
+                return;
+        get_children(j, p, &j->old_p);
+        get_children(j, q, &j->old_q);
+        exchange(&j->new_p, &j->old_p, child, other);
+        exchange(&j->new_q, &j->old_q, other, child);
+        decide(j, p, q);
+}
+
+/* Copies to the end of to the children that begin before child does, or those that do not; FALSE if
+ * it gets one that parent cannot have. */
+static gboolean add_part(const Joint *j, Children *to, const Children *from, guint32 child,
+                         gboolean before, guint32 parent)
+{
+        for (guint32 i = 0; i < from->n; i++) {
+                if ((from->child[i] < child) != before)
+                        continue;
+                if (!before && !may_be(j, from->child[i], parent))
+                        return FALSE;
+                add_child(to, from->child[i]);
+        }
+        return TRUE;
+}
+
+/* From child on, two parents exchange all their children. */
+static void try_cross(Joint *j, guint32 child)
+{
+        guint32 p = j->parent[child], q = other_candidate(j, child);
+
+        get_children(j, p, &j->old_p);
+        get_children(j, q, &j->old_q);
+        j->new_p.n = j->new_q.n = 0;
+        add_part(j, &j->new_p, &j->old_p, child, TRUE, p);
+        add_part(j, &j->new_q, &j->old_q, child, TRUE, q);
+        if (add_part(j, &j->new_p, &j->old_q, child, FALSE, p) &&
+            add_part(j, &j->new_q, &j->old_p, child, FALSE, q))
+                decide(j, p, q);
+}
+
+static void sweep(Joint *j, guint times)
+{
+        for (guint t = 0; t < times; t++)
+                for (guint32 i = 0; i < j->n_choice; i++) {
+                        guint32 child = j->choice[i];
+
+                        switch (random_below(&j->random, 3)) {
+                        case 0:
+                                try_move(j, child);
+                                break;
+                        case 1:
+                                try_swap(j, child);
+                                break;
+                        default:
+                                try_cross(j, child);
+                        }
+                }
+}
+
+static void note_sample(Joint *j)
+{
+        for (guint32 i = 0; i < j->n_choice; i++) {
+                guint32 child = j->choice[i];
+                gsize k = j->candidates[child];
+
+                while (j->candidate[k] != j->parent[child])
+                        k++;
+                j->seen[k]++;
+        }
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+static int compare_alike(const void *a, const void *b, void *data)
+{
+        const WalkCall *calls = data;
+        guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
+
+        if (calls[i].callee != calls[k].callee)
+                return calls[i].callee < calls[k].callee ? -1 : 1;
+        return (i > k) - (i < k);
+}
+
+static void list_choices(Joint *j)
+{
+        guint32 n = 0;
+
+        j->choice = g_new(guint32, j->n_choice);
+        j->alike = g_new(guint32, j->n_choice);
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                if (n_candidates(j, i) > 1)
+                        j->choice[n] = j->alike[n] = i, n++;
+        qsort_r(j->alike, n, sizeof *j->alike, compare_alike, j->calls);
+        for (guint32 i = 0; i < n; i++)
+                j->rank[j->alike[i]] = i;
+}
+
+static void sample(Joint *j)
+{
+        g_autofree guint64 *crowds = NULL;
+
+        list_choices(j);
+        find_crowds(j);
+        crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
+        qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
+        parent_walk_init(&j->walk, j->node->n_callers, j->node->n_callees);
+        for (guint round = 0; round < ROUNDS; round++) {
+                learn(j, calm_until(crowds, j->node->n_in, round));
+                sweep(j, SWEEPS);
+        }
+        learn(j, G_MAXUINT64);
+        sweep(j, SETTLE);
+        for (guint i = 0; i < SAMPLES; i++) {
+                sweep(j, SWEEPS_APART);
+                note_sample(j);
+        }
+}
+
+/* Each call's most frequent parent, of equally frequent ones the earliest. */
+static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 call = j->node->out[i].call;
+                gboolean choice = n_candidates(j, i) > 1;
+                Cause best = { NO_PARENT, -1 };
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        float share = choice ? (float)j->seen[k] / SAMPLES : 1;
+                        guint32 parent = j->node->in[j->candidate[k]].call;
+
+                        if (share > best.probability &&
+                            !(cycles && nesting_is_within(n, parent, call)))
+                                best = (Cause){ parent, share };
+                }
+                if (best.parent != NO_PARENT)
+                        n->calls.cause[call] = best;
+        }
+}
+
+static void joint_init(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+
+        j->calls = g_new(WalkCall, n_out);
+        j->parent = g_new(guint32, n_out);
+        j->next = g_new(guint32, n_out);
+        j->rank = g_new(guint32, n_out);
+        j->candidates = g_new(gsize, n_out + 1);
+        j->first = g_new(guint32, n_in);
+        j->log = g_new(gint32, n_in);
+        j->crowd = g_new(guint64, n_in);
+        for (guint32 i = 0; i < n_out; i++)
+                j->calls[i] = (WalkCall){ j->node->out[i].start, j->node->out[i].end,
+                                          j->node->out[i].callee };
+}
+
+static void joint_clear(Joint *j)
+{
+        parent_walk_clear(&j->walk);
+        g_free(j->calls);
+        g_free(j->parent);
+        g_free(j->next);
+        g_free(j->rank);
+        g_free(j->candidates);
+        g_free(j->first);
+        g_free(j->log);
+        g_free(j->crowd);
+        g_free(j->candidate);
+        g_free(j->seen);
+        g_free(j->choice);
+        g_free(j->alike);
+        g_free(j->old_p.child);
+        g_free(j->old_q.child);
+        g_free(j->new_p.child);
+        g_free(j->new_q.child);
+        g_free(j->events);
+}
+
+void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candidates)
+{
+        Joint j = { .node = node, .window = n->options.window, .random = { 1 } };
+
+        joint_init(&j);
+        find_candidates(n, &j, candidates);
+        assign_first(&j);
+        if (j.n_choice > 0)
+                sample(&j);
+        set_causes(n, &j, candidates->cycles);
+        joint_clear(&j);
+}
