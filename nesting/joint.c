@@ -8,7 +8,9 @@
  * assignment is changed at random, call by call, such that it becomes one of those
  * that the walks make likely, each as often as it is likely (Metropolis and others,
  * 1953), and the walks learn from what has become of it. The first rounds learn from
- * parents of calm moments, when few calls were open and there is little to mistake.
+ * parents of calm moments, when few calls were open and there is little to mistake, and
+ * start from an assignment made anew: changes one by one hardly get out of one in which
+ * many calls are one parent off.
  * At last the walks stay as they are, and a call's parent is the one that it most
  * often has; how often is the probability.
  */
@@ -21,6 +23,7 @@
 enum {
         ROUNDS = 30,
         SWEEPS = 4,       /* in a round */
+        FRESH_ROUNDS = 6, /* that begin with a new assignment */
         CALM_ROUNDS = 18, /* until all parents are learned from */
         SETTLE = 8,       /* sweeps after the last round */
         SAMPLES = 50,
@@ -57,6 +60,10 @@ typedef struct {
         guint32 *choice;    /* the calls with more than one candidate, in order */
         guint32 *alike;     /* the same, by callee, then in order */
         guint32 n_choice;
+
+        /* How long before a parent's reply its call to each callee returned. */
+        DelayDensities rest;
+        guint32 *rest_row;
 
         Children old_p, old_q, new_p, new_q;
         WalkEvent *events;
@@ -221,6 +228,76 @@ static void measure_all(Joint *j)
         }
 }
 
+/* --- assignment in the order of time --------------------------------------- */
+
+/* A parent on its way. */
+typedef struct {
+        WalkPlace at;
+        guint32 last; /* child */
+        guint32 open; /* the child that returns next, or NO_PARENT */
+} Way;
+
+/* Takes p over the returns up to time; later links children that are under way. */
+static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
+{
+        for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
+                p->at = parent_walk_return(&j->walk, p->at, j->calls[p->open].callee,
+                                           j->calls[p->open].end);
+}
+
+/* Each call, in order, to the candidate that is most likely to make it now, as far as that
+ * has come by what it was given before, and to reply so long after its return. */
+static void assign_in_time(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        g_autofree guint32 *later = g_new(guint32, n_out);
+        g_autofree Way *ways = g_new(Way, n_in);
+
+        parent_walk_learn_patience(&j->walk);
+        for (guint32 p = 0; p < n_in; p++) {
+                const CallIn *in = &j->node->in[p];
+
+                ways[p] = (Way){ parent_walk_start(&j->walk, in->caller, in->enter), NO_PARENT,
+                                 NO_PARENT };
+                j->first[p] = NO_PARENT;
+        }
+        for (guint32 i = 0; i < n_out; i++) {
+                const WalkCall *call = &j->calls[i];
+                const gint16 *rest = j->rest.log[j->rest_row[call->callee]];
+                gint32 best = G_MININT32;
+                guint32 parent = NO_PARENT, *open;
+                Way *way;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+                        gint32 log;
+
+                        advance(j, &ways[p], later, call->start);
+                        log = parent_walk_urge(&j->walk, ways[p].at, call->callee, call->start) +
+                              rest[density_bin(j->node->in[p].reply - call->end)];
+                        if (log > best) {
+                                best = log;
+                                parent = p;
+                        }
+                }
+                j->parent[i] = parent;
+                j->next[i] = NO_PARENT;
+                if (parent == NO_PARENT)
+                        continue;
+                way = &ways[parent];
+                if (way->last == NO_PARENT)
+                        j->first[parent] = i;
+                else
+                        j->next[way->last] = i;
+                way->last = i;
+                way->at = parent_walk_call(&j->walk, way->at, call->callee, call->start);
+                for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
+                        open = &later[*open];
+                later[i] = *open;
+                *open = i;
+        }
+}
+
 /* --- calm ------------------------------------------------------------------ */
 
 static int compare_times(const void *a, const void *b)
@@ -305,14 +382,21 @@ static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
 static void learn(Joint *j, guint64 calm)
 {
         parent_walk_fade(&j->walk);
+        delay_densities_fade(&j->rest);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 if (j->crowd[p] > calm)
                         continue;
                 get_children(j, p, &j->old_p);
                 parent_walk_count(&j->walk, j->events, run(j, p, &j->old_p));
+                for (guint32 i = 0; i < j->old_p.n; i++) {
+                        const WalkCall *call = &j->calls[j->old_p.child[i]];
+
+                        delay_densities_count(&j->rest, j->rest_row[call->callee],
+                                              density_bin(j->node->in[p].reply - call->end));
+                }
         }
         parent_walk_learn(&j->walk);
-        measure_all(j);
+        delay_densities_learn(&j->rest);
 }
 
 /* --- sampling -------------------------------------------------------------- */
@@ -490,9 +574,13 @@ static void sample(Joint *j)
         parent_walk_init(&j->walk, j->node->n_callers, j->node->n_callees);
         for (guint round = 0; round < ROUNDS; round++) {
                 learn(j, calm_until(crowds, j->node->n_in, round));
+                if (round < FRESH_ROUNDS)
+                        assign_in_time(j);
+                measure_all(j);
                 sweep(j, SWEEPS);
         }
         learn(j, G_MAXUINT64);
+        measure_all(j);
         sweep(j, SETTLE);
         for (guint i = 0; i < SAMPLES; i++) {
                 sweep(j, SWEEPS_APART);
@@ -529,6 +617,10 @@ static void joint_init(Joint *j)
         j->parent = g_new(guint32, n_out);
         j->next = g_new(guint32, n_out);
         j->rank = g_new(guint32, n_out);
+        j->rest_row = g_new(guint32, j->node->n_callees);
+        delay_densities_init(&j->rest);
+        for (guint32 i = 0; i < j->node->n_callees; i++)
+                j->rest_row[i] = delay_densities_add_row(&j->rest, 0);
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->log = g_new(gint32, n_in);
@@ -541,6 +633,8 @@ static void joint_init(Joint *j)
 static void joint_clear(Joint *j)
 {
         parent_walk_clear(&j->walk);
+        delay_densities_clear(&j->rest);
+        g_free(j->rest_row);
         g_free(j->calls);
         g_free(j->parent);
         g_free(j->next);

@@ -47,7 +47,7 @@ static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general)
                 w->keys = g_realloc(w->keys, w->keys_room);
         }
         memcpy(w->keys + w->keys_length, key, w->key_length);
-        w->states[w->n_states] = (WalkState){ w->keys_length, general, 0 };
+        w->states[w->n_states] = (WalkState){ .key = w->keys_length, .general = general };
         w->keys_length += w->key_length;
         return w->n_states++;
 }
@@ -242,6 +242,7 @@ void parent_walk_clear(ParentWalk *w)
         g_free(w->steps);
         g_free(w->state_at);
         g_free(w->step_at);
+        g_free(w->patience);
         delay_densities_clear(&w->delays);
 }
 
@@ -284,6 +285,40 @@ guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 repl
         events[n_found].step = get_step(w, state, event_reply(w));
         events[n_found].bin = density_bin(reply - latest);
         return n_found + 1;
+}
+
+/* --- places ---------------------------------------------------------------- */
+
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter)
+{
+        return (WalkPlace){ w->first[caller], enter };
+}
+
+WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, w->n_callees + MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+        const WalkStep *step = &w->steps[i];
+        guint bin = density_bin(time - at.latest);
+        guint32 state = at.state;
+
+        if (!w->states[state].patience)
+                state = w->states[state].general;
+        return step->log + w->delays.log[step->row][bin] -
+               w->patience[w->states[state].patience][bin];
 }
 
 /* --- learning -------------------------------------------------------------- */
@@ -332,4 +367,36 @@ void parent_walk_learn(ParentWalk *w)
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++)
                 learn_step(w, &w->steps[i]);
+}
+
+/* A state lasts longer than a delay if the step that ends it is a return, or has a longer
+ * one; half of those in the delay's own bin are. */
+void parent_walk_learn_patience(ParentWalk *w)
+{
+        double(*longer)[DENSITY_BINS];
+        guint32 n = 1;
+
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
+        longer = g_malloc0_n(n, sizeof *longer);
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                const WalkStep *s = &w->steps[i];
+                double *row = longer[w->states[s->state].patience], rest = 0;
+                gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
+
+                for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                        double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
+
+                        row[bin] += s->probability * (is_return ? 1 : rest + mass / 2);
+                        rest += mass;
+                }
+        }
+        if (n > w->patience_room) {
+                w->patience_room = 2 * n;
+                w->patience = g_realloc_n(w->patience, w->patience_room, sizeof *w->patience);
+        }
+        for (guint32 row = 0; row < n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        w->patience[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
+        g_free(longer);
 }

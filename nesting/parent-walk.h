@@ -45,9 +45,10 @@ typedef struct {
 } WalkStep;
 
 typedef struct {
-        gsize key;       /* where in keys it begins */
-        guint32 general; /* the state it leans on; itself where it leans on nothing */
-        guint32 count;   /* of all its steps */
+        gsize key;        /* where in keys it begins */
+        guint32 patience; /* row of patience; 0: none of its own */
+        guint32 general;  /* the state it leans on; itself where it leans on nothing */
+        guint32 count;    /* of all its steps */
 } WalkState;
 
 /* One step of one parent. */
@@ -69,6 +70,8 @@ typedef struct {
         guint64 *step_at;  /* state << 32 | event, next to it the number + 1 */
         guint32 state_mask, step_mask;
         DelayDensities delays;
+        gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
+        guint32 patience_room;
 } ParentWalk;
 
 /* Of a node with so many callers and callees, at least one each. */
@@ -80,6 +83,23 @@ void parent_walk_clear(ParentWalk *w);
  * 2 * n + 1. Returns how many. */
 guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
                         const WalkCall *calls, const guint32 *which, guint32 n, WalkEvent *events);
+
+/* One parent on its way: what is known of it so far. */
+typedef struct {
+        guint32 state;
+        gint64 latest; /* when it came into that */
+} WalkPlace;
+
+/* Where a parent of this caller starts. */
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
+
+/* The place after a call to callee, or its return. */
+WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+
+/* How likely it is per ns that a parent which has waited at a place up to time now makes
+ * a call to callee. After parent_walk_learn_patience(). */
+gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* How likely these steps are. */
 static inline gint32 parent_walk_log(const ParentWalk *w, const WalkEvent *events, guint32 n)
@@ -100,5 +120,8 @@ static inline gint32 parent_walk_log(const ParentWalk *w, const WalkEvent *event
 void parent_walk_fade(ParentWalk *w);
 void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n);
 void parent_walk_learn(ParentWalk *w);
+
+/* Learns from that how long states last, for parent_walk_urge(). */
+void parent_walk_learn_patience(ParentWalk *w);
 
 #endif

@@ -285,6 +285,71 @@ static void test_walk(void)
         }
 }
 
+/* Step by step, a parent comes to the same states as in a run; what a step is more likely than
+ * its state to have lasted so long is what the densities of all its steps say. */
+static void test_places(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(6);
+        SmallNode s;
+        WalkCall calls[80];
+        WalkEvent events[161];
+        guint32 which[80];
+        ParentWalk walk;
+
+        make_node(&s, rand, 30, 80, 100000000);
+        for (guint i = 0; i < 80; i++)
+                calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+        parent_walk_init(&walk, 2, 3);
+        for (guint p = 0; p < 30; p++)
+                parent_walk_count(&walk, events,
+                                  parent_walk_run(&walk, s.in[p].caller, s.in[p].enter,
+                                                  s.in[p].reply, calls, which,
+                                                  children_of(&s, p, which), events));
+        parent_walk_learn(&walk);
+        parent_walk_learn_patience(&walk);
+        for (guint p = 0; p < 30; p++) {
+                const CallIn *in = &s.in[p];
+                guint32 n = children_of(&s, p, which);
+                WalkPlace at = parent_walk_start(&walk, in->caller, in->enter);
+
+                n = parent_walk_run(&walk, in->caller, in->enter, in->reply, calls, which, n,
+                                    events);
+                for (guint32 i = 0; i + 1 < n; i++) {
+                        const WalkStep *step = &walk.steps[events[i].step];
+                        guint32 event = step->event;
+                        gint64 time = at.latest + 3000000;
+                        double lasts = 0;
+
+                        g_assert_cmpuint(step->state, ==, at.state);
+                        for (guint32 k = 0; k < walk.n_steps; k++) {
+                                const WalkStep *other = &walk.steps[k];
+                                guint bin = density_bin(3000000);
+                                double longer =
+                                        mass(&walk.delays, other->row, bin, DENSITY_BINS) +
+                                        mass(&walk.delays, other->row, bin + 1, DENSITY_BINS);
+
+                                if (other->state == at.state)
+                                        lasts += other->probability *
+                                                 (other->event / 3 == 1 ? 1 : longer / 2);
+                        }
+                        if (event < 3) {
+                                double likely =
+                                        log(step->probability) +
+                                        log(walk.delays.density[step->row][density_bin(3000000)]);
+
+                                g_assert_cmpfloat_with_epsilon(
+                                        parent_walk_urge(&walk, at, event, time),
+                                        (likely - log(lasts)) * LOG_UNIT, 3);
+                                at = parent_walk_call(&walk, at, event, 50000000);
+                        } else {
+                                at = parent_walk_return(&walk, at, event - 3, 50000000);
+                        }
+                        g_assert_cmpint(at.latest, ==, 50000000);
+                }
+        }
+        parent_walk_clear(&walk);
+}
+
 /* --- what is drawn --------------------------------------------------------- */
 
 static void joint_start(Joint *j, Nesting *n, const SmallNode *s, Candidates *candidates)
@@ -297,6 +362,7 @@ static void joint_start(Joint *j, Nesting *n, const SmallNode *s, Candidates *ca
         parent_walk_init(&j->walk, s->node.n_callers, s->node.n_callees);
         memset(j->crowd, 0, s->node.n_in * sizeof *j->crowd);
         learn(j, G_MAXUINT64);
+        measure_all(j);
 }
 
 /* The logarithm of how likely an assignment is, as all its parents' walks. */
@@ -365,6 +431,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/density-bins", test_density_bins);
         g_test_add_func("/joint/density", test_density);
         g_test_add_func("/joint/walk", test_walk);
+        g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/distribution", test_distribution);
         return g_test_run();
 }
