@@ -22,13 +22,14 @@
 
 enum {
         ROUNDS = 30,
-        SWEEPS = 4,       /* in a round */
+        SWEEPS = 8,       /* in a round */
         FRESH_ROUNDS = 6, /* that begin with a new assignment */
         CALM_ROUNDS = 18, /* until all parents are learned from */
         SETTLE = 8,       /* sweeps after the last round */
         SAMPLES = 50,
-        SWEEPS_APART = 2, /* samples */
-        REMEMBERED = 16,  /* earlier children that the first assignment looks at */
+        SWEEPS_APART = 4, /* samples */
+        MOST_WEIGHT = 255,
+        REMEMBERED = 16, /* earlier children that the first assignment looks at */
 };
 
 /* The children of a parent, in order of start. */
@@ -56,14 +57,16 @@ typedef struct {
         guint64 *crowd; /* the mean number of calls that were open while it was, times 256 */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
+        guint32 *weight;    /* by candidate: how often it is proposed; with those before it */
         guint8 *seen;       /* by candidate: in how many samples it was the parent */
         guint32 *choice;    /* the calls with more than one candidate, in order */
         guint32 *alike;     /* the same, by callee, then in order */
         guint32 n_choice;
 
-        /* How long before a parent's reply its call to each callee returned. */
-        DelayDensities rest;
-        guint32 *rest_row;
+        /* By callee: how long after a parent's enter it calls it, and how long before its
+         * reply that returns. */
+        DelayDensities bounds;
+        guint32 *enter_row, *reply_row;
 
         Children old_p, old_q, new_p, new_q;
         WalkEvent *events;
@@ -95,6 +98,7 @@ static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
                 j->n_choice += n_found > 1;
         }
         j->candidates[node->n_out] = n_all;
+        j->weight = g_new(guint32, MAX(n_all, 1));
         j->seen = g_new0(guint8, MAX(n_all, 1));
 }
 
@@ -263,7 +267,7 @@ static void assign_in_time(Joint *j)
         }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
-                const gint16 *rest = j->rest.log[j->rest_row[call->callee]];
+                const gint16 *rest = j->bounds.log[j->reply_row[call->callee]];
                 gint32 best = G_MININT32;
                 guint32 parent = NO_PARENT, *open;
                 Way *way;
@@ -379,35 +383,121 @@ static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
         return crowds[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
+static void count_bounds(Joint *j, guint32 parent, const Children *c)
+{
+        const CallIn *in = &j->node->in[parent];
+
+        for (guint32 i = 0; i < c->n; i++) {
+                const WalkCall *call = &j->calls[c->child[i]];
+
+                delay_densities_count(&j->bounds, j->enter_row[call->callee],
+                                      density_bin(call->start - in->enter));
+                delay_densities_count(&j->bounds, j->reply_row[call->callee],
+                                      density_bin(in->reply - call->end));
+        }
+}
+
 static void learn(Joint *j, guint64 calm)
 {
         parent_walk_fade(&j->walk);
-        delay_densities_fade(&j->rest);
+        delay_densities_fade(&j->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 if (j->crowd[p] > calm)
                         continue;
                 get_children(j, p, &j->old_p);
                 parent_walk_count(&j->walk, j->events, run(j, p, &j->old_p));
-                for (guint32 i = 0; i < j->old_p.n; i++) {
-                        const WalkCall *call = &j->calls[j->old_p.child[i]];
-
-                        delay_densities_count(&j->rest, j->rest_row[call->callee],
-                                              density_bin(j->node->in[p].reply - call->end));
-                }
+                count_bounds(j, p, &j->old_p);
         }
         parent_walk_learn(&j->walk);
-        delay_densities_learn(&j->rest);
+        delay_densities_learn(&j->bounds);
 }
 
 /* --- sampling -------------------------------------------------------------- */
 
-/* Gives p and q the children new_p and new_q, or not, as likely as that makes them. Each
- * change is proposed as often as the one back. */
-static void decide(Joint *j, guint32 p, guint32 q)
+/* Weighs the candidates of each call by how usual its delays are since their enter and until
+ * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
+static void weigh_candidates(Joint *j)
+{
+        double power[128] = { MOST_WEIGHT };
+
+        for (guint i = 1; i < G_N_ELEMENTS(power); i++)
+                power[i] = power[i - 1] * 0.939413062813476; /* e^(-1/16) */
+        for (guint32 i = 0; i < j->n_choice; i++) {
+                guint32 child = j->choice[i], sum = 0;
+                const WalkCall *call = &j->calls[child];
+                const gint16 *since = j->bounds.log[j->enter_row[call->callee]];
+                const gint16 *until = j->bounds.log[j->reply_row[call->callee]];
+                gsize first = j->candidates[child], end = j->candidates[child + 1];
+                gint32 best = G_MININT32;
+
+                for (gsize k = first; k < end; k++) {
+                        const CallIn *in = &j->node->in[j->candidate[k]];
+                        gint32 log = since[density_bin(call->start - in->enter)] +
+                                     until[density_bin(in->reply - call->end)];
+
+                        j->weight[k] = (guint32)log;
+                        best = MAX(best, log);
+                }
+                for (gsize k = first; k < end; k++) {
+                        guint32 below = (guint32)(best - (gint32)j->weight[k]) / (LOG_UNIT / 16);
+
+                        sum += 1 + (guint32)power[MIN(below, G_N_ELEMENTS(power) - 1)];
+                        j->weight[k] = sum;
+                }
+        }
+}
+
+static inline guint32 weight_of(const Joint *j, guint32 child, gsize k)
+{
+        return j->weight[k] - (k > j->candidates[child] ? j->weight[k - 1] : 0);
+}
+
+/* Where in candidate the parent of child is. */
+static gsize find_parent(const Joint *j, guint32 child)
+{
+        gsize low = j->candidates[child], high = j->candidates[child + 1];
+
+        while (high - low > 1) {
+                gsize middle = (low + high) / 2;
+
+                if (j->candidate[middle] <= j->parent[child])
+                        low = middle;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Draws a candidate of child by weight; FALSE if it is its parent. gain is the logarithm of how
+ * much more often the parent is drawn than that. */
+static gboolean draw_candidate(Joint *j, guint32 child, guint32 *candidate, gint32 *gain)
+{
+        gsize low = j->candidates[child], high = j->candidates[child + 1] - 1, now;
+        guint32 draw = random_below(&j->random, j->weight[high]);
+
+        while (low < high) {
+                gsize middle = (low + high) / 2;
+
+                if (j->weight[middle] <= draw)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        *candidate = j->candidate[low];
+        if (*candidate == j->parent[child])
+                return FALSE;
+        now = find_parent(j, child);
+        *gain = fixed_log((double)weight_of(j, child, now) / weight_of(j, child, low));
+        return TRUE;
+}
+
+/* Gives p and q the children new_p and new_q, or not, as likely as that makes them; gain is
+ * the logarithm of how much more often the change back is proposed. */
+static void decide(Joint *j, guint32 p, guint32 q, gint32 gain)
 {
         gint32 log_p = log_of(j, p, &j->new_p), log_q = log_of(j, q, &j->new_q);
-        gint32 gain = log_p + log_q - j->log[p] - j->log[q];
 
+        gain += log_p + log_q - j->log[p] - j->log[q];
         if (gain < 0 && gain < fixed_log((random_next(&j->random) + 0.5) / 4294967296.0))
                 return;
         set_children(j, p, &j->new_p);
@@ -432,25 +522,19 @@ static void exchange(Children *to, const Children *from, guint32 without, guint3
                 add_child(to, with);
 }
 
-/* Another candidate of child than its parent; each as often. */
-static guint32 other_candidate(Joint *j, guint32 child)
-{
-        const guint32 *candidate = &j->candidate[j->candidates[child]];
-        guint32 n = n_candidates(j, child), k = random_below(&j->random, n - 1);
-
-        return candidate[k] == j->parent[child] ? candidate[n - 1] : candidate[k];
-}
-
 /* One child goes to another parent. */
 static void try_move(Joint *j, guint32 child)
 {
-        guint32 p = j->parent[child], q = other_candidate(j, child);
+        guint32 p = j->parent[child], q;
+        gint32 gain;
 
+        if (!draw_candidate(j, child, &q, &gain))
+                return;
         get_children(j, p, &j->old_p);
         get_children(j, q, &j->old_q);
         exchange(&j->new_p, &j->old_p, child, NO_PARENT);
         exchange(&j->new_q, &j->old_q, NO_PARENT, child);
-        decide(j, p, q);
+        decide(j, p, q, gain);
 }
 
 /* Two children of the same callee, not far apart, exchange their parents. */
@@ -473,7 +557,7 @@ static void try_swap(Joint *j, guint32 child)
         get_children(j, q, &j->old_q);
         exchange(&j->new_p, &j->old_p, child, other);
         exchange(&j->new_q, &j->old_q, other, child);
-        decide(j, p, q);
+        decide(j, p, q, 0);
 }
 
 /* Copies to the end of to the children that begin before child does, or those that do not; FALSE if
@@ -494,8 +578,11 @@ static gboolean add_part(const Joint *j, Children *to, const Children *from, gui
 /* From child on, two parents exchange all their children. */
 static void try_cross(Joint *j, guint32 child)
 {
-        guint32 p = j->parent[child], q = other_candidate(j, child);
+        guint32 p = j->parent[child], q;
+        gint32 gain;
 
+        if (!draw_candidate(j, child, &q, &gain))
+                return;
         get_children(j, p, &j->old_p);
         get_children(j, q, &j->old_q);
         j->new_p.n = j->new_q.n = 0;
@@ -503,7 +590,7 @@ static void try_cross(Joint *j, guint32 child)
         add_part(j, &j->new_q, &j->old_q, child, TRUE, q);
         if (add_part(j, &j->new_p, &j->old_q, child, FALSE, p) &&
             add_part(j, &j->new_q, &j->old_p, child, FALSE, q))
-                decide(j, p, q);
+                decide(j, p, q, gain);
 }
 
 static void sweep(Joint *j, guint times)
@@ -527,14 +614,8 @@ static void sweep(Joint *j, guint times)
 
 static void note_sample(Joint *j)
 {
-        for (guint32 i = 0; i < j->n_choice; i++) {
-                guint32 child = j->choice[i];
-                gsize k = j->candidates[child];
-
-                while (j->candidate[k] != j->parent[child])
-                        k++;
-                j->seen[k]++;
-        }
+        for (guint32 i = 0; i < j->n_choice; i++)
+                j->seen[find_parent(j, j->choice[i])]++;
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -577,10 +658,12 @@ static void sample(Joint *j)
                 if (round < FRESH_ROUNDS)
                         assign_in_time(j);
                 measure_all(j);
+                weigh_candidates(j);
                 sweep(j, SWEEPS);
         }
         learn(j, G_MAXUINT64);
         measure_all(j);
+        weigh_candidates(j);
         sweep(j, SETTLE);
         for (guint i = 0; i < SAMPLES; i++) {
                 sweep(j, SWEEPS_APART);
@@ -617,10 +700,13 @@ static void joint_init(Joint *j)
         j->parent = g_new(guint32, n_out);
         j->next = g_new(guint32, n_out);
         j->rank = g_new(guint32, n_out);
-        j->rest_row = g_new(guint32, j->node->n_callees);
-        delay_densities_init(&j->rest);
-        for (guint32 i = 0; i < j->node->n_callees; i++)
-                j->rest_row[i] = delay_densities_add_row(&j->rest, 0);
+        j->enter_row = g_new(guint32, j->node->n_callees);
+        j->reply_row = g_new(guint32, j->node->n_callees);
+        delay_densities_init(&j->bounds);
+        for (guint32 i = 0; i < j->node->n_callees; i++) {
+                j->enter_row[i] = delay_densities_add_row(&j->bounds, 0);
+                j->reply_row[i] = delay_densities_add_row(&j->bounds, 0);
+        }
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->log = g_new(gint32, n_in);
@@ -633,8 +719,9 @@ static void joint_init(Joint *j)
 static void joint_clear(Joint *j)
 {
         parent_walk_clear(&j->walk);
-        delay_densities_clear(&j->rest);
-        g_free(j->rest_row);
+        delay_densities_clear(&j->bounds);
+        g_free(j->enter_row);
+        g_free(j->reply_row);
         g_free(j->calls);
         g_free(j->parent);
         g_free(j->next);
@@ -644,6 +731,7 @@ static void joint_clear(Joint *j)
         g_free(j->log);
         g_free(j->crowd);
         g_free(j->candidate);
+        g_free(j->weight);
         g_free(j->seen);
         g_free(j->choice);
         g_free(j->alike);

@@ -363,6 +363,7 @@ static void joint_start(Joint *j, Nesting *n, const SmallNode *s, Candidates *ca
         memset(j->crowd, 0, s->node.n_in * sizeof *j->crowd);
         learn(j, G_MAXUINT64);
         measure_all(j);
+        weigh_candidates(j);
 }
 
 /* The logarithm of how likely an assignment is, as all its parents' walks. */
