@@ -52,10 +52,10 @@ void delay_densities_fade(DelayDensities *d)
                         d->count[row][bin] /= 2;
 }
 
-void delay_densities_count(DelayDensities *d, guint32 row, guint bin)
+void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)
 {
         for (; row != 0; row = d->backoff[row])
-                d->count[row][bin] += DENSITY_COUNT;
+                d->count[row][bin] += count;
 }
 
 /* The mean of each bin and of reach bins to either side; of those there are at an end. */

@@ -53,8 +53,8 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
 /* Halves what was seen so far. */
 void delay_densities_fade(DelayDensities *d);
 
-/* One more delay was seen, which counts for a row and those that it leans on. */
-void delay_densities_count(DelayDensities *d, guint32 row, guint bin);
+/* A delay was seen, DENSITY_COUNT for one, which counts for a row and those that it leans on. */
+void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);
 
 /* Makes densities of the counts. */
 void delay_densities_learn(DelayDensities *d);

@@ -27,9 +27,10 @@ enum {
         CALM_ROUNDS = 18, /* until all parents are learned from */
         SETTLE = 8,       /* sweeps after the last round */
         SAMPLES = 50,
-        SWEEPS_APART = 4, /* samples */
-        MOST_WEIGHT = 255,
-        REMEMBERED = 16, /* earlier children that the first assignment looks at */
+        SWEEPS_APART = 4,   /* samples */
+        BOUNDS_ROUNDS = 12, /* before the first assignment */
+        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
+        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
 };
 
 /* The children of a parent, in order of start. */
@@ -117,59 +118,127 @@ static inline gboolean may_be(const Joint *j, guint32 child, guint32 parent)
                p->call != c->call;
 }
 
-/* --- the first assignment -------------------------------------------------- */
+/* --- bounds: since a parent's enter, until its reply ------------------------ */
 
-/* A candidate, judged by what it was given so far. */
-typedef struct {
-        guint32 against; /* children of the same callee, and whether it waits for one */
-        gint64 latest;   /* of its events */
-} Readiness;
-
-static Readiness readiness(const Joint *j, guint32 parent, const guint32 *last,
-                           const guint32 *before, const WalkCall *child)
+static void count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
 {
-        Readiness r = { 0, j->node->in[parent].enter };
-        guint32 k = last[parent];
+        const WalkCall *call = &j->calls[child];
+        const CallIn *in = &j->node->in[parent];
+
+        delay_densities_count(&j->bounds, j->enter_row[call->callee],
+                              density_bin(call->start - in->enter), count);
+        delay_densities_count(&j->bounds, j->reply_row[call->callee],
+                              density_bin(in->reply - call->end), count);
+}
+
+/* Weighs the candidates of each call by how usual its delays are since their enter and until
+ * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
+static void weigh_candidates(Joint *j)
+{
+        double power[128] = { MOST_WEIGHT };
+
+        for (guint i = 1; i < G_N_ELEMENTS(power); i++)
+                power[i] = power[i - 1] * 0.939413062813476; /* e^(-1/16) */
+        for (guint32 i = 0; i < j->n_choice; i++) {
+                guint32 child = j->choice[i], sum = 0;
+                const WalkCall *call = &j->calls[child];
+                const gint16 *since = j->bounds.log[j->enter_row[call->callee]];
+                const gint16 *until = j->bounds.log[j->reply_row[call->callee]];
+                gsize first = j->candidates[child], end = j->candidates[child + 1];
+                gint32 best = G_MININT32;
+
+                for (gsize k = first; k < end; k++) {
+                        const CallIn *in = &j->node->in[j->candidate[k]];
+                        gint32 log = since[density_bin(call->start - in->enter)] +
+                                     until[density_bin(in->reply - call->end)];
+
+                        j->weight[k] = (guint32)log;
+                        best = MAX(best, log);
+                }
+                for (gsize k = first; k < end; k++) {
+                        guint32 below = (guint32)(best - (gint32)j->weight[k]) / (LOG_UNIT / 16);
+
+                        sum += 1 + (guint32)power[MIN(below, G_N_ELEMENTS(power) - 1)];
+                        j->weight[k] = sum;
+                }
+        }
+}
+
+static inline guint32 weight_of(const Joint *j, guint32 child, gsize k)
+{
+        return j->weight[k] - (k > j->candidates[child] ? j->weight[k - 1] : 0);
+}
+
+/* --- the first assignment --------------------------------------------------- */
+
+/* Learns bounds where nothing is known of parents, by expectation maximisation: each call counts
+ * for all its candidates, first alike, then as their weights are. */
+static void learn_bounds(Joint *j)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        j->weight[k] = 1 + k - j->candidates[i];
+        for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
+                delay_densities_fade(&j->bounds);
+                for (guint32 i = 0; i < j->node->n_out; i++) {
+                        gsize end = j->candidates[i + 1];
+
+                        for (gsize k = j->candidates[i]; k < end; k++)
+                                count_bounds(j, i, j->candidate[k],
+                                             weight_of(j, i, k) * DENSITY_COUNT /
+                                                     j->weight[end - 1]);
+                }
+                delay_densities_learn(&j->bounds);
+                weigh_candidates(j);
+        }
+}
+
+/* What speaks against a parent of child, by the children it was given so far: each to the same
+ * callee, and that it waits for one. last is the latest by parent, before the one before by child.
+ */
+static guint32 count_against(const Joint *j, guint32 child, guint32 parent, const guint32 *last,
+                             const guint32 *before)
+{
+        guint32 k = last[parent], same = 0;
         gboolean waits = FALSE;
 
         for (guint32 i = 0; i < REMEMBERED && k != NO_PARENT; i++, k = before[k]) {
-                r.against += 2 * (j->calls[k].callee == child->callee);
-                waits |= j->calls[k].end > child->start;
-                r.latest = MAX(r.latest, j->calls[k].end);
+                same += j->calls[k].callee == j->calls[child].callee;
+                waits |= j->calls[k].end > j->calls[child].start;
         }
-        r.against += waits;
-        return r;
+        return 2 * same + waits;
 }
 
-/* Each call to the candidate with the fewest calls to the same callee, of those the one
- * that has done nothing for longest. */
+/* Each call, in order, to the candidate with the most weight and the least against it. */
 static void assign_first(Joint *j)
 {
         guint32 n_out = j->node->n_out, n_in = j->node->n_in;
         g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
 
+        learn_bounds(j);
         memset(last, 0xff, n_in * sizeof *last);
         memset(j->first, 0xff, n_in * sizeof *j->first);
         for (guint32 i = 0; i < n_out; i++) {
-                Readiness best = { G_MAXUINT32, G_MAXINT64 };
+                guint32 parent = NO_PARENT;
+                double best = 0;
 
-                j->parent[i] = j->next[i] = NO_PARENT;
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        guint32 p = j->candidate[k];
-                        Readiness r = readiness(j, p, last, before, &j->calls[i]);
+                        guint32 against = count_against(j, i, j->candidate[k], last, before);
+                        double score = weight_of(j, i, k) / (1.0 + 4 * against);
 
-                        if (r.against < best.against ||
-                            (r.against == best.against && r.latest < best.latest)) {
-                                best = r;
-                                j->parent[i] = p;
+                        if (score > best) {
+                                best = score;
+                                parent = j->candidate[k];
                         }
                 }
-                if (j->parent[i] == NO_PARENT)
+                j->parent[i] = parent;
+                j->next[i] = NO_PARENT;
+                if (parent == NO_PARENT)
                         continue;
-                before[i] = last[j->parent[i]];
-                last[j->parent[i]] = i;
+                before[i] = last[parent];
+                last[parent] = i;
                 if (before[i] == NO_PARENT)
-                        j->first[j->parent[i]] = i;
+                        j->first[parent] = i;
                 else
                         j->next[before[i]] = i;
         }
@@ -383,20 +452,6 @@ static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
         return crowds[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
-static void count_bounds(Joint *j, guint32 parent, const Children *c)
-{
-        const CallIn *in = &j->node->in[parent];
-
-        for (guint32 i = 0; i < c->n; i++) {
-                const WalkCall *call = &j->calls[c->child[i]];
-
-                delay_densities_count(&j->bounds, j->enter_row[call->callee],
-                                      density_bin(call->start - in->enter));
-                delay_densities_count(&j->bounds, j->reply_row[call->callee],
-                                      density_bin(in->reply - call->end));
-        }
-}
-
 static void learn(Joint *j, guint64 calm)
 {
         parent_walk_fade(&j->walk);
@@ -406,51 +461,14 @@ static void learn(Joint *j, guint64 calm)
                         continue;
                 get_children(j, p, &j->old_p);
                 parent_walk_count(&j->walk, j->events, run(j, p, &j->old_p));
-                count_bounds(j, p, &j->old_p);
+                for (guint32 i = 0; i < j->old_p.n; i++)
+                        count_bounds(j, j->old_p.child[i], p, DENSITY_COUNT);
         }
         parent_walk_learn(&j->walk);
         delay_densities_learn(&j->bounds);
 }
 
 /* --- sampling -------------------------------------------------------------- */
-
-/* Weighs the candidates of each call by how usual its delays are since their enter and until
- * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
-static void weigh_candidates(Joint *j)
-{
-        double power[128] = { MOST_WEIGHT };
-
-        for (guint i = 1; i < G_N_ELEMENTS(power); i++)
-                power[i] = power[i - 1] * 0.939413062813476; /* e^(-1/16) */
-        for (guint32 i = 0; i < j->n_choice; i++) {
-                guint32 child = j->choice[i], sum = 0;
-                const WalkCall *call = &j->calls[child];
-                const gint16 *since = j->bounds.log[j->enter_row[call->callee]];
-                const gint16 *until = j->bounds.log[j->reply_row[call->callee]];
-                gsize first = j->candidates[child], end = j->candidates[child + 1];
-                gint32 best = G_MININT32;
-
-                for (gsize k = first; k < end; k++) {
-                        const CallIn *in = &j->node->in[j->candidate[k]];
-                        gint32 log = since[density_bin(call->start - in->enter)] +
-                                     until[density_bin(in->reply - call->end)];
-
-                        j->weight[k] = (guint32)log;
-                        best = MAX(best, log);
-                }
-                for (gsize k = first; k < end; k++) {
-                        guint32 below = (guint32)(best - (gint32)j->weight[k]) / (LOG_UNIT / 16);
-
-                        sum += 1 + (guint32)power[MIN(below, G_N_ELEMENTS(power) - 1)];
-                        j->weight[k] = sum;
-                }
-        }
-}
-
-static inline guint32 weight_of(const Joint *j, guint32 child, gsize k)
-{
-        return j->weight[k] - (k > j->candidates[child] ? j->weight[k - 1] : 0);
-}
 
 /* Where in candidate the parent of child is. */
 static gsize find_parent(const Joint *j, guint32 child)
@@ -649,6 +667,7 @@ static void sample(Joint *j)
         g_autofree guint64 *crowds = NULL;
 
         list_choices(j);
+        assign_first(j);
         find_crowds(j);
         crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
@@ -748,7 +767,6 @@ void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candida
 
         joint_init(&j);
         find_candidates(n, &j, candidates);
-        assign_first(&j);
         if (j.n_choice > 0)
                 sample(&j);
         set_causes(n, &j, candidates->cycles);

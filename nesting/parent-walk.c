@@ -351,7 +351,8 @@ void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n)
                 guint32 step = events[i].step;
 
                 if (events[i].bin != NO_DELAY)
-                        delay_densities_count(&w->delays, own_row(w, step), events[i].bin);
+                        delay_densities_count(&w->delays, own_row(w, step), events[i].bin,
+                                              DENSITY_COUNT);
                 for (;; step = w->steps[step].backoff) {
                         w->steps[step].count += DENSITY_COUNT;
                         w->states[w->steps[step].state].count += DENSITY_COUNT;

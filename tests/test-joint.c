@@ -52,8 +52,8 @@ static void test_density(void)
         rare = delay_densities_add_row(&d, general);
         often = delay_densities_add_row(&d, general);
         for (guint i = 0; i < 5000; i++)
-                delay_densities_count(&d, often, slow);
-        delay_densities_count(&d, rare, fast);
+                delay_densities_count(&d, often, slow, DENSITY_COUNT);
+        delay_densities_count(&d, rare, fast, DENSITY_COUNT);
         delay_densities_learn(&d);
         for (guint32 row = 0; row < d.n; row++)
                 g_assert_cmpfloat_with_epsilon(mass(&d, row, 0, DENSITY_BINS), 1, 0.01);
@@ -357,8 +357,8 @@ static void joint_start(Joint *j, Nesting *n, const SmallNode *s, Candidates *ca
         *j = (Joint){ .node = &s->node, .random = { 1 } };
         joint_init(j);
         find_candidates(n, j, candidates);
-        assign_first(j);
         list_choices(j);
+        assign_first(j);
         parent_walk_init(&j->walk, s->node.n_callers, s->node.n_callees);
         memset(j->crowd, 0, s->node.n_in * sizeof *j->crowd);
         learn(j, G_MAXUINT64);
