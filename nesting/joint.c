@@ -457,10 +457,13 @@ static void learn(Joint *j, guint64 calm)
         parent_walk_fade(&j->walk);
         delay_densities_fade(&j->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
+                guint32 n;
+
                 if (j->crowd[p] > calm)
                         continue;
                 get_children(j, p, &j->old_p);
-                parent_walk_count(&j->walk, j->events, run(j, p, &j->old_p));
+                n = run(j, p, &j->old_p); /* may move the events */
+                parent_walk_count(&j->walk, j->events, n);
                 for (guint32 i = 0; i < j->old_p.n; i++)
                         count_bounds(j, j->old_p.child[i], p, DENSITY_COUNT);
         }
