@@ -33,7 +33,7 @@ char *account_summary(const Account *account)
         GString *text = g_string_new(NULL);
         guint64 unused = n[ACCOUNT_BAD_TIME] + n[ACCOUNT_NOT_IP] + n[ACCOUNT_BAD_LINK] +
                          n[ACCOUNT_BAD_IP] + n[ACCOUNT_BAD_TRANSPORT] + n[ACCOUNT_NOT_TRANSPORT] +
-                         n[ACCOUNT_GROUP] + n[ACCOUNT_FRAGMENTS_LOST];
+                         n[ACCOUNT_GROUP] + n[ACCOUNT_TOO_DEEP] + n[ACCOUNT_FRAGMENTS_LOST];
         append_count(text, n[ACCOUNT_PACKETS], "packet", "packets");
         g_string_append(text, ", ");
         append_count(text, n[ACCOUNT_CONNECTIONS], "connection", "connections");
@@ -57,6 +57,17 @@ char *account_summary(const Account *account)
         append_any(text, n[ACCOUNT_DROPPED_INTERFACE], "dropped by the interface",
                    "dropped by the interface");
         return g_string_free(text, FALSE);
+}
+
+Fitness account_fitness(const guint64 *n, const Account *account)
+{
+        return (Fitness){ .calls = n[ACCOUNT_CALLS],
+                          .returns = n[ACCOUNT_RETURNS],
+                          .one_way = n[ACCOUNT_ONE_WAY],
+                          .packets = n[ACCOUNT_PACKETS],
+                          .lost = n[ACCOUNT_DROPPED_KERNEL] + n[ACCOUNT_DROPPED_INTERFACE] +
+                                  n[ACCOUNT_HOLES],
+                          .one_sided = account->tcp_one_sided > 0 && account->tcp_two_sided == 0 };
 }
 
 /* The three ports with the most of them: " --proto 5432=generic ...". */

@@ -8,19 +8,21 @@
 #ifndef RAVEL_ACCOUNT_H
 #define RAVEL_ACCOUNT_H
 
-#include <glib.h>
+#include "tracefmt/fitness.h"
 
 /* Name, key of the fact in the trace. The order is that of the facts. */
 #define ACCOUNT_ENTRIES(X)                                                                         \
         X(PACKETS, "packets")                                                                      \
         X(PACKETS_CUT, "packets cut by the snapshot length")                                       \
-        X(BAD_TIME, "packets not used: impossible time stamp")                                     \
+        X(BAD_TIME, "packets not used: no or impossible time stamp")                               \
         X(NOT_IP, "packets not used: not IP")                                                      \
         X(BAD_LINK, "packets not used: link-layer header broken or cut")                           \
         X(BAD_IP, "packets not used: IP header broken or cut")                                     \
         X(BAD_TRANSPORT, "packets not used: TCP or UDP header broken or cut")                      \
         X(NOT_TRANSPORT, "packets not used: neither TCP nor UDP")                                  \
         X(GROUP, "packets not used: to a group address")                                           \
+        X(TOO_DEEP, "packets not used: too many tunnels in one another")                           \
+        X(TUNNELLED, "packets in tunnels")                                                         \
         X(FRAGMENTS, "fragments")                                                                  \
         X(FRAGMENTS_LOST, "fragments not used: datagram incomplete")                               \
         X(CONNECTIONS, "connections")                                                              \
@@ -31,8 +33,11 @@
         X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
         X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
+        X(TRANSLATED, "connections not used: seen before and after address translation")           \
+        X(TRANSLATED_SEGMENTS, "segments not used: seen before and after address translation")     \
         X(NO_PAYLOAD, "segments without payload")                                                  \
         X(REPEATED, "segments not used: repeated")                                                 \
+        X(COPIES, "datagrams not used: repeated")                                                  \
         X(HOLES, "holes skipped")                                                                  \
         X(HOLE_BYTES, "bytes in holes")                                                            \
         X(CALLS, "calls")                                                                          \
@@ -78,6 +83,10 @@ const char *account_key(AccountEntry entry);
 
 /* One line for a user: "12 packets: 4 calls, ...". Newly allocated. */
 char *account_summary(const Account *account);
+
+/* What the messages are fit for, as far as a capture can tell, by the N_ACCOUNT counts
+ * of all or some of it. */
+Fitness account_fitness(const guint64 *count, const Account *account);
 
 /* Where the capture will not do: one sentence each on why, and what to do about
  * it, NULL-terminated. Empty where nothing is wrong. Free with g_strfreev(). */

@@ -5,6 +5,8 @@
 
 #include "capture/connection.h"
 #include "capture/link-layer.h"
+#include "capture/streams.h"
+#include "capture/tunnel.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
@@ -16,7 +18,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureContext context;
-        IpFragments *fragments;
+        IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
         Stamp now;        /* the latest time, the number of the last packet */
         gboolean started; /* there was a packet */
@@ -33,9 +35,10 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account,
+        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(),
                                        options->labels ? g_string_new(NULL) : NULL };
-        c->fragments = ip_fragments_new();
+        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
+                c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
         return c;
@@ -46,7 +49,9 @@ void capture_free(Capture *c)
         if (!c)
                 return;
         connection_table_free(c->connections);
-        ip_fragments_free(c->fragments);
+        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
+                ip_fragments_free(c->fragments[depth]);
+        stream_pool_free(c->context.streams);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
@@ -65,6 +70,9 @@ static AccountEntry add_udp(Capture *c, const IpPacket *ip, Stamp stamp)
         length = length == 0 ? ip->length : MIN(length, ip->length);
         if (length < 8)
                 return ACCOUNT_BAD_TRANSPORT;
+        if (c->options.learned)
+                learned_names_add_datagram(c->options.learned, ip->payload + 8,
+                                           MIN(ip->captured, length) - 8);
         connection_table_add_udp(c->connections, ip, read_u16(ip->payload),
                                  read_u16(ip->payload + 2), ip->payload + 8,
                                  MIN(ip->captured, length) - 8, length - 8, stamp);
@@ -82,21 +90,48 @@ static AccountEntry add_ip(Capture *c, const IpPacket *ip, Stamp stamp)
                 return add_udp(c, ip, stamp);
         if (!tcp_decode(ip->payload, ip->captured, ip->length, &segment))
                 return ACCOUNT_BAD_TRANSPORT;
+        if (c->options.learned)
+                learned_names_add_segment(c->options.learned, ip->destination, segment.payload,
+                                          segment.captured);
         connection_table_add_tcp(c->connections, ip, &segment, stamp);
         return ACCOUNT_NONE;
 }
 
+/* A packet in a tunnel, and so on inwards. Each depth has its own fragments, since
+ * what one puts together the next reads. */
 static AccountEntry decode(Capture *c, const Packet *packet, Stamp stamp)
 {
         Cursor frame = cursor(packet->bytes, packet->captured);
-        IpPacket ip;
-        AccountEntry reason = link_layer_decode(packet->link_type, &frame);
-        if (reason != ACCOUNT_NONE)
-                return reason;
-        reason = ip_decode(c->fragments, frame.at, cursor_left(&frame),
-                           cursor_left(&frame) + (packet->length - packet->captured), stamp.time,
-                           &ip, &c->account);
-        return reason == ACCOUNT_NONE ? add_ip(c, &ip, stamp) : reason;
+        gsize missing = packet->length - packet->captured;
+        int link_type = packet->link_type;
+        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++) {
+                IpPacket ip;
+                AccountEntry reason = link_layer_decode(link_type, &frame);
+                if (reason == ACCOUNT_NONE)
+                        reason = ip_decode(c->fragments[depth], frame.at, cursor_left(&frame),
+                                           cursor_left(&frame) + missing, stamp.time, &ip,
+                                           &c->account);
+                if (reason != ACCOUNT_NONE)
+                        return reason;
+                switch (tunnel_decode(&ip, &link_type, &frame, &reason)) {
+                case TUNNEL_NONE:
+                        return add_ip(c, &ip, stamp);
+                case TUNNEL_OTHER:
+                        return reason;
+                case TUNNEL_FRAME:
+                        break;
+                }
+                missing = ip.length - ip.captured;
+                if (depth == 0)
+                        account_add(&c->account, ACCOUNT_TUNNELLED);
+        }
+        return ACCOUNT_TOO_DEEP;
+}
+
+static void fragments_flush(Capture *c)
+{
+        for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
+                ip_fragments_flush(c->fragments[depth], &c->account);
 }
 
 static void settle_overdue(Capture *c)
@@ -110,7 +145,7 @@ static void start_anew(Capture *c)
 {
         account_add(&c->account, ACCOUNT_CLOCK_STEPS);
         connection_table_flush(c->connections, c->now);
-        ip_fragments_flush(c->fragments, &c->account);
+        fragments_flush(c);
         sequencer_start_anew(c->sequencer);
 }
 
@@ -149,7 +184,7 @@ void capture_idle(Capture *c, gint64 time)
 void capture_finish(Capture *c)
 {
         connection_table_flush(c->connections, c->now);
-        ip_fragments_flush(c->fragments, &c->account);
+        fragments_flush(c);
         c->flush = TRUE;
 }
 

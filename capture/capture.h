@@ -10,6 +10,7 @@
 #define RAVEL_CAPTURE_H
 
 #include "capture/account.h"
+#include "capture/learned-names.h"
 #include "capture/node-names.h"
 #include "capture/protocol.h"
 #include "tracefmt/message.h"
@@ -23,6 +24,7 @@ typedef struct {
         gint64 disorder;
         gboolean labels;        /* add label= with a call's operation name */
         const char *host;       /* the node on which the packets were captured, or NULL */
+        LearnedNames *learned;  /* where to note names that packets tell; borrowed, or NULL */
         const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */
 } CaptureOptions;
 

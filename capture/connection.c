@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/exchange.h"
+#include "capture/streams.h"
 
 enum {
         MAX_CONNECTIONS = 100000,
@@ -15,10 +16,13 @@ enum {
         UDP_PATIENCE = 30,
         /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
         FIRST_CLIENT_PORT = 32768,
+        MAX_OPENINGS = 4096,  /* of which another form may be seen; a power of 2 */
+        RECENT_DATAGRAMS = 4, /* of a conversation, among which a copy is looked for */
 };
 
-/* What an OpenItem belongs to. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD };
+/* ns within which the copies of a datagram come that is captured at several points.
+ * Whoever sends the same again on purpose waits for longer. */
+#define COPY_TIME G_GINT64_CONSTANT(1000000)
 
 /* How it is known who calls, the surest first. */
 typedef enum {
@@ -30,20 +34,35 @@ typedef enum {
         BY_NOTHING
 } Evidence;
 
+/* ns within which the forms of a connection open that stand before and after address
+ * translation. */
+#define TRANSLATION_TIME G_GINT64_CONSTANT(1000000000)
+
+typedef struct {
+        guint64 hash; /* of side, length and bytes */
+        gint64 time;  /* when it was seen first */
+} Datagram;
+
 typedef struct Connection Connection;
 struct Connection {
         Connection *chain;         /* in its bucket; or the next free one */
         Connection *older, *newer; /* in its list of silence */
         Address address[2];        /* the lower first, with its port */
         guint16 port[2];
-        guint8 protocol; /* IP_TCP or IP_UDP */
-        guint8 patient;  /* on which list */
-        guint8 payload;  /* a bit a side: it has sent some */
-        guint8 evidence; /* Evidence */
-        guint32 asked;   /* how many servers were known when there was none */
-        gint64 seen;     /* in seconds */
-        OpenItem held;   /* open while segments wait */
+        guint8 protocol;   /* IP_TCP or IP_UDP */
+        guint8 patient;    /* on which list */
+        guint8 payload;    /* a bit a side: it has sent some */
+        guint8 evidence;   /* Evidence */
+        guint8 translated; /* another connection is the same, and counts */
+        guint8 syn_seen;   /* it was the first segment */
+        guint32 asked;     /* how many servers were known when there was none */
+        gint64 seen;       /* in seconds */
+        OpenItem held;     /* open while segments wait */
         TcpConnection tcp;
+        Datagram recent[RECENT_DATAGRAMS];  /* UDP: a ring */
+        guint8 n_recent;                    /* how many were put into it, wrapping */
+        guint64 opening;                    /* a hash of what translation leaves alike, or 0 */
+        Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
         Exchange exchange;
 };
 
@@ -60,6 +79,7 @@ struct ConnectionTable {
         Connection *free;
         SilenceList lists[2]; /* those soon to be forgotten, and the patient */
         TcpTotals totals;
+        Connection *openings[MAX_OPENINGS]; /* by hash of their opening; may be gone since */
         guint64 seed;
         guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
         gsize n_servers;
@@ -248,7 +268,7 @@ static void client_find_late(const ConnectionTable *t, Connection *c)
 
 /* A conversation begins; the segment is the first that was seen of it. */
 static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment *segment,
-                             guint side)
+                             guint side, Stamp stamp)
 {
         Account *account = t->context->account;
         gboolean start_seen = segment && (segment->flags & TCP_SYN);
@@ -268,6 +288,10 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         if (protocol && protocol != &protocol_generic && protocol->datagrams != !segment)
                 protocol = NULL;
         c->payload = 0;
+        c->translated = FALSE;
+        c->opening = 0;
+        c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
+        c->client_opened = c->server_opened = stamp;
         memset(&c->tcp, 0, sizeof c->tcp);
         exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
         for (guint i = 0; i < 2; i++)
@@ -321,6 +345,7 @@ static void connection_remove(ConnectionTable *t, Connection *c)
                 place = &(*place)->chain;
         *place = c->chain;
         list_remove(t, c);
+        c->opening = 0;
         c->chain = t->free;
         t->free = c;
         t->n--;
@@ -378,6 +403,54 @@ static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
         return c;
 }
 
+/* --- address translation ----------------------------------------------------- */
+
+/* c is kept under other addresses too, by a translator that both sides of were seen. The
+ * SYN came to it from the true client's address, and left it for the true server's. */
+static void translation_add(ConnectionTable *t, Connection *kept, Connection *c, guint server)
+{
+        guint kept_server = kept->exchange.pairing.client == 0 ? 1 : 0;
+        Pairing *to = &kept->exchange.pairing;
+        const Pairing *from = &c->exchange.pairing;
+        c->translated = TRUE;
+        t->context->account->count[ACCOUNT_CONNECTIONS]--;
+        account_add(t->context->account, ACCOUNT_TRANSLATED);
+        if (kept->payload || !kept->syn_seen || !c->syn_seen)
+                return; /* too late to change names, or not known to what */
+        if (stamp_before(c->client_opened, kept->client_opened)) {
+                to->node[!kept_server] = from->node[!server];
+                to->port[!kept_server] = from->port[!server];
+                kept->client_opened = c->client_opened;
+        }
+        if (stamp_before(kept->server_opened, c->server_opened)) {
+                to->node[kept_server] = from->node[server];
+                to->port[kept_server] = from->port[server];
+                kept->server_opened = c->server_opened;
+        }
+}
+
+/* The segment answers a SYN: server has accepted the connection. Translation of addresses
+ * leaves both initial sequence numbers and both timestamps as they are. Made captures have
+ * sequence numbers alike that are not, so without timestamps nothing is decided. */
+static void opening_seen(ConnectionTable *t, Connection *c, guint server, const TcpSegment *segment,
+                         Stamp stamp)
+{
+        guint64 stamps;
+        server_add(t, c->address[server], c->port[server]);
+        if (c->opening || c->translated || c->payload || !tcp_timestamps(segment, &stamps))
+                return;
+        guint64 opening = mix(mix(0, (guint64)segment->ack << 32 | segment->seq), stamps);
+        Connection **place = &t->openings[opening & (MAX_OPENINGS - 1)];
+        Connection *kept = *place;
+        if (kept && kept != c && kept->opening == opening &&
+            stamp.time - kept->server_opened.time < TRANSLATION_TIME) {
+                translation_add(t, kept, c, server);
+                return;
+        }
+        c->opening = opening;
+        *place = c;
+}
+
 static void held_update(ConnectionTable *t, Connection *c)
 {
         gint64 since;
@@ -430,13 +503,19 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 if (segment->flags & TCP_RST)
                         return; /* of nothing that is known */
                 c = connection_new(t, address, port, IP_TCP, stamp);
-                connection_begin(t, c, segment, side);
+                connection_begin(t, c, segment, side, stamp);
         } else if (tcp_is_new(&c->tcp, side, segment)) {
                 connection_finish(t, c, stamp);
-                connection_begin(t, c, segment, side);
+                connection_begin(t, c, segment, side, stamp);
         }
         if ((segment->flags & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
-                server_add(t, ip->source, segment->source_port);
+                opening_seen(t, c, side, segment, stamp);
+        if (c->translated) {
+                account_add(t->context->account, ACCOUNT_TRANSLATED_SEGMENTS);
+                c->tcp.closed |= (segment->flags & (TCP_FIN | TCP_RST)) != 0;
+                connection_touch(t, c, stamp.time / 1000000000);
+                return;
+        }
         client_find_late(t, c);
         if (segment->length == 0)
                 account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
@@ -450,6 +529,29 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         connection_touch(t, c, stamp.time / 1000000000);
 }
 
+static guint64 datagram_hash(const ConnectionTable *t, guint side, const guint8 *bytes, gsize n,
+                             gsize length)
+{
+        guint64 h = mix(mix(t->seed, side), length);
+        for (; n >= 8; bytes += 8, n -= 8)
+                h = mix(h, read_u64(bytes));
+        for (; n > 0; bytes++, n--)
+                h = mix(h, *bytes);
+        return h;
+}
+
+/* Whether the datagram was just captured at another point; remembers it if not. */
+static gboolean datagram_is_copy(Connection *c, guint64 hash, gint64 time)
+{
+        for (guint i = 0; i < RECENT_DATAGRAMS; i++) {
+                const Datagram *d = &c->recent[i];
+                if (d->hash == hash && ABS(time - d->time) < COPY_TIME)
+                        return TRUE;
+        }
+        c->recent[c->n_recent++ % RECENT_DATAGRAMS] = (Datagram){ hash, time };
+        return FALSE;
+}
+
 void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
                               guint16 destination_port, const guint8 *bytes, gsize n, gsize length,
                               Stamp stamp)
@@ -460,7 +562,11 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
         Connection *c = connection_find(t, ip, source_port, destination_port, address, port, &side);
         if (!c) {
                 c = connection_new(t, address, port, IP_UDP, stamp);
-                connection_begin(t, c, NULL, side);
+                connection_begin(t, c, NULL, side, stamp);
+        }
+        if (datagram_is_copy(c, datagram_hash(t, side, bytes, n, length), stamp.time)) {
+                account_add(t->context->account, ACCOUNT_COPIES);
+                return;
         }
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
         connection_touch(t, c, stamp.time / 1000000000);
@@ -477,6 +583,8 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 TcpSink sink = sink_for(&user);
                 tcp_settle(&c->tcp, item->time, &sink, &t->totals);
                 held_update(t, c);
+        } else if (item->kind == ITEM_STREAM) {
+                streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {
                 Connection *c = CONTAINER(Connection, exchange.pairing.message[0].item, item);
                 exchange_settle(&c->exchange, 0, now, t->context);

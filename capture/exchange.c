@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "capture/streams.h"
+
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
         MAX_PROBES = 16,     /* runs that are shown to every protocol */
@@ -21,14 +23,16 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
 
 /* --- the generic rule ------------------------------------------------------ */
 
-static MessageKind run_kind(const Exchange *x, guint side)
+/* first: no run was seen before on a connection that was open before the capture, so one
+ * that answers nothing is what is left of a return. */
+static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
 {
         const Pairing *p = &x->pairing;
         if (p->client == NO_SIDE)
                 return KIND_ONE_WAY;
         if (p->client == side)
                 return KIND_CALL;
-        return p->n_calls > 0 ? KIND_RETURN : KIND_ONE_WAY;
+        return p->n_calls > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
 }
 
 /* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. */
@@ -37,6 +41,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
 {
         Pairing *p = &x->pairing;
         MessageInProgress *m = &p->message[side];
+        gboolean first = x->run == NO_SIDE && !x->start_seen && !x->parsed;
         if (x->run != side) {
                 if (x->run != NO_SIDE)
                         pairing_end(p, x->run, now, context);
@@ -51,7 +56,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
         if (m->kind == KIND_UNKNOWN && m->seen)
-                pairing_begin(p, side, run_kind(x, side), END_BY_SILENCE, NULL, now, context);
+                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now, context);
 }
 
 /* The buffered bytes of side are no protocol's. */
@@ -78,6 +83,7 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                 memset(s->state, 0, sizeof s->state);
                 s->skip = 0;
                 s->lost = FALSE;
+                s->part = 0;
                 if (m->open && m->kind != KIND_UNKNOWN)
                         pairing_end(&x->pairing, side, now, context);
                 if (protocol)
@@ -128,6 +134,27 @@ static void settle_before_call(Exchange *x, guint side, Stamp now, const Capture
                 pairing_forget_calls(&x->pairing, context);
 }
 
+/* A part of a message begins. The open message only tells when its bytes were seen. */
+static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
+                       const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        ExchangeSide *s = &x->side[side];
+        Parsed control = { .keyed = TRUE, .key = parsed->key };
+        MessageKind kind = parsed->kind;
+        if (kind == KIND_BY_SIDE && (x->parsed || x->start_seen))
+                kind = side == p->client ? KIND_CALL : KIND_RETURN;
+        pairing_begin(p, side, KIND_CONTROL, END_BY_CONTENT, &control, now, context);
+        if (kind != KIND_CALL && kind != KIND_RETURN) {
+                account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
+                return;
+        }
+        s->part = parsed->part;
+        s->part_kind = (guint8)kind;
+        streams_part_begin(p, side, kind, parsed->part, parsed->key, p->message[side].first,
+                           context);
+}
+
 /* FALSE: the message is not of a kind that this side may send. */
 static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
                               const CaptureContext *context)
@@ -141,6 +168,10 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
                 p->client = (guint8)client;
                 x->parsed = TRUE;
         }
+        if (parsed->part) {
+                part_begin(x, side, parsed, now, context);
+                return TRUE;
+        }
         if (parsed->kind == KIND_CALL)
                 settle_before_call(x, side, now, context);
         else if (parsed->kind == KIND_RETURN && x->side[!side].lost)
@@ -152,7 +183,14 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
 static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
                         const CaptureContext *context)
 {
-        if (x->pairing.message[side].kind == KIND_NOTHING)
+        ExchangeSide *s = &x->side[side];
+        MessageInProgress *m = &x->pairing.message[side];
+        if (s->part) {
+                streams_part_end(&x->pairing, side, s->part_kind, s->part, m->number, m->last,
+                                 context);
+                s->part = 0;
+        }
+        if (m->kind == KIND_NOTHING || m->kind == KIND_CONTROL)
                 pairing_abandon(&x->pairing, side);
         else
                 pairing_end(&x->pairing, side, now, context);
@@ -185,6 +223,7 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
         s->lost = TRUE;
+        s->part = 0;
         s->skip = 0;
         s->buffered = 0;
         if (!m->open)
@@ -290,7 +329,7 @@ static const Protocol *probe(const guint8 *data, gsize n, gboolean whole, gboole
                 if (protocols[i]->datagrams != datagrams)
                         continue;
                 ParseStatus status =
-                        protocols[i]->parse(state, CALL_NONE, data, n, whole, NULL, &parsed);
+                        protocols[i]->parse(state, CALL_PROBE, data, n, whole, NULL, &parsed);
                 if (status != PARSE_NOT_MINE && parsed.length > 0 && parsed.kind != KIND_NOTHING)
                         return protocols[i];
                 *more |= status == PARSE_MORE;
@@ -430,7 +469,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp
                 run_extend(x, side, s->seq, stamp, now, context);
                 if (stamp)
                         x->protocol = &protocol_generic;
-        } else if (skipped < n && stamp && !s->lost) {
+        } else if (skipped < n && stamp && !s->lost && !p->streams) {
                 give_up_parsing(x, side, s->seq, *stamp, context);
         } else if (skipped < n && !s->lost) {
                 if (side == p->client && !p->pipelined && !p->message[side].open)
@@ -456,6 +495,8 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
                 }
         }
         pairing_end(&x->pairing, side, stamp, context);
+        streams_side_end(&x->pairing, side, stamp, context);
+        s->part = 0;
         memset(s->state, 0, sizeof s->state);
         s->skip = 0;
         side_drop_buffer(s);
@@ -521,6 +562,7 @@ void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
                     (m->kind != KIND_RETURN || m->end != END_BY_CONTENT))
                         pairing_end(p, side, m->last, context);
         }
+        streams_clear(p, context);
         pairing_clear(p, context);
         side_drop_buffer(&x->side[0]);
         side_drop_buffer(&x->side[1]);

@@ -25,7 +25,8 @@ typedef struct {
         guint64 skip;                           /* bytes that need not be shown to the parser */
         guint64 state[PROTOCOL_STATE_SIZE / 8]; /* the parser's */
         guint8 ends_after_skip, switches_after_skip;
-        guint8 lost; /* after a hole: looks for a message boundary */
+        guint8 lost;            /* after a hole: looks for a message boundary */
+        guint8 part, part_kind; /* of the open message: PartFlags and MessageKind */
 } ExchangeSide;
 
 typedef struct {

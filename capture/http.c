@@ -28,6 +28,7 @@ typedef struct {
         guint8 phase;
         guint8 call;
         guint8 has_length, chunked, coded;
+        guint8 h2c; /* it switches to HTTP/2, where the answer comes */
 } HttpState;
 
 G_STATIC_ASSERT(sizeof(HttpState) <= PROTOCOL_STATE_SIZE);
@@ -191,7 +192,9 @@ static MessageKind message_kind(const HttpState *s)
 {
         if (s->status == 0)
                 return KIND_CALL;
-        return s->status < 200 && s->status != 101 ? KIND_INTERIM : KIND_RETURN;
+        if (s->status == 101)
+                return s->h2c ? KIND_INTERIM : KIND_RETURN;
+        return s->status < 200 ? KIND_INTERIM : KIND_RETURN;
 }
 
 static const guint8 *skip_blanks(const guint8 *p, const guint8 *end)
@@ -244,6 +247,9 @@ static ParseStatus header_read(HttpState *s, const Line *line)
         } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
                 s->coded = TRUE;
                 s->chunked = coding_is_chunked(line->text + 18, end);
+        } else if (first == 'u' && s->status == 101 && header_is(line, "upgrade", 7)) {
+                const guint8 *value = skip_blanks(line->text + 8, end);
+                s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
         }
         return PARSE_MORE;
 }
@@ -349,13 +355,14 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                 ParseStatus status = line_read(s, call, &line, label, parsed);
                 if (status == PARSE_NOT_MINE)
                         return status;
-                parsed->kind = message_kind(s);
+                if (s->status != 101 || s->phase == START) /* else its headers say */
+                        parsed->kind = message_kind(s);
                 if (status == PARSE_MESSAGE)
                         return status;
         }
         if (eof)
                 return parse_end(s, n, parsed);
-        if (s->phase != START)
+        if (s->phase != START && s->status != 101)
                 parsed->kind = message_kind(s);
         if (s->phase == UNTIL_CLOSE)
                 parsed->length = PARSE_FOREVER;

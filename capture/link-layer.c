@@ -115,6 +115,7 @@ gboolean link_layer_is_known(int link_type)
         case LINK_RAW_OTHER:
         case LINK_LOOP:
         case LINK_LINUX_SLL:
+        case LINK_MPLS:
         case LINK_IPV4:
         case LINK_IPV6:
         case LINK_NFLOG:
@@ -145,6 +146,8 @@ AccountEntry link_layer_decode(int link_type, Cursor *frame)
                 return cursor_skip(frame, 4) ? decode_raw(frame) : ACCOUNT_BAD_LINK;
         case LINK_PPP:
                 return decode_ppp(frame);
+        case LINK_MPLS:
+                return decode_mpls(frame);
         case LINK_NFLOG:
                 return decode_nflog(frame);
         case LINK_RAW:

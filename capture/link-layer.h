@@ -20,6 +20,7 @@ typedef enum {
         LINK_RAW_OTHER = 101,
         LINK_LOOP = 108,
         LINK_LINUX_SLL = 113,
+        LINK_MPLS = 219,
         LINK_IPV4 = 228,
         LINK_IPV6 = 229,
         LINK_NFLOG = 239,

@@ -283,6 +283,11 @@ NodeId node_names_lookup(NodeNames *names, Address address, guint16 port)
         return rule ? rule->node : address_node(names, address);
 }
 
+gboolean node_names_is_nameless(const NodeNames *names, Address address)
+{
+        return names->capacity > 0 && known_find(names, address)->node != NO_NODE;
+}
+
 gboolean node_names_has_port(NodeNames *names, Address address, guint16 port)
 {
         if (!names->sorted)

@@ -34,6 +34,9 @@ gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const cha
 
 NodeId node_names_lookup(NodeNames *names, Address address, guint16 port);
 
+/* Whether address was looked up and no line named it: it is called by its digits. */
+gboolean node_names_is_nameless(const NodeNames *names, Address address);
+
 /* Whether a line names just this address and port. */
 gboolean node_names_has_port(NodeNames *names, Address address, guint16 port);
 

@@ -113,6 +113,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 account_add(context->account, ACCOUNT_INTERIM);
                 return;
         case KIND_NOTHING:
+        case KIND_CONTROL:
+        case KIND_BY_SIDE:
         case KIND_UNKNOWN:
                 return;
         }
@@ -249,6 +251,15 @@ guint8 pairing_call(const Pairing *p, guint side)
 {
         gint i = call_find(p, side, FALSE, 0);
         return i < 0 ? CALL_NONE : call_at(p, (guint)i)->call;
+}
+
+gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
+{
+        gint i = call_find(p, side, FALSE, 0);
+        if (i < 0)
+                return FALSE;
+        *number = call_take(p, (guint)i).number;
+        return TRUE;
 }
 
 void pairing_clear(Pairing *p, const CaptureContext *context)

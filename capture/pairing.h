@@ -15,14 +15,22 @@
 #include "capture/protocol.h"
 #include "capture/sequencer.h"
 
+/* See streams.h. */
+typedef struct StreamPool StreamPool;
+typedef struct StreamTable StreamTable;
+
 /* What the stages of a capture share; all borrowed. */
 typedef struct {
         Sequencer *sequencer;
         Account *account;
+        StreamPool *streams;
         GString *label; /* scratch; NULL where labels are not wanted */
 } CaptureContext;
 
 #define NO_SIDE 2
+
+/* What an OpenItem of a connection belongs to, its kind. */
+enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM };
 
 /* How the end of a message will be known. */
 typedef enum {
@@ -51,6 +59,7 @@ typedef struct {
 typedef struct {
         MessageInProgress message[2]; /* by the side that sends */
         WaitingCall *calls;           /* a ring, oldest at first */
+        StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
         guint16 first, n_calls, capacity;
         guint16 port[2];
         NodeId node[2];
@@ -70,7 +79,8 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
 /* What the open message is, and how it will end. parsed gives key and call, and
- * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is a call that was already made, to be forgotten. */
+ * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is
+ * a call that was already made, to be forgotten. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
 
@@ -92,6 +102,9 @@ void pairing_forget_calls(Pairing *p, const CaptureContext *context);
 
 /* What the oldest call that side answers set in Parsed.call, or CALL_NONE. */
 guint8 pairing_call(const Pairing *p, guint side);
+
+/* Takes the oldest call that waits for side, and its number. FALSE where none does. */
+gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
 

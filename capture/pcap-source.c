@@ -12,35 +12,52 @@
 #include <unistd.h>
 
 #include "capture/link-layer.h"
+#include "capture/pcapng.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
 
 enum {
-        MAX_INTERFACES = 64,
         FILE_BUFFER = 1 << 17, /* bytes */
         LIVE_TIMEOUT = 100,    /* ms until the kernel hands over what there is */
         IDLE_TIMEOUT = 200,    /* ms */
+        MAX_FILTERS = 16,      /* more than there are link types that we know */
+        FILTER_SNAPSHOT = 262144,
+        HEAD = 32, /* bytes by which a file is named that is no capture */
 };
 
 typedef struct {
         pcap_t *pcap;
         int link_type;
-        int fd; /* to poll */
+        int fd;      /* to poll */
+        gint64 unit; /* ns in a unit of the stamps' fraction */
 } Handle;
+
+/* A pcapng file has interfaces of several link types, each with its own program. */
+typedef struct {
+        int link_type;
+        struct bpf_program program;
+} Filter;
 
 struct PcapSource {
         PcapOptions options;
         char *name;
-        Handle handles[MAX_INTERFACES];
-        guint n, next; /* next: whose turn it is */
+        Handle *handles;
+        struct pollfd *fds; /* one a handle */
+        guint n, next;      /* next: whose turn it is */
         char *link_type;
         volatile sig_atomic_t stopped;
 
         /* A file. */
         ByteSource *bytes;
-        guint64 n_bytes;
-        char head[33]; /* the first of them, and a NUL */
+        guint8 *ahead; /* bytes read and not yet used: from start to end */
+        gsize ahead_start, ahead_end, ahead_size;
         GError *read_error;
+
+        /* A pcapng file. */
+        PcapngReader *pcapng;
+        Filter filters[MAX_FILTERS];
+        guint n_filters;
+        gboolean known; /* an interface has a link type that carries IP */
 };
 
 static gint64 monotonic_ns(void)
@@ -74,38 +91,65 @@ static gboolean wait_for_bytes(gpointer user, int fd)
         return wait_for(user, &poll_fd, 1);
 }
 
+/* Reads until n bytes are ahead. FALSE: there are fewer, and read_error may be set. */
+static gboolean read_ahead(PcapSource *s, gsize n)
+{
+        if (n > s->ahead_size) {
+                s->ahead_size = MAX(n, MAX(FILE_BUFFER, 2 * s->ahead_size));
+                s->ahead = g_realloc(s->ahead, s->ahead_size);
+        }
+        if (s->ahead_end - s->ahead_start < n && s->ahead_start > 0) {
+                memmove(s->ahead, s->ahead + s->ahead_start, s->ahead_end - s->ahead_start);
+                s->ahead_end -= s->ahead_start;
+                s->ahead_start = 0;
+        }
+        while (s->ahead_end - s->ahead_start < n) {
+                gssize got =
+                        s->stopped || s->read_error
+                                ? 0
+                                : byte_source_read(s->bytes, s->ahead + s->ahead_end,
+                                                   s->ahead_size - s->ahead_end, &s->read_error);
+                if (got <= 0)
+                        return FALSE;
+                s->ahead_end += (gsize)got;
+        }
+        return TRUE;
+}
+
 static ssize_t cookie_read(void *cookie, char *buffer, size_t n)
 {
         PcapSource *s = cookie;
+        gsize left = MIN(n, s->ahead_end - s->ahead_start);
+        if (left > 0) {
+                memcpy(buffer, s->ahead + s->ahead_start, left);
+                s->ahead_start += left;
+                return (ssize_t)left;
+        }
         if (s->stopped || s->read_error)
                 return 0;
         gssize got = byte_source_read(s->bytes, buffer, n, &s->read_error);
-        if (got > 0 && s->n_bytes < sizeof s->head - 1)
-                memcpy(s->head + s->n_bytes, buffer,
-                       MIN((gsize)got, sizeof s->head - 1 - s->n_bytes));
-        if (got > 0)
-                s->n_bytes += (guint64)got;
         return MAX(got, 0);
 }
 
-static gboolean looks_like_trace(const PcapSource *s)
+/* head: how the file begins. */
+static gboolean looks_like_trace(const char *head)
 {
-        const char *p = s->head + strspn(s->head, "-0123456789.");
-        if (p == s->head)
+        const char *p = head + strspn(head, "-0123456789.");
+        if (p == head)
                 return g_str_has_prefix(p, "# ravel trace ");
         p += strspn(p, " \t");
         return g_str_has_prefix(p, "CALL_") || g_str_has_prefix(p, "RET_") ||
                g_str_has_prefix(p, "MSG_");
 }
 
-static void open_error(PcapSource *s, const char *what, GError **error)
+static void open_error(PcapSource *s, const char *head, const char *what, GError **error)
 {
         if (s->read_error)
                 g_propagate_error(error, g_steal_pointer(&s->read_error));
-        else if (s->n_bytes == 0)
+        else if (s->ahead_end == 0)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: empty, expected a packet capture (pcap or pcapng)", s->name);
-        else if (looks_like_trace(s))
+        else if (looks_like_trace(head))
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: this is a trace, expected a packet capture: look at it with "
                             "ravel stats, or find its paths with ravel nesting",
@@ -115,28 +159,48 @@ static void open_error(PcapSource *s, const char *what, GError **error)
                             "%s: not a packet capture (pcap or pcapng): %s", s->name, what);
 }
 
+/* "EN10MB (Ethernet)". Newly allocated. */
+static char *link_type_text(int link_type)
+{
+        const char *type = pcap_datalink_val_to_name(link_type);
+        const char *text = pcap_datalink_val_to_description(link_type);
+        return g_strdup_printf("%s (%s)", type ? type : "unknown", text ? text : "unknown");
+}
+
+static gboolean link_type_error(const char *name, int link_type, GError **error)
+{
+        const char *type = pcap_datalink_val_to_name(link_type);
+        const char *text = pcap_datalink_val_to_description(link_type);
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: link type %s (%d, %s) carries no IP that can be read here", name,
+                    type ? type : "unknown", link_type, text ? text : "unknown");
+        return FALSE;
+}
+
+static gboolean filter_compile(PcapSource *s, pcap_t *pcap, struct bpf_program *program,
+                               GError **error)
+{
+        if (pcap_compile(pcap, program, s->options.filter, 1, PCAP_NETMASK_UNKNOWN) == 0)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
+                    s->options.filter, pcap_geterr(pcap));
+        return FALSE;
+}
+
 static gboolean handle_setup(PcapSource *s, Handle *handle, const char *name, GError **error)
 {
         struct bpf_program program;
         handle->link_type = pcap_datalink(handle->pcap);
-        const char *type = pcap_datalink_val_to_name(handle->link_type);
-        const char *text = pcap_datalink_val_to_description(handle->link_type);
-        if (!link_layer_is_known(handle->link_type)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: link type %s (%d, %s) carries no IP that can be read here", name,
-                            type ? type : "unknown", handle->link_type, text ? text : "unknown");
-                return FALSE;
-        }
+        handle->unit =
+                pcap_get_tstamp_precision(handle->pcap) == PCAP_TSTAMP_PRECISION_NANO ? 1 : 1000;
+        if (!link_layer_is_known(handle->link_type))
+                return link_type_error(name, handle->link_type, error);
         if (!s->link_type)
-                s->link_type = g_strdup_printf("%s (%s)", type ? type : "unknown",
-                                               text ? text : "unknown");
+                s->link_type = link_type_text(handle->link_type);
         if (!s->options.filter)
                 return TRUE;
-        if (pcap_compile(handle->pcap, &program, s->options.filter, 1, PCAP_NETMASK_UNKNOWN) < 0) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the filter \"%s\" is wrong: %s",
-                            s->options.filter, pcap_geterr(handle->pcap));
+        if (!filter_compile(s, handle->pcap, &program, error))
                 return FALSE;
-        }
         int result = pcap_setfilter(handle->pcap, &program);
         pcap_freecode(&program);
         if (result < 0)
@@ -146,17 +210,157 @@ static gboolean handle_setup(PcapSource *s, Handle *handle, const char *name, GE
         return result >= 0;
 }
 
+/* --- pcapng ----------------------------------------------------------------- */
+
+/* In files bare IP has a number of its own (pcap-linktype(7)). */
+static int to_datalink(int link_type)
+{
+        return link_type == LINK_RAW_OTHER ? LINK_RAW : link_type;
+}
+
+/* The program for a link type, compiled where it is the first time. NULL: error set. */
+static struct bpf_program *filter_find(PcapSource *s, int link_type, GError **error)
+{
+        for (guint i = 0; i < s->n_filters; i++)
+                if (s->filters[i].link_type == link_type)
+                        return &s->filters[i].program;
+        g_assert(s->n_filters < MAX_FILTERS);
+        Filter *filter = &s->filters[s->n_filters];
+        pcap_t *pcap = pcap_open_dead(link_type, FILTER_SNAPSHOT);
+        gboolean ok = filter_compile(s, pcap, &filter->program, error);
+        pcap_close(pcap);
+        if (!ok)
+                return NULL;
+        filter->link_type = link_type;
+        s->n_filters++;
+        return &filter->program;
+}
+
+/* 1: it may pass; 0: not; -1: error set. A link type without IP is never asked for,
+ * and its packets are counted as what they are. */
+static int filter_packet(PcapSource *s, const Packet *packet, GError **error)
+{
+        struct pcap_pkthdr header = { .caplen = (guint32)packet->captured,
+                                      .len = (guint32)packet->length };
+        if (!s->options.filter || !link_layer_is_known(packet->link_type))
+                return 1;
+        struct bpf_program *program = filter_find(s, packet->link_type, error);
+        return program ? pcap_offline_filter(program, &header, packet->bytes) != 0 : -1;
+}
+
+/* The next block. PCAPNG_MORE: the file ends, and with it the block where at_end is
+ * not set. */
+static PcapngResult next_block(PcapSource *s, Packet *packet, gboolean *at_end, GError **error)
+{
+        PcapngResult result;
+        gsize size;
+        *at_end = s->ahead_start == s->ahead_end && !read_ahead(s, 1);
+        while ((result = pcapng_parse(s->pcapng, s->ahead + s->ahead_start,
+                                      s->ahead_end - s->ahead_start, &size, packet, error)) ==
+               PCAPNG_MORE)
+                if (!read_ahead(s, size))
+                        return PCAPNG_MORE;
+        if (result == PCAPNG_BROKEN) {
+                g_prefix_error(error, "%s: broken pcapng: ", s->name);
+                return result;
+        }
+        for (gsize left; (left = s->ahead_end - s->ahead_start) < size; size -= left) {
+                s->ahead_start = s->ahead_end;
+                if (!read_ahead(s, 1))
+                        return PCAPNG_MORE;
+        }
+        s->ahead_start += size;
+        return result;
+}
+
+static void see_interface(PcapSource *s)
+{
+        int link_type = to_datalink(pcapng_link_type(s->pcapng));
+        g_autofree char *text = link_type_text(link_type), *before = s->link_type;
+        s->known = s->known || link_layer_is_known(link_type);
+        if (!before)
+                s->link_type = g_steal_pointer(&text);
+        else if (!strstr(before, text))
+                s->link_type = g_strdup_printf("%s, %s", before, text);
+        else
+                s->link_type = g_steal_pointer(&before);
+}
+
+/* What is wrong where the blocks have come to an end. */
+static gboolean check_end(PcapSource *s, gboolean at_end, GError **error)
+{
+        if (s->read_error)
+                g_propagate_error(error, g_steal_pointer(&s->read_error));
+        else if (!at_end)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: truncated in the middle of a block", s->name);
+        else if (s->link_type && !s->known)
+                link_type_error(s->name, to_datalink(pcapng_link_type(s->pcapng)), error);
+        else
+                return TRUE;
+        return FALSE;
+}
+
+static int next_of_pcapng(PcapSource *s, Packet *packet, GError **error)
+{
+        while (!s->stopped) {
+                gboolean at_end;
+                PcapngResult result = next_block(s, packet, &at_end, error);
+                if (result == PCAPNG_BROKEN)
+                        return -1;
+                if (result == PCAPNG_INTERFACE)
+                        see_interface(s);
+                if (result == PCAPNG_MORE)
+                        return s->stopped || check_end(s, at_end, error) ? 0 : -1;
+                if (result != PCAPNG_PACKET)
+                        continue;
+                packet->link_type = to_datalink(packet->link_type);
+                if (!s->known) {
+                        link_type_error(s->name, packet->link_type, error);
+                        return -1;
+                }
+                int passes = filter_packet(s, packet, error);
+                if (passes != 0)
+                        return passes;
+        }
+        return 0;
+}
+
+/* Reads as far as the first interface, so that the facts may name its link type. */
+static gboolean open_pcapng(PcapSource *s, GError **error)
+{
+        Packet packet;
+        gboolean at_end;
+        PcapngResult result;
+        s->pcapng = pcapng_reader_new();
+        do
+                result = next_block(s, &packet, &at_end, error);
+        while (result == PCAPNG_SKIP);
+        if (result == PCAPNG_BROKEN ||
+            (result == PCAPNG_MORE && !s->stopped && !check_end(s, at_end, error)))
+                return FALSE;
+        if (result == PCAPNG_INTERFACE)
+                see_interface(s);
+        if (result == PCAPNG_INTERFACE && s->known && s->options.filter)
+                return filter_find(s, to_datalink(pcapng_link_type(s->pcapng)), error) != NULL;
+        return TRUE;
+}
+
 PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GError **error)
 {
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         cookie_io_functions_t functions = { .read = cookie_read };
         char text[PCAP_ERRBUF_SIZE] = "";
         s->options = *options;
+        s->handles = g_new0(Handle, 1);
         if (!(s->bytes = byte_source_new(path, error)))
                 return NULL;
         s->name = g_strdup(byte_source_name(s->bytes));
         if (pcap_source_path_is_live(path))
                 byte_source_set_wait(s->bytes, wait_for_bytes, s);
+        if (read_ahead(s, 4) && read_u32(s->ahead) == PCAPNG_MAGIC)
+                return open_pcapng(s, error) ? g_steal_pointer(&s) : NULL;
+        g_autofree char *head = g_strndup((const char *)s->ahead, MIN(s->ahead_end, HEAD));
         FILE *file = fopencookie(s, "r", functions);
         g_assert(file);
         setvbuf(file, NULL, _IOFBF, FILE_BUFFER);
@@ -164,7 +368,7 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
                 pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, text);
         if (!s->handles[0].pcap) {
                 fclose(file);
-                open_error(s, text, error);
+                open_error(s, head, text, error);
                 return NULL;
         }
         s->n = 1;
@@ -173,6 +377,11 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
 
 /* --- interfaces ------------------------------------------------------------ */
 
+static gboolean interface_exists(const char *name)
+{
+        return if_nametoindex(name) || strcmp(name, "any") == 0;
+}
+
 static char *list_interfaces(void)
 {
         GString *list = g_string_new(NULL);
@@ -180,7 +389,7 @@ static char *list_interfaces(void)
         pcap_if_t *all = NULL;
         if (pcap_findalldevs(&all, text) == 0)
                 for (const pcap_if_t *i = all; i; i = i->next)
-                        if (if_nametoindex(i->name) || strcmp(i->name, "any") == 0)
+                        if (interface_exists(i->name))
                                 g_string_append_printf(list, "%s%s", list->len ? ", " : "",
                                                        i->name);
         pcap_freealldevs(all);
@@ -191,7 +400,7 @@ static char *list_interfaces(void)
 
 static void live_error(const char *interface, int result, pcap_t *pcap, GError **error)
 {
-        gboolean exists = if_nametoindex(interface) || strcmp(interface, "any") == 0;
+        gboolean exists = interface_exists(interface);
         if (result == PCAP_ERROR_NO_SUCH_DEVICE || (result == PCAP_ERROR_PERM_DENIED && !exists)) {
                 g_autofree char *list = list_interfaces();
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -249,11 +458,8 @@ PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
 {
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         s->options = *options;
-        if (n > MAX_INTERFACES) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%u interfaces: expected at most %d", n, MAX_INTERFACES);
-                return NULL;
-        }
+        s->handles = g_new0(Handle, n);
+        s->fds = g_new(struct pollfd, n);
         s->name = g_strdup(n == 1 ? interfaces[0] : "the interfaces");
         for (guint i = 0; i < n; i++)
                 if (!open_interface(s, interfaces[i], error))
@@ -269,7 +475,13 @@ void pcap_source_free(PcapSource *s)
                 return;
         for (guint i = 0; i < s->n; i++)
                 pcap_close(s->handles[i].pcap);
+        for (guint i = 0; i < s->n_filters; i++)
+                pcap_freecode(&s->filters[i].program);
+        pcapng_reader_free(s->pcapng);
         byte_source_free(s->bytes);
+        g_free(s->ahead);
+        g_free(s->handles);
+        g_free(s->fds);
         g_clear_error(&s->read_error);
         g_free(s->link_type);
         g_free(s->name);
@@ -279,7 +491,7 @@ void pcap_source_free(PcapSource *s)
 static void packet_fill(const Handle *handle, const struct pcap_pkthdr *header, const guint8 *bytes,
                         Packet *packet)
 {
-        gint64 seconds = header->ts.tv_sec, ns = header->ts.tv_usec;
+        gint64 seconds = header->ts.tv_sec, ns = header->ts.tv_usec * handle->unit;
         packet->bytes = bytes;
         packet->captured = header->caplen;
         packet->length = MAX(header->len, header->caplen);
@@ -316,10 +528,9 @@ static int next_of_file(PcapSource *s, Packet *packet, GError **error)
 
 static gboolean wait_for_packets(PcapSource *s)
 {
-        struct pollfd fds[MAX_INTERFACES];
         for (guint i = 0; i < s->n; i++)
-                fds[i] = (struct pollfd){ .fd = s->handles[i].fd, .events = POLLIN };
-        return wait_for(s, fds, s->n);
+                s->fds[i] = (struct pollfd){ .fd = s->handles[i].fd, .events = POLLIN };
+        return wait_for(s, s->fds, s->n);
 }
 
 static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)
@@ -348,6 +559,8 @@ static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)
 
 int pcap_source_next(PcapSource *s, Packet *packet, GError **error)
 {
+        if (s->pcapng)
+                return next_of_pcapng(s, packet, error);
         return s->bytes ? next_of_file(s, packet, error) : next_of_interfaces(s, packet, error);
 }
 
@@ -367,17 +580,56 @@ gboolean pcap_source_path_is_live(const char *path)
 
 const char *pcap_source_link_type(const PcapSource *s)
 {
-        return s->link_type;
+        return s->link_type ? s->link_type : "none";
 }
 
-void pcap_source_drops(const PcapSource *s, guint64 *kernel, guint64 *interface)
+void pcap_source_count(const PcapSource *s, PcapCounts *counts)
 {
-        *kernel = *interface = 0;
+        guint64 kernel, interface;
+        if (s->pcapng) {
+                pcapng_drops(s->pcapng, &kernel, &interface);
+                counts->dropped_by_kernel += kernel;
+                counts->dropped_by_interface += interface;
+        }
         for (guint i = 0; i < s->n && !s->bytes; i++) {
                 struct pcap_stat stat;
                 if (pcap_stats(s->handles[i].pcap, &stat) < 0)
                         continue;
-                *kernel += stat.ps_drop;
-                *interface += stat.ps_ifdrop;
+                counts->received += stat.ps_recv;
+                counts->dropped_by_kernel += stat.ps_drop;
+                counts->dropped_by_interface += stat.ps_ifdrop;
         }
+}
+
+char *pcap_source_list_interfaces(GError **error)
+{
+        static const struct {
+                bpf_u_int32 flag;
+                const char *name;
+        } names[] = { { PCAP_IF_UP, "up" },
+                      { PCAP_IF_RUNNING, "running" },
+                      { PCAP_IF_LOOPBACK, "loopback" },
+                      { PCAP_IF_WIRELESS, "wireless" } };
+        char text[PCAP_ERRBUF_SIZE];
+        pcap_if_t *all = NULL;
+        if (pcap_findalldevs(&all, text) < 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "cannot list interfaces: %s",
+                            text);
+                return NULL;
+        }
+        GString *list = g_string_new(NULL);
+        guint n = 0;
+        for (const pcap_if_t *i = all; i; i = i->next) {
+                if (!interface_exists(i->name))
+                        continue; /* a bus, or a queue of the kernel's */
+                g_string_append_printf(list, "%u.%s", ++n, i->name);
+                if (i->description)
+                        g_string_append_printf(list, " (%s)", i->description);
+                for (guint k = 0; k < G_N_ELEMENTS(names); k++)
+                        if (i->flags & names[k].flag)
+                                g_string_append_printf(list, " %s", names[k].name);
+                g_string_append_c(list, '\n');
+        }
+        pcap_freealldevs(all);
+        return g_string_free(list, FALSE);
 }

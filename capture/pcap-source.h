@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Where packets come from: a capture file (pcap or pcapng, also compressed, also
- * a pipe), or live interfaces. The only user of libpcap.
+ * a pipe), or live interfaces. The only user of libpcap; pcapng files are read by
+ * pcapng.h, since libpcap refuses those of mixed interfaces.
  */
 #ifndef RAVEL_PCAP_SOURCE_H
 #define RAVEL_PCAP_SOURCE_H
@@ -47,10 +48,21 @@ void pcap_source_stop(PcapSource *source);
 /* Whether packets may come from path as they happen: a pipe, not a file. */
 gboolean pcap_source_path_is_live(const char *path);
 
-/* "EN10MB (Ethernet)"; of several interfaces the first's. Borrowed. */
+/* "EN10MB (Ethernet)"; of several interfaces the first's; of a pcapng file all that
+ * were seen so far, separated by commas. Borrowed. */
 const char *pcap_source_link_type(const PcapSource *source);
 
-/* How many packets the kernel and the interfaces dropped; 0 for files. */
-void pcap_source_drops(const PcapSource *source, guint64 *kernel, guint64 *interface);
+/* What is known of packets beside those that came. */
+typedef struct {
+        guint64 received; /* live: that passed the filter, those dropped included on Linux */
+        guint64 dropped_by_kernel, dropped_by_interface; /* live, or as a pcapng file says */
+} PcapCounts;
+
+/* Adds those of source to counts. */
+void pcap_source_count(const PcapSource *source, PcapCounts *counts);
+
+/* The interfaces that there are, a line each: number, name, what it is. Newly
+ * allocated; NULL and error set where they cannot be listed. */
+char *pcap_source_list_interfaces(GError **error);
 
 #endif

@@ -7,7 +7,10 @@ const Protocol protocol_generic = { .name = "generic" };
 
 const Protocol *const protocols[] = {
         &protocol_http,
+        &protocol_http2,
         &protocol_dns,
+        &protocol_redis,
+        &protocol_postgres,
         NULL,
 };
 

@@ -17,6 +17,8 @@ typedef enum {
         KIND_ONE_WAY,
         KIND_INTERIM, /* belongs to an answer that is still to come: HTTP's 100 Continue */
         KIND_NOTHING, /* no message at all, such as blank lines between two */
+        KIND_CONTROL, /* no message either, but surely of this protocol: a handshake, settings */
+        KIND_BY_SIDE, /* of a part: of a call or a return, whichever its sender sends */
 } MessageKind;
 
 typedef enum {
@@ -24,6 +26,16 @@ typedef enum {
         PARSE_MESSAGE, /* a message ends */
         PARSE_NOT_MINE /* this is not the protocol */
 } ParseStatus;
+
+/* A protocol may carry many messages of a direction at a time (HTTP/2). What ends
+ * with PARSE_MESSAGE is then only a part of the message of its key, and this is
+ * set together with kind. */
+typedef enum {
+        PART_GOES_ON = 1, /* belongs to a message that has begun */
+        PART_BEGINS = 2,  /* and may be the first of one */
+        PART_ENDS = 4,    /* is the last */
+        PART_ABORTS = 8,  /* nothing of it: its sender gives the call up */
+} PartFlags;
 
 /* What parse() found out. Zero when it is called. */
 typedef struct {
@@ -34,6 +46,7 @@ typedef struct {
         MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
         gboolean keyed;   /* paired by key, not in order */
         guint64 key;
+        guint8 part;       /* PartFlags; 0 where messages are whole */
         guint8 call;       /* of a call: what parse() must know to parse its return */
         gboolean switches; /* after this message the connection speaks something else */
 } Parsed;
@@ -42,7 +55,8 @@ typedef struct {
 
 enum {
         PROTOCOL_STATE_SIZE = 32,
-        CALL_NONE = 0, /* the call that a return belongs to was not seen */
+        CALL_NONE = 0,    /* the call that a return belongs to was not seen */
+        CALL_PROBE = 255, /* the bytes are shown to recognise the protocol: see parse() */
 };
 
 typedef struct {
@@ -56,7 +70,8 @@ typedef struct {
          * be 0). label: NULL, or where to append a call's operation name, once.
          *
          * To recognise a protocol the first bytes of a direction are shown with
-         * a zero state: it is taken at its word when it settles any. */
+         * a zero state and CALL_PROBE: it is taken at its word when it settles any
+         * that are not KIND_NOTHING, and shown them again. */
         ParseStatus (*parse)(gpointer state, guint8 call, const guint8 *bytes, gsize n,
                              gboolean eof, GString *label, Parsed *parsed);
 
@@ -65,7 +80,8 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns;
+extern const Protocol protocol_http, protocol_dns, protocol_http2, protocol_postgres,
+        protocol_redis;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

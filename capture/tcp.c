@@ -11,6 +11,8 @@ enum {
         LATE_SYN = 65536,           /* bytes after which a SYN is no longer the same start */
         RESET_WINDOW = 1 << 20,     /* how far from the next byte a reset is believed */
 };
+enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_TIMESTAMPS = 8 };
+
 #define LATE_TIME (50 * G_GINT64_CONSTANT(1000000)) /* or than this, in ns */
 
 struct TcpHeld {
@@ -42,7 +44,26 @@ gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segm
         segment->payload = bytes + MIN(header, n);
         segment->captured = n - MIN(header, n);
         segment->length = length - header;
+        segment->options = cursor(bytes + 20, MIN(header, n) - 20);
         return TRUE;
+}
+
+gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps)
+{
+        Cursor c = segment->options;
+        guint8 kind, length;
+        while (cursor_u8(&c, &kind) && kind != OPTION_END) {
+                if (kind == OPTION_NOTHING)
+                        continue;
+                const guint8 *p = NULL;
+                if (!cursor_u8(&c, &length) || length < 2 || !(p = cursor_take(&c, length - 2u)))
+                        return FALSE;
+                if (kind == OPTION_TIMESTAMPS && length == 10) {
+                        *stamps = read_u64(p);
+                        return TRUE;
+                }
+        }
+        return FALSE;
 }
 
 gboolean tcp_is_new(const TcpConnection *c, guint side, const TcpSegment *segment)

@@ -28,10 +28,14 @@ typedef struct {
         guint8 flags;
         const guint8 *payload;
         gsize captured, length; /* of the payload: at hand, on the wire */
+        Cursor options;         /* as far as captured */
 } TcpSegment;
 
 /* FALSE where the n bytes at bytes, of length on the wire, are not a segment. */
 gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segment);
+
+/* The timestamps option (RFC 7323): value and echo in one number. FALSE where there is none. */
+gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps);
 
 typedef struct TcpHeld TcpHeld;
 

@@ -197,6 +197,15 @@ void histogram_add(Histogram *h, gint64 delay)
         histogram_add_all(h, &delay, 1, 0);
 }
 
+void histogram_add_zeros(Histogram *h, guint64 n)
+{
+        if (n == 0)
+                return;
+        h->min = h->count ? MIN(h->min, 0) : 0;
+        h->max = h->count ? MAX(h->max, 0) : 0;
+        count_in_bin(h, bin_of(0), n);
+}
+
 void histogram_merge(Histogram *into, const Histogram *from)
 {
         if (from->count == 0)

@@ -40,6 +40,7 @@ typedef struct {
 
 void histogram_clear(Histogram *h); /* frees the bins, leaves it empty */
 void histogram_add(Histogram *h, gint64 delay);
+void histogram_add_zeros(Histogram *h, guint64 n); /* n delays of 0 */
 /* Adds n delays, the first at delays, each stride further on: many at once cost a
  * third of what they cost one by one. */
 void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride);

@@ -18,9 +18,11 @@ typedef struct {
         gsize words; /* into PathSet.words: client, n times (callee, parent), n slots */
 } Variant;
 
-/* What an instance adds to the histograms of a node of its pattern. */
+/* What an instance adds to the histograms of a node of its pattern. Time on the way
+ * is put into its histogram at once, since with stamps of one end there is none;
+ * what is 0 is counted when the pattern is looked at. */
 typedef struct {
-        gint64 latency, call_delay, own, network;
+        gint64 latency, call_delay, own;
 } NodeTimes;
 
 /* Instances wait here until there are enough of them to make going through the
@@ -286,7 +288,6 @@ static void count_waiting(PatternEntry *entry)
                 histogram_add_all(&node->latency, &times->latency, n_waiting, stride);
                 histogram_add_all(&node->call_delay, &times->call_delay, n_waiting, stride);
                 histogram_add_all(&node->own, &times->own, n_waiting, stride);
-                histogram_add_all(&node->network, &times->network, n_waiting, stride);
         }
         entry->n_waiting = 0;
 }
@@ -299,7 +300,7 @@ static NodeTimes *wait_for_more(PatternEntry *entry)
 
         if (entry->n_waiting == entry->room) {
                 gsize most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
-                gsize room = CLAMP(entry->pattern.count, MIN(4, most), most);
+                gsize room = CLAMP(entry->pattern.count / 2, MIN(4, most), most);
 
                 if (entry->n_waiting > 0)
                         count_waiting(entry);
@@ -327,12 +328,13 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         for (guint32 i = 0; i < n; i++) {
                 const PathCall *c = &calls[i];
                 gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
-                times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own, c->network };
+                times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own };
+                if (c->network != 0)
+                        histogram_add(&entry->pattern.nodes[slot[i]].network, c->network);
                 probability *= (double)c->probability;
         }
         entry->pattern.count++;
         entry->probability_sum += probability;
-        entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
 
         set->latest = v->pattern;
         guint64 number = set->n_instances++;
@@ -362,6 +364,11 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
         if (entry->n_waiting > 0)
                 count_waiting(entry);
+        entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                Histogram *network = &entry->pattern.nodes[i].network;
+                histogram_add_zeros(network, entry->pattern.count - network->count);
+        }
         return &entry->pattern;
 }
 

@@ -35,7 +35,7 @@ background=(env --default-signal=INT)
 check_trace() { # TRACE CALLS NAME
 	"$ravel" stats "$1" 2>"$work/stats.err" | tr -d , >"$work/stats"
 	grep -q "^calls *$2 with a return 0 without; 0 returns without a call" "$work/stats" &&
-		[ ! -s "$work/stats.err" ] && tail -n 1 "$1" | grep -q '^# returns: '
+		[ ! -s "$work/stats.err" ] && tail -n 1 "$1" | grep -q '^# judgement: fit for nesting'
 	result $? "$3: a whole trace of $2 calls"
 }
 
@@ -112,6 +112,25 @@ listens() { # N: so many packet sockets
 	[ "$(wc -l </proc/net/packet)" -gt "$1" ]
 }
 
+# A trace a second, two of them, written as somebody who might not capture.
+rotated() {
+	local pid
+	mkdir -m 777 "$work/rotated"
+	chmod 711 "$work"
+	"${background[@]}" "$ravel" capture -i any -f 'tcp port 8080' ${RAVEL_USER:+-Z $RAVEL_USER} -G 1 -W 2 -p -s 2000 \
+		-B 4096 -w "$work/rotated/%s" 2>"$work/rotated.err" &
+	pid=$!
+	await listens 0
+	sleep 0.3
+	for ((n = 0; n < 30; n++)); do
+		kill -0 "$pid" 2>/dev/null || break
+		"${other[@]}" python3 -c "$client"
+		sleep 0.1
+	done
+	wait "$pid"
+	echo $? >"$work/status.rotated"
+}
+
 # In the namespace of the server: a cable each to two addresses of one client.
 interfaces() {
 	local signal pid peer other n
@@ -138,10 +157,14 @@ interfaces() {
 		sleep 0.3 # between having the sockets and being ready
 		"${other[@]}" python3 -c "$client"
 		sleep 0.5 # the last packets reach the capture
+		kill -USR1 "$pid"
+		await grep -q 'packets captured' "$work/err"
 		kill -"$signal" "$pid"
 		wait "$pid"
 		echo $? >"$work/status.$signal"
+		cp "$work/err" "$work/err.$signal"
 	done
+	rotated
 }
 
 if [ "${1-}" = --interfaces ]; then
@@ -153,11 +176,15 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-live.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 pipes
+"$ravel" capture -D | grep -qE '^[0-9]+\.lo .*loopback$'
+result $? "-D: the interfaces"
 reason=$(why_no_interfaces | head -n 1)
 if [ "$reason" ]; then
 	tests=$((tests + 1))
 	echo "ok $tests - two interfaces # SKIP $reason"
 else
+	# Without root there is nobody else in the namespace.
+	[ "$(id -u)" != 0 ] || export RAVEL_USER=nobody
 	RAVEL=$ravel unshare "${unshare_options[@]}" -- bash "$0" --interfaces "$work"
 	for signal in INT TERM; do
 		[ "$(cat "$work/status.$signal")" = 0 ]
@@ -165,6 +192,25 @@ else
 		check_trace "$work/live.$signal" $((2 * requests)) "two interfaces, SIG$signal"
 		[ "$(grep -c '10\.84\.2\.2.10\.84\.2\.1' "$work/live.$signal")" = $requests ]
 		result $? "two interfaces, SIG$signal: the calls on each"
+		[ "$(grep -cE '^ravel capture: [0-9]+ packets captured, [0-9]+ packets received by filter, 0 packets dropped by kernel$' \
+			"$work/err.$signal")" = 2 ]
+		result $? "two interfaces: the counts after SIGUSR1, and after SIG$signal"
+		grep -q '^# packets dropped by the kernel: 0$' "$work/live.$signal"
+		result $? "two interfaces, SIG$signal: the trace says that nothing was dropped"
 	done
+	traces=("$work/rotated"/*)
+	[ "$(cat "$work/status.rotated")" = 0 ] && [ ${#traces[@]} = 2 ]
+	result $? "-G 1 -W 2: two traces"
+	for trace in "${traces[@]}"; do
+		span=$(grep -v '^#' "$trace" | awk -v start="$(basename "$trace")" '
+			$1 < start || $1 >= start + 2 { print "outside" } $2 == "CALL_SENT" { calls++ }
+			END { if (calls < 10) print "empty" }')
+		[ "$span" = '' ] && tail -n 1 "$trace" | grep -q '^# '
+		result $? "-G 1: what is in $(basename "$trace") is of its time"
+	done
+	if [ "${RAVEL_USER-}" ]; then
+		[ "$(stat -c %U "${traces[@]}" | sort -u)" = "$RAVEL_USER" ]
+		result $? "-Z nobody: whose the traces are"
+	fi
 fi
 echo "1..$tests"

@@ -7,6 +7,7 @@
 
 #include "capture/capture.h"
 #include "capture/link-layer.h"
+#include "tests/hex.h"
 
 enum { FIN = 1, SYN = 2, RST = 4, ACK = 16 };
 enum { CLIENT, SERVER };
@@ -118,6 +119,15 @@ static void say(Scene *s, guint side, gint64 ms, const char *text)
         s->time = ms * MS;
         segment(s, side, ACK, s->next[side], text, n);
         s->next[side] += (guint32)n;
+}
+
+/* The same for bytes as hex.h has them. */
+static void say_hex(Scene *s, guint side, gint64 ms, const char *hex)
+{
+        g_autoptr(GByteArray) bytes = hex_bytes(hex);
+        s->time = ms * MS;
+        segment(s, side, ACK, s->next[side], (const char *)bytes->data, bytes->len);
+        s->next[side] += bytes->len;
 }
 
 /* The same, but nobody captures it. */
@@ -303,6 +313,179 @@ static void test_aborted(void)
                      "7 RET_SENT b>a 1000.101 dur=1000000\n");
 }
 
+/* --- HTTP/2 ---------------------------------------------------------------- */
+
+#define PREFACE  "'PRI * HTTP/2.0' 0d0a0d0a 'SM' 0d0a0d0a 000000 04 00 00000000 "
+#define SETTINGS "000006 04 00 00000000 0003 00000064 "
+
+static void test_streams(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, SERVER, 4, SETTINGS);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 82 000001 01 04 00000003 83");
+        say_hex(s, SERVER, 6, "000001 01 04 00000003 88 000004 00 00 00000003 'ab'");
+        say_hex(s, SERVER, 7, "'cd' 000005 01 04 00000001 48 03 '103'");
+        say_hex(s, CLIENT, 8, "000001 01 05 00000005 82");
+        say_hex(s, SERVER, 9, "000001 01 05 00000005 88 000001 01 04 00000001 88");
+        say_hex(s, CLIENT, 10, "000001 00 01 00000003 'x'");
+        say_hex(s, SERVER, 11, "000001 00 01 00000001 'y' 000001 01 05 00000003 be");
+        check_count(s, ACCOUNT_INTERIM, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "5 CALL_SENT a>b 1000.3 dur=5000000\n"
+                     "8 CALL_SENT a>b 1000.5\n"
+                     "9 RET_SENT b>a 1000.5\n"
+                     "11 RET_SENT b>a 1000.1 dur=2000000\n"
+                     "11 RET_SENT b>a 1000.3 dur=5000000\n");
+}
+
+/* The server answers before it has all of the call; either gives up. */
+static void test_streams_cut_short(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5,
+                PREFACE "000001 01 04 00000001 83 000001 01 05 00000003 82"
+                        "000001 01 05 00000005 82 000001 01 05 00000007 82");
+        say_hex(s, SERVER, 6,
+                SETTINGS "000001 01 05 00000001 88 000004 03 00 00000001 00000000"
+                         "000001 01 04 00000003 88 000004 03 00 00000007 00000002");
+        say_hex(s, CLIENT, 7, "000001 00 01 00000001 'x' 000004 03 00 00000003 00000008");
+        say_hex(s, CLIENT, 8, "000004 03 00 00000005 00000008");
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 0);
+        scene_end(s, "5 CALL_SENT a>b 1000.3\n"
+                     "5 CALL_SENT a>b 1000.5\n"
+                     "5 CALL_SENT a>b 1000.7\n"
+                     "5 CALL_SENT a>b 1000.1\n"
+                     "6 RET_SENT b>a 1000.1\n"
+                     "6 RET_SENT b>a 1000.7\n"
+                     "7 RET_SENT b>a 1000.3 dur=1000000\n");
+}
+
+static void test_streams_begun_before(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say_hex(s, SERVER, 4, "'the rest of a frame'");
+        say_hex(s, CLIENT, 5, "000001 01 05 00000009 82");
+        say_hex(s, SERVER, 6, "000001 01 05 00000007 88 000001 01 05 00000009 88");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.9\n"
+                     "6 RET_SENT b>a 1000.9\n");
+}
+
+static void test_streams_over_hole(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 82 000001 01 05 00000003 82");
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 04 00000001 88 000001 01 04 00000003 88");
+        lose(s, SERVER, 40);
+        say_hex(s, SERVER, 8, "'ab' 000004 08 00 00000000 00000001 000001 01 05 00000003 88");
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 105, "000001 01 05 00000005 82");
+        say_hex(s, SERVER, 106, "000001 01 05 00000005 88");
+        hang_up(s, SERVER, 107);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_HOLES, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "5 CALL_SENT a>b 1000.3\n"
+                     "8 RET_SENT b>a 1000.3 dur=2000000\n"
+                     "105 CALL_SENT a>b 1000.5\n"
+                     "106 RET_SENT b>a 1000.5\n"
+                     "107 RET_SENT b>a 1000.1 dur=101000000\n");
+}
+
+/* The request was made in HTTP/1.1, and is answered in HTTP/2. */
+static void test_upgrade_to_http2(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nUpgrade: h2c\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n");
+        say_hex(s, SERVER, 7, SETTINGS "000001 01 04 00000001 88");
+        say_hex(s, CLIENT, 8, PREFACE "000001 01 05 00000003 82");
+        say_hex(s, SERVER, 9, "000001 01 05 00000003 88 000001 00 01 00000001 'x'");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "8 CALL_SENT a>b 1000.3\n"
+                     "9 RET_SENT b>a 1000.3\n"
+                     "9 RET_SENT b>a 1000.101\n");
+}
+
+/* More calls than are held at a time: the oldest is forgotten. */
+static void test_too_many_streams(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE);
+        for (guint i = 0; i < 16385; i++) {
+                g_autofree char *frame = g_strdup_printf("000001 01 05 %08x 82", 2 * i + 1);
+                say_hex(s, CLIENT, 5, frame);
+        }
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 05 00000001 88 000001 01 05 00000003 88");
+        check_count(s, ACCOUNT_RETURNS, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_CALLS, 16385);
+        scene_free(s);
+}
+
+/* A call that streams for longer than the patience is written with what there is. */
+static void test_stream_settled(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 04 00000001 83");
+        say_hex(s, CLIENT, 2005, "000001 00 00 00000001 'a'");
+        say_hex(s, CLIENT, 12005, "000008 06 00 00000000 0000000000000000");
+        say_hex(s, CLIENT, 20005, "000001 00 00 00000001 'b'");
+        say_hex(s, SERVER, 20006, SETTINGS "000001 01 05 00000001 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 dur=2000000000\n"
+                     "20006 RET_SENT b>a 1000.1\n");
+}
+
+/* --- Redis ----------------------------------------------------------------- */
+
+#define REDIS_GET  "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n"
+#define REDIS_PUSH "*3\r\n$7\r\nmessage\r\n$1\r\nx\r\n$2\r\nhi\r\n"
+
+static void test_redis(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say(s, CLIENT, 5, REDIS_GET REDIS_GET "*2\r\n$9\r\nSUBSCRIBE\r\n$1\r\nx\r\n");
+        say(s, SERVER, 6, "$2\r\nab\r\n$-1");
+        say(s, SERVER, 7, "\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n" REDIS_PUSH);
+        say(s, SERVER, 8, REDIS_PUSH);
+        say(s, CLIENT, 9, "*1\r\n$4\r\nPING\r\n");
+        say(s, SERVER, 10, REDIS_PUSH "*2\r\n$4\r\npong\r\n$0\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 label=GET\n"
+                     "5 CALL_SENT a>b 1000.115 label=GET\n"
+                     "5 CALL_SENT a>b 1000.129 label=SUBSCRIBE\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 RET_SENT b>a 1000.115 dur=1000000\n"
+                     "7 RET_SENT b>a 1000.129\n"
+                     "7 MSG_SENT b>a 50.52c\n"
+                     "8 MSG_SENT b>a 50.54c\n"
+                     "9 CALL_SENT a>b 1000.143 label=PING\n"
+                     "10 MSG_SENT b>a 50.56c\n"
+                     "10 RET_SENT b>a 1000.143\n");
+}
+
+/* A reply that names a command does not make a client of the server. */
+static void test_redis_mid_stream(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "*2\r\n$4\r\ntype\r\n$1\r\nx\r\n");
+        say(s, CLIENT, 5, REDIS_GET);
+        say(s, SERVER, 6, "*1\r\n$3\r\nGET\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "6 RET_SENT b>a 1000.100\n");
+}
+
 /* --- what was not captured ------------------------------------------------- */
 
 static void test_mid_stream(void)
@@ -486,6 +669,16 @@ static void test_generic_mid_stream(void)
         say(s, SERVER, 7, "\1answer");
         scene_end(s, "5 CALL_SENT a>b 1000.100\n"
                      "7 RET_SENT b>a 1000.100\n");
+
+        /* What answers a call from before the capture is no message of its own. */
+        s = scene_new(two_nodes, NULL, FALSE);
+        s->ports[80] = &protocol_generic;
+        say(s, SERVER, 4, "\1answer");
+        say(s, CLIENT, 5, "\1ask");
+        say(s, SERVER, 7, "\1answer");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "5 CALL_SENT a>b 1000.100\n"
+                     "7 RET_SENT b>a 1000.100\n");
 }
 
 /* A server that has accepted one connection is known for the next. */
@@ -571,8 +764,8 @@ static void test_wrong_by_ports(void)
         check_count(s, ACCOUNT_ROLE_DOUBTED, 1);
         g_auto(GStrv) lines = account_judge(capture_account(s->capture));
         g_assert_nonnull(strstr(lines[1], "--proto"));
-        scene_end(s, "1 MSG_SENT a>b 1000.100\n"
-                     "2 CALL_SENT b>a c383.500\n");
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "2 CALL_SENT b>a c383.500\n");
 }
 
 static void test_silence(void)
@@ -616,6 +809,101 @@ static void test_dns(void)
 }
 
 /* --- names, hosts ---------------------------------------------------------- */
+
+/* A switch that mirrors at entry and exit, and their fellow in between: once each. What
+ * comes again later was sent again. */
+static void test_copies(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < 3; i++) {
+                datagram(s, CLIENT, 5, "one", 3);
+                datagram(s, CLIENT, 5, "two", 3);
+                datagram(s, SERVER, 5, "one", 3);
+        }
+        datagram(s, CLIENT, 6, "one", 3);
+        check_count(s, ACCOUNT_COPIES, 6);
+        handshake(s);
+        for (guint i = 0; i < 3; i++)
+                segment(s, CLIENT, ACK, s->next[CLIENT], "call", 4);
+        s->next[CLIENT] += 4;
+        for (guint i = 0; i < 3; i++)
+                segment(s, SERVER, ACK, s->next[SERVER], "return", 6);
+        s->next[SERVER] += 6;
+        scene_end(s, "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT a>b -\n"
+                     "5 MSG_SENT b>a -\n"
+                     "6 MSG_SENT a>b -\n"
+                     "6 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n");
+}
+
+/* A segment between any two ends; an end is its last byte of the address, and its port. */
+static void between(Scene *s, const guint from[2], const guint to[2], guint8 flags, guint32 seq,
+                    guint32 ack, guint32 stamp, const char *text)
+{
+        GByteArray *out = g_byte_array_new();
+        put_ip(out, CLIENT, 6, (stamp ? 32 : 20) + strlen(text));
+        out->data[15] = (guint8)from[0];
+        out->data[19] = (guint8)to[0];
+        put_u16(out, from[1]);
+        put_u16(out, to[1]);
+        put_u32(out, seq);
+        put_u32(out, ack);
+        put_u16(out, (stamp ? 0x8000 : 0x5000) | flags);
+        put_u16(out, 65535);
+        put_u32(out, 0);
+        if (stamp) {
+                put_u32(out, 0x0101080a);
+                put_u32(out, stamp);
+                put_u32(out, 0);
+        }
+        g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
+        s->time += MS / 100;
+        put_packet(s, out);
+}
+
+/* A translator of both addresses and ports between client and server, both sides of it
+ * captured: the call is the client's, and the server's. */
+static void test_translation(void)
+{
+        static const guint client[2] = { 1, 4096 }, service[2] = { 9, 80 }, inside[2] = { 8, 5000 },
+                           server[2] = { 2, 8080 };
+        static const char twice[] =
+                "%d CALL_SENT a>10.0.0.9 1000.101\n%d CALL_SENT 10.0.0.8>b 1388.101\n"
+                "%d RET_SENT b>10.0.0.8 1388.101\n%d RET_SENT 10.0.0.9>a 1000.101\n";
+        static const struct {
+                guint32 isn, stamp; /* of the server, as the client sees them */
+                gint64 pause;       /* ms between the answers before and after */
+                gboolean same;
+        } rows[] = { { 0x500, 77, 0, TRUE },
+                     { 0x600, 77, 0, FALSE },
+                     { 0x500, 78, 0, FALSE },
+                     { 0x500, 0, 0, FALSE },
+                     { 0x500, 77, 2000, FALSE } };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                Scene *s = scene_new(two_nodes, NULL, FALSE);
+                guint32 isn = rows[i].isn;
+                int ms = 5 + (int)rows[i].pause;
+                g_autofree char *apart = g_strdup_printf(twice, ms, ms, ms, ms);
+                s->time = 5 * MS;
+                between(s, client, service, SYN, 0x100, 0, 66, "");
+                between(s, inside, server, SYN, 0x100, 0, 66, "");
+                between(s, server, inside, SYN | ACK, 0x500, 0x101, rows[i].stamp ? 77 : 0, "");
+                s->time += rows[i].pause * MS;
+                between(s, service, client, SYN | ACK, isn, 0x101, rows[i].stamp, "");
+                between(s, client, service, ACK, 0x101, isn + 1, 0, "call");
+                between(s, inside, server, ACK, 0x101, 0x501, 0, "call");
+                between(s, server, inside, ACK, 0x501, 0x105, 0, "return");
+                between(s, service, client, ACK, isn + 1, 0x105, 0, "return");
+                between(s, client, service, FIN | ACK, 0x105, isn + 7, 0, "");
+                between(s, inside, server, FIN | ACK, 0x105, 0x507, 0, "");
+                check_count(s, ACCOUNT_TRANSLATED, rows[i].same);
+                check_count(s, ACCOUNT_TRANSLATED_SEGMENTS, rows[i].same ? 4 : 0);
+                check_count(s, ACCOUNT_CONNECTIONS, rows[i].same ? 1 : 2);
+                scene_end(s, rows[i].same ? "5 CALL_SENT a>b 1000.101\n5 RET_SENT b>a 1000.101\n"
+                                          : apart);
+        }
+}
 
 static void test_host(void)
 {
@@ -737,6 +1025,15 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/until-close", test_until_close);
         g_test_add_func("/capture/upgrade", test_upgrade);
         g_test_add_func("/capture/aborted", test_aborted);
+        g_test_add_func("/capture/streams", test_streams);
+        g_test_add_func("/capture/streams-cut-short", test_streams_cut_short);
+        g_test_add_func("/capture/streams-begun-before", test_streams_begun_before);
+        g_test_add_func("/capture/streams-over-hole", test_streams_over_hole);
+        g_test_add_func("/capture/upgrade-to-http2", test_upgrade_to_http2);
+        g_test_add_func("/capture/too-many-streams", test_too_many_streams);
+        g_test_add_func("/capture/stream-settled", test_stream_settled);
+        g_test_add_func("/capture/redis", test_redis);
+        g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
@@ -754,6 +1051,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);
         g_test_add_func("/capture/dns", test_dns);
+        g_test_add_func("/capture/copies", test_copies);
+        g_test_add_func("/capture/translation", test_translation);
         g_test_add_func("/capture/host", test_host);
         g_test_add_func("/capture/names-by-port", test_names_by_port);
         g_test_add_func("/capture/order", test_order);

@@ -104,6 +104,7 @@ static void test_responses(void)
         check("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc", 1, TRUE,
               "R");
         check("HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\n", 1, FALSE, "R38s");
+        check("HTTP/1.1 101 Switching\r\nUpgrade: h2c\r\n\r\n", 1, FALSE, "i40s");
 }
 
 static void test_chunks(void)

@@ -434,6 +434,33 @@ static void test_decode(void)
         g_assert(!tcp_decode(bytes, 24, 24, &s));
 }
 
+static void test_timestamps(void)
+{
+        static const struct {
+                const char *options;
+                gsize n;
+                guint64 stamps; /* 0: there are none */
+        } rows[] = {
+                { "\1\1\10\12\0\0\0\5\0\0\0\6", 12, G_GUINT64_CONSTANT(0x500000006) },
+                { "\2\4\5\264\10\12\0\0\0\5\0\0\0\6\0\0", 16, G_GUINT64_CONSTANT(0x500000006) },
+                { "\1\1\10\12\0\0\0\5\0\0\0", 11, 0 },   /* cut */
+                { "\0\1\10\12\0\0\0\5\0\0\0\6", 12, 0 }, /* after the end */
+                { "\10\11\0\0\0\5\0\0\0\1\1\1", 12, 0 }, /* of another length */
+                { "\2\0\10\12\0\0\0\5\0\0\0\6", 12, 0 }, /* a length of 0 */
+                { "\2\1\10\12\0\0\0\5\0\0\0\6", 12, 0 },
+                { "\2\377\10\12\0\0\0\5\0\0\0\6", 12, 0 },
+                { "\10", 1, 0 },
+                { "", 0, 0 },
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+                g_autofree guint8 *copy = g_memdup2(rows[i].options, rows[i].n);
+                TcpSegment segment = { .options = cursor(copy, rows[i].n) };
+                guint64 stamps = 0;
+                g_assert_cmpint(tcp_timestamps(&segment, &stamps), ==, rows[i].stamps != 0);
+                g_assert_cmpuint(stamps, ==, rows[i].stamps);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -447,5 +474,6 @@ int main(int argc, char **argv)
         g_test_add_func("/tcp/reuse", test_reuse);
         g_test_add_func("/tcp/bounded", test_bounded);
         g_test_add_func("/tcp/decode", test_decode);
+        g_test_add_func("/tcp/timestamps", test_timestamps);
         return g_test_run();
 }

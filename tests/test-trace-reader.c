@@ -398,6 +398,19 @@ static void test_refused(void)
                 }
 }
 
+/* Zeros are no seconds, not even the reader's own before it has read any. */
+static void test_zeros(void)
+{
+        static const char text[] = "1 CALL_SENT a b i\n"
+                                   "\0\0\0\0\0\0\0\0\0\0\0"
+                                   "482205000 CALL_SENT a b i\n";
+        g_auto(Result) r = read_bytes(text, sizeof text - 1, &keep_going);
+
+        g_assert_no_error(r.error);
+        g_assert_cmpuint(r.n, ==, 1);
+        g_assert_cmpuint(r.broken[BROKEN_TIME], ==, 1);
+}
+
 /* The same lines, all of them in one trace. */
 static void test_keep_going(void)
 {
@@ -1077,6 +1090,7 @@ int main(int argc, char **argv)
         g_test_add_func("/trace-reader/attributes", test_attributes);
         g_test_add_func("/trace-reader/facts", test_facts);
         g_test_add_func("/trace-reader/refused", test_refused);
+        g_test_add_func("/trace-reader/zeros", test_zeros);
         g_test_add_func("/trace-reader/keep-going", test_keep_going);
         g_test_add_func("/trace-reader/message-text", test_message_text);
         g_test_add_func("/trace-reader/versions", test_versions);

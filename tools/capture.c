@@ -2,13 +2,19 @@
  *
  * ravel capture: packets to a trace.
  */
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/pcap-source.h"
+#include "capture/common-address.h"
+#include "capture/packet-merge.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/trace-writer.h"
@@ -22,8 +28,9 @@ static struct {
         char *host;
         char **protocols;
         char *duration;
-        gboolean labels, no_promiscuous;
-        gint64 count;
+        char *user;
+        gboolean labels, names, no_promiscuous, list_interfaces;
+        gint64 count, rotate, files;
         int snapshot, buffer;
         char **rest;
 } options = { .write = NULL, .snapshot = 262144 };
@@ -31,7 +38,7 @@ static struct {
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
           "Read packets from FILE (pcap, pcapng, also .gz and .zst); - is standard input; may be "
-          "repeated, in order of time",
+          "repeated",
           "FILE" },
         { "interface", 'i', 0, G_OPTION_ARG_STRING_ARRAY, &options.interfaces,
           "Capture live on IF; may be repeated", "IF" },
@@ -43,10 +50,16 @@ static const GOptionEntry entries[] = {
           "Names of nodes, as in hosts(5): \"10.0.0.5 db\", \"10.0.0.5:80 web\", "
           "\"10.1.0.0/16 clients\"",
           "FILE" },
+        { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
+          "Note what DNS, TLS and HTTP call the addresses that --nodes does not name", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
-          "The packets were captured on the node NAME: stamps are _SENT and _RECV", "NAME" },
+          "The packets were captured on the node NAME: stamps are _SENT and _RECV; an empty NAME: "
+          "on none",
+          "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, dns, generic); may be repeated", "PORT=NAME" },
+          "The server port PORT speaks NAME (http, http2, dns, postgres, redis, generic); may be "
+          "repeated",
+          "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -56,6 +69,15 @@ static const GOptionEntry entries[] = {
           "Size of the kernel's capture buffer", "KiB" },
         { "no-promiscuous-mode", 'p', 0, G_OPTION_ARG_NONE, &options.no_promiscuous,
           "Leave the interface out of promiscuous mode", NULL },
+        { "rotate-seconds", 'G', 0, G_OPTION_ARG_INT64, &options.rotate,
+          "Begin another trace every N seconds; OUT has the time in it as strftime(3) has it",
+          "N" },
+        { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files, "With -G: end after N traces",
+          "N" },
+        { "relinquish-privileges", 'Z', 0, G_OPTION_ARG_STRING, &options.user,
+          "Live: become USER when the interfaces are open, before the trace is", "USER" },
+        { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
+          "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
           "End a live capture after TIME (10s, 5min)", "TIME" },
         { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.rest, NULL, "[FILE...]" },
@@ -66,31 +88,48 @@ static const GOptionEntry entries[] = {
 typedef struct {
         NodeTable *nodes;
         NodeNames *names;
+        LearnedNames *learned;
         const Protocol *ports[65536];
         Capture *capture;
+        PacketMerge *packets; /* while they are open */
         TraceWriter *writer;
+        gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
-        GError *write_error; /* of a write while waiting for packets */
-        gint64 left;         /* packets until --count is reached */
+        Account written;       /* the counts that earlier traces have */
+        gint64 rotate_time;    /* ns; when the next trace begins */
+        gint64 files;          /* how many were begun */
+        guint64 in_trace[3];   /* calls, returns and one-way messages */
+        GError *write_error;   /* of a write while waiting for packets */
+        gint64 left;           /* packets until --count is reached */
+        GPtrArray *sources;    /* files, or one text that names the interfaces */
+        GPtrArray *link_types; /* of each, as the trace has it */
+        char *host;            /* recognised; NULL where it was not, or was given */
 } Run;
 
-static PcapSource *volatile current_source;
-static volatile sig_atomic_t interrupted;
+static PacketMerge *volatile current_packets;
+static volatile sig_atomic_t interrupted, asked;
 
 static void on_signal(int number)
 {
         interrupted = number;
-        if (current_source)
-                pcap_source_stop(current_source);
+        if (current_packets)
+                packet_merge_stop(current_packets);
+}
+
+static void on_question(int number)
+{
+        asked = number;
 }
 
 static void catch_signals(void)
 {
+        struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
         /* The second time a signal does what it always does. */
         struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
+        sigaction(SIGUSR1, &question, NULL);
 }
 
 static gboolean usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -110,13 +149,33 @@ static gboolean parse_protocols(Run *run, GError **error)
                 guint64 port = g_ascii_strtoull(*p, &end, 10);
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol)
-                        return usage(error,
-                                     "--proto %s: expected PORT=NAME, NAME one of http, dns, "
-                                     "generic",
-                                     *p);
+                        return usage(
+                                error,
+                                "--proto %s: expected PORT=NAME, NAME one of http, http2, dns, "
+                                "postgres, redis, generic",
+                                *p);
                 run->ports[port] = protocol;
         }
         return TRUE;
+}
+
+/* The name of the trace that begins at time, s since the epoch. */
+static char *name_at(gint64 time)
+{
+        struct tm broken;
+        time_t seconds = (time_t)time;
+        char name[4096];
+        if (!localtime_r(&seconds, &broken) ||
+            strftime(name, sizeof name, options.write, &broken) == 0)
+                return g_strdup(options.write);
+        return g_strdup(name);
+}
+
+/* Whether one trace does not overwrite the one before it. */
+static gboolean name_has_time(void)
+{
+        g_autofree char *first = name_at(0), *second = name_at(options.rotate);
+        return strcmp(first, second) != 0;
 }
 
 static gboolean check_options(gint64 *duration, GError **error)
@@ -130,6 +189,19 @@ static gboolean check_options(gint64 *duration, GError **error)
         if (options.snapshot < 1 || options.count < 0 || options.buffer < 0 ||
             options.buffer > G_MAXINT / 1024)
                 return usage(error, "-s, -c and -B take positive numbers");
+        if (options.rotate < 0 || options.files < 0 || options.rotate > G_MAXINT32 ||
+            (options.files && !options.rotate))
+                return usage(error, "-G takes a number of seconds, and -W needs -G");
+        if (options.rotate && (!options.write || !name_has_time()))
+                return usage(
+                        error,
+                        "-G needs -w with the time in the name, different every %" G_GINT64_FORMAT
+                        " seconds: for instance -w trace-%%Y%%m%%d-%%H%%M%%S",
+                        options.rotate);
+        if (options.user && !options.interfaces)
+                return usage(error, "-Z is for live captures (-i)");
+        if (options.user && !getpwnam(options.user))
+                return usage(error, "-Z %s: there is no such user", options.user);
         if (options.duration && !options.interfaces)
                 return usage(error, "--duration is for live captures (-i)");
         if (options.duration && !tool_duration(options.duration, duration, error))
@@ -137,13 +209,180 @@ static gboolean check_options(gint64 *duration, GError **error)
         return TRUE;
 }
 
+/* --- the trace --------------------------------------------------------------- */
+
+static gboolean write_facts(Run *run, GError **error)
+{
+        if ((options.filter && !trace_writer_fact(run->writer, "filter", options.filter, error)) ||
+            (options.host &&
+             !trace_writer_fact(run->writer, "captured on host", options.host, error)))
+                return FALSE;
+        g_ptr_array_set_size(run->link_types, 0);
+        for (guint i = 0; i < run->sources->len; i++) {
+                const char *type = packet_merge_link_type(run->packets, i);
+                g_ptr_array_add(run->link_types, g_strdup(type));
+                if (!trace_writer_fact(run->writer, options.interfaces ? "interface" : "source",
+                                       run->sources->pdata[i], error) ||
+                    !trace_writer_fact(run->writer, "link type", type, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* A pcapng file may have had more of them than were known at its beginning. */
+static gboolean write_late_link_types(Run *run, GError **error)
+{
+        for (guint i = 0; i < run->sources->len; i++) {
+                const char *type = packet_merge_link_type(run->packets, i);
+                if (strcmp(type, run->link_types->pdata[i]) != 0 &&
+                    !trace_writer_fact(run->writer, "link type", type, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean open_output(Run *run, const char *path, GError **error)
+{
+        run->writer = trace_writer_new(path, run->nodes, run->live, error);
+        return run->writer && write_facts(run, error);
+}
+
+static void take_counts(Run *run)
+{
+        PcapCounts counts = packet_merge_counts(run->packets);
+        Account *account = capture_account(run->capture);
+        account->count[ACCOUNT_DROPPED_KERNEL] = counts.dropped_by_kernel;
+        account->count[ACCOUNT_DROPPED_INTERFACE] = counts.dropped_by_interface;
+}
+
+/* Of the account, what belongs to this trace: messages as they are in it, which is later
+ * than they are counted, and all else since the last one. */
+static guint64 count_of_trace(const Run *run, AccountEntry entry)
+{
+        guint64 count = capture_account(run->capture)->count[entry];
+        if (!options.rotate)
+                return count;
+        switch (entry) {
+        case ACCOUNT_CALLS:
+                return run->in_trace[0];
+        case ACCOUNT_RETURNS:
+                return run->in_trace[1];
+        case ACCOUNT_ONE_WAY:
+                return run->in_trace[2];
+        default:
+                return count - run->written.count[entry];
+        }
+}
+
+/* As lines for --nodes: an address, its name, and as an alias where that is from. */
+static gboolean write_learned_names(Run *run, GError **error)
+{
+        const LearnedName *learned;
+        for (guint i = 0; run->learned && (learned = learned_names_get(run->learned, i)); i++) {
+                char address[ADDRESS_TEXT_SIZE];
+                if (!node_names_is_nameless(run->names, learned->address))
+                        continue;
+                g_autofree char *line =
+                        g_strdup_printf("%s %s %s", address_format(learned->address, address),
+                                        learned->name, learned->source);
+                if (!trace_writer_fact(run->writer, "learned name", line, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* The one sentence on what these counts will do for. The caller's to free. */
+static char *judge(const guint64 *count, const Account *account)
+{
+        Fitness fitness = account_fitness(count, account);
+        return fitness_judge(&fitness);
+}
+
+/* The account ends the trace. */
+static gboolean close_output(Run *run, GError **error)
+{
+        guint64 counts[N_ACCOUNT];
+        for (guint i = 0; i < N_ACCOUNT; i++) {
+                guint64 count = counts[i] = count_of_trace(run, i);
+                gboolean always = i == ACCOUNT_PACKETS || i == ACCOUNT_CALLS ||
+                                  i == ACCOUNT_RETURNS ||
+                                  (options.interfaces && i == ACCOUNT_DROPPED_KERNEL);
+                g_autofree char *n = g_strdup_printf("%" G_GUINT64_FORMAT, count);
+                if ((count || always) && !trace_writer_fact(run->writer, account_key(i), n, error))
+                        return FALSE;
+        }
+        g_autofree char *judgement = judge(counts, capture_account(run->capture));
+        run->written = *capture_account(run->capture);
+        memset(run->in_trace, 0, sizeof run->in_trace);
+        return write_late_link_types(run, error) && write_learned_names(run, error) &&
+               trace_writer_fact(run->writer, "judgement", judgement, error) &&
+               trace_writer_close(g_steal_pointer(&run->writer), error);
+}
+
+/* Makes the trace the one for a message of that time (ns). With that, the last one may
+ * have been written: then there is none, and the capture ends. */
+static gboolean rotate(Run *run, gint64 time, GError **error)
+{
+        gint64 length = options.rotate * 1000000000;
+        if (run->writer && time < run->rotate_time)
+                return TRUE;
+        if (run->writer) {
+                take_counts(run);
+                if (!close_output(run, error))
+                        return FALSE;
+        }
+        if (options.files && run->files == options.files) {
+                packet_merge_stop(run->packets);
+                return TRUE;
+        }
+        gint64 start = run->files == 0
+                               ? time
+                               : run->rotate_time + (time - run->rotate_time) / length * length;
+        g_autofree char *name = name_at(start / 1000000000);
+        run->rotate_time = start + length;
+        run->files++;
+        return open_output(run, name, error);
+}
+
 static gboolean write_ready(Run *run, GError **error)
 {
         Message message;
-        while (capture_next(run->capture, &message))
+        while (capture_next(run->capture, &message)) {
+                if (options.rotate && !rotate(run, message.time, error))
+                        return FALSE;
+                if (!run->writer)
+                        continue;
+                run->in_trace[message.op >> 1]++;
                 if (!trace_writer_add(run->writer, &message, error))
                         return FALSE;
+        }
         return TRUE;
+}
+
+/* As tcpdump has it. */
+static void report_counts(Run *run)
+{
+        const guint64 *n = capture_account(run->capture)->count;
+        PcapCounts counts = packet_merge_counts(run->packets);
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_string_append_printf(text, "%" G_GUINT64_FORMAT " packets captured", n[ACCOUNT_PACKETS]);
+        if (options.interfaces)
+                g_string_append_printf(text,
+                                       ", %" G_GUINT64_FORMAT " packets received by filter"
+                                       ", %" G_GUINT64_FORMAT " packets dropped by kernel",
+                                       counts.received, counts.dropped_by_kernel);
+        if (counts.dropped_by_interface)
+                g_string_append_printf(text, ", %" G_GUINT64_FORMAT " packets dropped by interface",
+                                       counts.dropped_by_interface);
+        tool_warn("%s", text->str);
+}
+
+static void answer(Run *run)
+{
+        if (!asked)
+                return;
+        asked = 0;
+        report_counts(run);
 }
 
 static gboolean on_idle(gpointer user, gint64 ns)
@@ -151,32 +390,24 @@ static gboolean on_idle(gpointer user, gint64 ns)
         Run *run = user;
         if (interrupted)
                 return FALSE;
-        if (!run->writer || capture_time(run->capture) == NO_TIME)
+        if (!run->begun)
+                return TRUE;
+        answer(run);
+        if (capture_time(run->capture) == NO_TIME)
                 return TRUE;
         capture_idle(run->capture, capture_time(run->capture) + ns);
         return write_ready(run, &run->write_error);
 }
 
-static gboolean open_output(Run *run, GError **error)
-{
-        const char *path = options.write ? options.write : "-";
-        if (run->writer)
-                return TRUE;
-        if (!(run->writer = trace_writer_new(path, run->nodes, run->live, error)))
-                return FALSE;
-        return (!options.filter ||
-                trace_writer_fact(run->writer, "filter", options.filter, error)) &&
-               (!options.host ||
-                trace_writer_fact(run->writer, "captured on host", options.host, error));
-}
+/* --- the packets ------------------------------------------------------------- */
 
-/* All packets of a source. FALSE: error set. */
-static gboolean capture_source(Run *run, PcapSource *source, GError **error)
+static gboolean read_packets(Run *run, GError **error)
 {
         Packet packet;
         int result = 0;
-        while (run->left != 0 && (result = pcap_source_next(source, &packet, error)) == 1) {
+        while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
+                answer(run);
                 if (!write_ready(run, error))
                         return FALSE;
                 run->left--;
@@ -189,15 +420,7 @@ static gboolean capture_source(Run *run, PcapSource *source, GError **error)
         return result >= 0;
 }
 
-static gboolean write_facts(Run *run, const PcapSource *source, const char *name, GError **error)
-{
-        return trace_writer_fact(run->writer, options.interfaces ? "interface" : "source", name,
-                                 error) &&
-               trace_writer_fact(run->writer, "link type", pcap_source_link_type(source), error);
-}
-
-/* Opens, reads and closes one file, or all interfaces. */
-static gboolean capture_one(Run *run, const char *name, gint64 duration, GError **error)
+static PacketMerge *open_packets(Run *run, GError **error)
 {
         PcapOptions pcap = { .filter = options.filter,
                              .snapshot = options.snapshot,
@@ -206,37 +429,40 @@ static gboolean capture_one(Run *run, const char *name, gint64 duration, GError 
                              .idle = on_idle,
                              .user = run };
         const char *const *interfaces = (const char *const *)options.interfaces;
-        guint64 kernel, interface;
-        g_autoptr(PcapSource) source =
-                interfaces ? pcap_source_open_live(interfaces, g_strv_length(options.interfaces),
-                                                   &pcap, error)
-                           : pcap_source_open(name, &pcap, error);
-        if (!source || !open_output(run, error) || !write_facts(run, source, name, error))
-                return FALSE;
-        current_source = source;
-        if (interrupted)
-                pcap_source_stop(source);
-        if (duration)
-                alarm((guint)CLAMP((duration + 999999999) / 1000000000, 1, G_MAXINT32));
-        gboolean ok = capture_source(run, source, error);
-        current_source = NULL;
-        pcap_source_drops(source, &kernel, &interface);
-        capture_account(run->capture)->count[ACCOUNT_DROPPED_KERNEL] += kernel;
-        capture_account(run->capture)->count[ACCOUNT_DROPPED_INTERFACE] += interface;
-        return ok;
+        if (interfaces)
+                return packet_merge_new_live(interfaces, g_strv_length(options.interfaces), &pcap,
+                                             error);
+        return packet_merge_new((const char *const *)run->sources->pdata, run->sources->len, &pcap,
+                                error);
 }
 
-static gboolean write_account(Run *run, GError **error)
+static gboolean become_user(const char *name, GError **error)
 {
-        const Account *account = capture_account(run->capture);
-        for (guint i = 0; i < N_ACCOUNT; i++) {
-                g_autofree char *n = g_strdup_printf("%" G_GUINT64_FORMAT, account->count[i]);
-                if ((account->count[i] || i == ACCOUNT_PACKETS || i == ACCOUNT_CALLS ||
-                     i == ACCOUNT_RETURNS) &&
-                    !trace_writer_fact(run->writer, account_key(i), n, error))
-                        return FALSE;
-        }
-        return TRUE;
+        const struct passwd *user = getpwnam(name);
+        if (user && initgroups(user->pw_name, user->pw_gid) == 0 && setgid(user->pw_gid) == 0 &&
+            setuid(user->pw_uid) == 0)
+                return TRUE;
+        return usage(error, "-Z %s: cannot become that user: %s", name, g_strerror(errno));
+}
+
+/* Opens and reads everything. FALSE: error set, and there may be a trace in part; or
+ * interrupted. */
+static gboolean capture_packets(Run *run, gint64 duration, GError **error)
+{
+        run->packets = open_packets(run, error);
+        if (!run->packets || interrupted || (options.user && !become_user(options.user, error)) ||
+            (!options.rotate && !open_output(run, options.write ? options.write : "-", error)))
+                return FALSE;
+        run->begun = TRUE;
+        current_packets = run->packets;
+        if (interrupted)
+                packet_merge_stop(run->packets);
+        if (duration)
+                alarm((guint)CLAMP((duration + 999999999) / 1000000000, 1, G_MAXINT32));
+        gboolean ok = read_packets(run, error);
+        current_packets = NULL;
+        take_counts(run);
+        return ok;
 }
 
 static void report(Run *run)
@@ -244,40 +470,39 @@ static void report(Run *run)
         const Account *account = capture_account(run->capture);
         g_autofree char *summary = account_summary(account);
         g_auto(GStrv) lines = account_judge(account);
+        g_autofree char *judgement = judge(account->count, account);
         tool_warn("%s", summary);
+        if (run->host)
+                tool_warn(
+                        "every packet is from or to %s: taken for captured there (--host NAME says "
+                        "where, --host '' on no host)",
+                        run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
+        tool_warn("%s", judgement);
 }
 
 /* What is still under way goes out, and the account after it. */
 static gboolean finish(Run *run, GError **error)
 {
         capture_finish(run->capture);
-        return write_ready(run, error) && write_account(run, error) &&
-               trace_writer_close(g_steal_pointer(&run->writer), error);
+        if (!write_ready(run, error))
+                return FALSE;
+        if (!run->writer && run->files == 0 && !rotate(run, g_get_real_time() * 1000, error))
+                return FALSE;
+        return !run->writer || close_output(run, error);
 }
 
 static int capture_all(Run *run, gint64 duration)
 {
         GError *error = NULL, *finish_error = NULL;
-        g_autoptr(GPtrArray) files = g_ptr_array_new();
-        gboolean ok = TRUE;
-        for (char **p = options.read; p && *p; p++)
-                g_ptr_array_add(files, *p);
-        for (char **p = options.rest; p && *p; p++)
-                g_ptr_array_add(files, *p);
-        g_autofree char *interfaces =
-                options.interfaces ? g_strjoinv(" ", options.interfaces) : NULL;
-        if (interfaces)
-                g_ptr_array_add(files, interfaces);
         catch_signals();
-        for (guint i = 0; ok && i < files->len && run->left != 0 && !interrupted; i++)
-                ok = capture_one(run, files->pdata[i], duration, &error);
-        if (interrupted && (!run->live || !run->writer)) {
+        gboolean ok = capture_packets(run, duration, &error);
+        if (interrupted && (!run->live || !run->begun)) {
                 g_clear_error(&error);
                 return EXIT_INTERRUPTED;
         }
-        if (!ok && (!run->writer || g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT) ||
+        if (!ok && (!run->begun || g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT) ||
                     g_error_matches(error, RAVEL_ERROR, RAVEL_ERROR_PIPE) ||
                     capture_account(run->capture)->count[ACCOUNT_PACKETS] == 0))
                 return tool_fail(error);
@@ -285,6 +510,8 @@ static int capture_all(Run *run, gint64 duration)
                 g_clear_error(&error);
                 return tool_fail(finish_error);
         }
+        if (options.interfaces)
+                report_counts(run);
         report(run);
         if (ok)
                 return EXIT_DONE;
@@ -305,33 +532,91 @@ static gboolean any_is_pipe(void)
 
 static void run_free(Run *run)
 {
+        g_ptr_array_free(run->sources, TRUE);
+        g_ptr_array_free(run->link_types, TRUE);
+        packet_merge_free(run->packets);
         trace_writer_free(run->writer);
         capture_free(run->capture);
         node_names_free(run->names);
+        learned_names_free(run->learned);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
+        g_free(run->host);
         g_free(run);
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Run, run_free)
+
+/* Where all packets of the files are from or to one address: the name of its node. Files
+ * that cannot be read are none of its business. The caller's to free. */
+static char *recognise_host(Run *run)
+{
+        PcapOptions pcap = { .filter = options.filter };
+        g_autoptr(CommonAddress) common = common_address_new();
+        gint64 left = run->left;
+        Address address;
+        Packet packet;
+        for (guint i = 0; i < run->sources->len; i++) {
+                g_autoptr(PcapSource) source =
+                        pcap_source_open(run->sources->pdata[i], &pcap, NULL);
+                while (left != 0 && source && pcap_source_next(source, &packet, NULL) == 1) {
+                        if (!common_address_add(common, &packet))
+                                return NULL;
+                        left--;
+                }
+        }
+        if (!common_address_find(common, &address))
+                return NULL;
+        return g_strdup(node_table_name(run->nodes, node_names_lookup(run->names, address, 0)));
+}
+
+/* What the facts call where the packets came from. */
+static GPtrArray *list_sources(void)
+{
+        GPtrArray *sources = g_ptr_array_new_with_free_func(g_free);
+        for (guint list = 0; list < 2; list++)
+                for (char **p = list ? options.rest : options.read; p && *p; p++)
+                        g_ptr_array_add(sources, g_strdup(*p));
+        if (options.interfaces)
+                g_ptr_array_add(sources, g_strjoinv(" ", options.interfaces));
+        return sources;
+}
 
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
         gboolean taps = options.interfaces && options.interfaces[0] && options.interfaces[1];
+        run->sources = list_sources();
+        run->link_types = g_ptr_array_new_with_free_func(g_free);
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
+        run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !parse_protocols(run, error) ||
             (options.nodes && !node_names_load(run->names, options.nodes, error)))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         run->left = options.count ? options.count : -1;
+        if (!options.host && !run->live)
+                options.host = run->host = recognise_host(run);
+        else if (options.host && !*options.host)
+                g_clear_pointer(&options.host, g_free);
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
                                .host = options.host,
+                               .learned = run->learned,
                                .ports = options.protocols ? run->ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);
+}
+
+static int list_interfaces(void)
+{
+        GError *error = NULL;
+        g_autofree char *list = pcap_source_list_interfaces(&error);
+        if (!list)
+                return tool_fail(error);
+        fputs(list, stdout);
+        return EXIT_DONE;
 }
 
 int tool_capture(int argc, char **argv)
@@ -343,6 +628,8 @@ int tool_capture(int argc, char **argv)
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
+        if (options.list_interfaces)
+                return list_interfaces();
         g_autoptr(Run) run = run_new(&duration, &error);
         return run ? capture_all(run, duration) : tool_fail(error);
 }

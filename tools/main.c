@@ -17,6 +17,7 @@ static const struct {
         const char *help;
 } verbs[] = {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
+        { "merge", tool_merge, "one trace of several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
         { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },

@@ -13,6 +13,7 @@
 #include "paths/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
 
 /* The latencies of an edge's calls, at the caller where that was seen. */
@@ -26,6 +27,7 @@ typedef struct {
         CallMatcher *matcher;
         GPtrArray *latencies; /* of Latency, by edge */
         guint64 ops[N_MESSAGE_OPS];
+        guint64 both_ends, too_early; /* calls: see Fitness */
 } Stats;
 
 static void latency_free(gpointer latency)
@@ -63,12 +65,18 @@ static void take_done(Stats *s)
         const DoneCall *done = call_matcher_done(s->matcher, &n);
 
         for (guint i = 0; i < n; i++, done++) {
+                const CallPair *pair = &done->pair;
+                guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
                 Latency *l;
 
+                if ((pair->stamps & all) == all) {
+                        s->both_ends++;
+                        s->too_early += pair->enter < pair->start || pair->end < pair->reply;
+                }
                 while (done->edge >= s->latencies->len)
                         g_ptr_array_add(s->latencies, g_new0(Latency, 1));
                 l = g_ptr_array_index(s->latencies, done->edge);
-                l->waiting[l->n_waiting++] = done->pair.end - done->pair.start;
+                l->waiting[l->n_waiting++] = pair->end - pair->start;
                 if (l->n_waiting == G_N_ELEMENTS(l->waiting))
                         latency_count(l);
         }
@@ -149,6 +157,36 @@ static void put_summary(GString *out, const Stats *s)
                                "\ncalls     %s with a return, %s without; %s returns without a "
                                "call\n",
                                pairs, lone_calls, lone_returns);
+}
+
+/* The number that the facts give for key, all of them together. */
+static guint64 sum_facts(const TraceReader *reader, const char *key)
+{
+        guint64 sum = 0;
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        for (guint i = 0; i < n; i++)
+                if (g_str_has_prefix(facts[i], key) && facts[i][strlen(key)] == ':')
+                        sum += g_ascii_strtoull(facts[i] + strlen(key) + 1, NULL, 10);
+        return sum;
+}
+
+static void put_judgement(GString *out, const Stats *s, const TraceReader *reader)
+{
+        const MatchCounts *c = call_matcher_counts(s->matcher);
+        Fitness fitness = { .calls = c->pairs + c->lone_calls,
+                            .returns = c->pairs,
+                            .one_way = c->one_way,
+                            .packets = sum_facts(reader, "packets"),
+                            .lost = sum_facts(reader, "packets dropped by the kernel") +
+                                    sum_facts(reader, "packets dropped by the interface") +
+                                    sum_facts(reader, "holes skipped"),
+                            .both_ends = s->both_ends,
+                            .too_early = s->too_early };
+        g_autofree char *judgement = fitness_judge(&fitness);
+
+        g_string_append_printf(out, "judgement %s\n", judgement);
 }
 
 static void put_table(GString *out, TextTable *table)
@@ -315,6 +353,7 @@ int tool_stats(int argc, char **argv)
         if (!call_matcher_counts(stats->matcher)->messages)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         put_summary(text, stats);
+        put_judgement(text, stats, reader);
         put_nodes(text, stats, nodes);
         put_edges(text, stats, nodes);
         facts = trace_reader_facts(reader, &n_facts);

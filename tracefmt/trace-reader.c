@@ -712,6 +712,8 @@ int trace_reader_next(TraceReader *r, Message *m, GError **error)
         if (status <= 0)
                 return status;
         if (G_UNLIKELY(m->time < r->last)) {
+                if (r->options.any_order)
+                        return 1;
                 if (!r->pipe) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
                                     "%s:%" G_GUINT64_FORMAT ": time goes backwards",
@@ -750,6 +752,8 @@ static gboolean open_source(TraceReader *r, GError **error)
         r->at_end = FALSE;
         r->line = 0;
         r->last = G_MININT64;
+        r->second[0] = ~(guint64)0; /* bytes 3 to 7 of no text are both */
+        r->second[1] = 0;
         memset(r->broken, 0, sizeof r->broken);
         g_ptr_array_set_size(r->facts, 0);
         return TRUE;

@@ -24,6 +24,7 @@ typedef struct {
         char *const *exclude; /* names of nodes whose messages are left out; may be NULL */
         gboolean keep_going;  /* count broken lines by reason instead of failing */
         gboolean want_digest; /* trace_reader_digest() will be asked */
+        gboolean any_order;   /* messages are handed out as they come: disorder is no error */
 } TraceReaderOptions;
 
 #define TRACE_READER_DEFAULTS                                                                      \

@@ -4,7 +4,7 @@
 src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
-for target in capture dns http maketrace node-names trace; do
+for target in capture dns http http2 learned-names maketrace node-names pcapng postgres redis trace; do
         for input in "$src/corpus/$target"/*; do
                 n=$((n + 1))
                 if tests/fuzz/replay-$target "$input" >/dev/null; then

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Names of addresses as the packets themselves tell them: answers of DNS, the server name
+ * that a TLS client asks for, the Host of an HTTP request. They are for the reader's eyes:
+ * anybody can send such packets, so no node is named, and no two are taken for one, by
+ * what is learned here. What is no host name is not learned.
+ *
+ * Packets are looked at one by one, and what is cut in two is missed; there will be another.
+ */
+#ifndef RAVEL_LEARNED_NAMES_H
+#define RAVEL_LEARNED_NAMES_H
+
+#include "capture/address.h"
+
+typedef struct LearnedNames LearnedNames;
+
+LearnedNames *learned_names_new(void);
+void learned_names_free(LearnedNames *names);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(LearnedNames, learned_names_free)
+
+/* The payload of a datagram; of a segment to receiver. */
+void learned_names_add_datagram(LearnedNames *names, const guint8 *bytes, gsize n);
+void learned_names_add_segment(LearnedNames *names, Address receiver, const guint8 *bytes, gsize n);
+
+typedef struct {
+        Address address;
+        const char *source; /* "DNS", "TLS" or "HTTP" */
+        char name[254];     /* a-z, 0-9, '-', '_' and '.' */
+} LearnedName;
+
+/* The i-th, in the order in which they were learned; NULL past the last. The first of each
+ * source for an address; at most 1,000. Borrowed. */
+const LearnedName *learned_names_get(const LearnedNames *names, guint i);
+
+#endif

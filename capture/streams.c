@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/streams.h"
+
+enum {
+        MAX_STREAMS = 262144,
+        MAX_CONNECTION_STREAMS = 16384,
+        FIRST_BUCKETS = 16,
+};
+
+/* A call in flight. */
+typedef struct Stream Stream;
+struct Stream {
+        OpenItem item; /* at the call's first byte, until it is written; first, for its owner */
+        Stream *chain; /* in its bucket; or the next free one */
+        Stream *older, *newer;
+        Pairing *pairing;
+        guint64 key;
+        Stamp call_first, call_last, return_first;
+        guint8 side; /* who called */
+        guint8 written, return_begun;
+};
+
+/* Those of a connection. */
+struct StreamTable {
+        Stream **buckets;
+        guint n_buckets; /* a power of two */
+        guint n;
+        Stream *oldest, *newest;
+};
+
+struct StreamPool {
+        Stream *free;
+        guint n; /* all there are, used or not */
+};
+
+StreamPool *stream_pool_new(void)
+{
+        return g_new0(StreamPool, 1);
+}
+
+void stream_pool_free(StreamPool *pool)
+{
+        for (Stream *s = pool->free, *next; s; s = next) {
+                next = s->chain;
+                g_free(s);
+        }
+        g_free(pool);
+}
+
+/* --- the table ------------------------------------------------------------- */
+
+/* Stream ids of one side are all odd or all even. */
+static Stream **bucket(const StreamTable *t, guint64 key)
+{
+        return &t->buckets[(key >> 1 ^ key >> 15) & (t->n_buckets - 1)];
+}
+
+static Stream *find(const Pairing *p, guint64 key)
+{
+        if (!p->streams)
+                return NULL;
+        Stream *s = *bucket(p->streams, key);
+        while (s && s->key != key)
+                s = s->chain;
+        return s;
+}
+
+static void table_resize(StreamTable *t, guint n_buckets)
+{
+        g_free(t->buckets);
+        t->n_buckets = n_buckets;
+        t->buckets = g_new0(Stream *, n_buckets);
+        for (Stream *s = t->oldest; s; s = s->newer) {
+                Stream **place = bucket(t, s->key);
+                s->chain = *place;
+                *place = s;
+        }
+}
+
+static void stream_remove(Stream *s, const CaptureContext *context)
+{
+        StreamTable *t = s->pairing->streams;
+        Stream **place = bucket(t, s->key);
+        while (*place != s)
+                place = &(*place)->chain;
+        *place = s->chain;
+        *(s->older ? &s->older->newer : &t->oldest) = s->newer;
+        *(s->newer ? &s->newer->older : &t->newest) = s->older;
+        t->n--;
+        sequencer_close(&s->item);
+        s->chain = context->streams->free;
+        context->streams->free = s;
+}
+
+/* --- what is written ------------------------------------------------------- */
+
+static void call_write(Stream *s, const CaptureContext *context)
+{
+        const Pairing *p = s->pairing;
+        CapturedMessage out = { .stamp = s->call_first,
+                                .op = CALL_SENT,
+                                .sender = p->node[s->side],
+                                .receiver = p->node[!s->side],
+                                .port = p->port[s->side],
+                                .has_id = TRUE,
+                                .number = s->key,
+                                .duration = s->call_last.time - s->call_first.time };
+        if (s->written)
+                return;
+        s->written = TRUE;
+        sequencer_close(&s->item);
+        sequencer_add(context->sequencer, &out);
+        account_add(context->account, ACCOUNT_CALLS);
+}
+
+/* number: of the call. */
+static void return_write(const Pairing *p, guint side, guint64 number, Stamp first, Stamp last,
+                         const CaptureContext *context)
+{
+        CapturedMessage out = { .stamp = last,
+                                .op = RET_SENT,
+                                .sender = p->node[side],
+                                .receiver = p->node[!side],
+                                .port = p->port[!side],
+                                .has_id = TRUE,
+                                .number = number,
+                                .duration = MAX(last.time - first.time, 0) };
+        sequencer_add(context->sequencer, &out);
+        account_add(context->account, ACCOUNT_RETURNS);
+}
+
+static void answer(Stream *s, Stamp last, const CaptureContext *context)
+{
+        call_write(s, context);
+        return_write(s->pairing, !s->side, s->key, s->return_begun ? s->return_first : last, last,
+                     context);
+        stream_remove(s, context);
+}
+
+static void forget(Stream *s, const CaptureContext *context)
+{
+        call_write(s, context);
+        account_add(context->account, ACCOUNT_UNANSWERED);
+        stream_remove(s, context);
+}
+
+/* A stream that is not in use, or NULL. */
+static Stream *stream_take(Pairing *p, const CaptureContext *context)
+{
+        StreamPool *pool = context->streams;
+        StreamTable *t = p->streams;
+        if ((t->n >= MAX_CONNECTION_STREAMS || (!pool->free && pool->n >= MAX_STREAMS)) &&
+            t->oldest)
+                forget(t->oldest, context);
+        Stream *s = pool->free;
+        if (s) {
+                pool->free = s->chain;
+        } else if (pool->n < MAX_STREAMS) {
+                s = g_new(Stream, 1);
+                pool->n++;
+        }
+        return s;
+}
+
+static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
+                       const CaptureContext *context)
+{
+        if (!p->streams)
+                p->streams = g_new0(StreamTable, 1);
+        StreamTable *t = p->streams;
+        Stream *s = stream_take(p, context);
+        if (!s) {
+                account_add(context->account, ACCOUNT_UNANSWERED);
+                return;
+        }
+        *s = (Stream){ .item.kind = ITEM_STREAM,
+                       .older = t->newest,
+                       .pairing = p,
+                       .key = key,
+                       .call_first = first,
+                       .call_last = first,
+                       .side = (guint8)side };
+        if (t->n >= t->n_buckets)
+                table_resize(t, t->n_buckets ? 2 * t->n_buckets : FIRST_BUCKETS);
+        Stream **place = bucket(t, key);
+        s->chain = *place;
+        *place = s;
+        *(t->newest ? &t->newest->newer : &t->oldest) = s;
+        t->newest = s;
+        t->n++;
+        sequencer_open(context->sequencer, &s->item, first.time);
+}
+
+/* --- from outside ---------------------------------------------------------- */
+
+void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
+                        Stamp first, const CaptureContext *context)
+{
+        Stream *s = find(p, key);
+        if (kind == KIND_CALL && !s && (part & PART_BEGINS)) {
+                call_begin(p, side, key, first, context);
+        } else if (kind == KIND_RETURN && s && s->side != side && !s->return_begun &&
+                   !(part & PART_ABORTS)) {
+                s->return_begun = TRUE;
+                s->return_first = first;
+        }
+}
+
+static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp last,
+                            const CaptureContext *context)
+{
+        guint64 number;
+        if (!(part & (PART_ENDS | PART_ABORTS)))
+                return;
+        if (s)
+                answer(s, last, context);
+        else if (part & PART_ABORTS)
+                return;                               /* what is over */
+        else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
+                return_write(p, side, number, last, last, context);
+        else
+                account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
+}
+
+void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
+                      const CaptureContext *context)
+{
+        Stream *s = find(p, key);
+        if (s && (s->side == side) != (kind == KIND_CALL))
+                return;
+        if (kind == KIND_RETURN) {
+                return_part_end(p, side, part, s, last, context);
+        } else if (s && (part & PART_ABORTS)) {
+                if (s->return_begun)
+                        answer(s, last, context);
+                else
+                        forget(s, context);
+        } else if (s && !s->written) {
+                s->call_last = last;
+                if (part & PART_ENDS)
+                        call_write(s, context);
+        }
+}
+
+void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
+{
+        Stream *next;
+        for (Stream *s = p->streams ? p->streams->oldest : NULL; s; s = next) {
+                next = s->newer;
+                if (s->side != side && s->return_begun)
+                        answer(s, stamp, context);
+        }
+}
+
+void streams_settle(OpenItem *item, const CaptureContext *context)
+{
+        call_write((Stream *)item, context);
+}
+
+void streams_clear(Pairing *p, const CaptureContext *context)
+{
+        if (!p->streams)
+                return;
+        while (p->streams->oldest)
+                forget(p->streams->oldest, context);
+        g_free(p->streams->buckets);
+        g_clear_pointer(&p->streams, g_free);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Calls in flight on a connection that carries many at a time (HTTP/2): what
+ * comes are parts of messages, each with the key of its call, those of many
+ * messages in between each other and in both directions at once.
+ *
+ * A call is stamped at the first byte of its first part, its return at the last
+ * byte of its last, as everywhere. With its return a call is over, even where
+ * its own last part is still to come.
+ */
+#ifndef RAVEL_STREAMS_H
+#define RAVEL_STREAMS_H
+
+#include "capture/pairing.h"
+
+/* Memory for streams, those of all connections: 262,144 in all, 16,384 a
+ * connection. Where there is no more, a connection forgets its oldest. */
+StreamPool *stream_pool_new(void);
+
+/* No stream may be in use: see streams_clear(). */
+void stream_pool_free(StreamPool *pool);
+
+/* A part by side of the message of key, kind KIND_CALL or KIND_RETURN, begins at
+ * first; part is of PartFlags. */
+void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
+                        Stamp first, const CaptureContext *context);
+
+/* The same part ends at last. */
+void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
+                      const CaptureContext *context);
+
+/* Side will send no more: returns that it has begun end at stamp. */
+void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+
+/* The call that item, of kind ITEM_STREAM, belongs to has been open for too long:
+ * it is written with what is known of it. */
+void streams_settle(OpenItem *item, const CaptureContext *context);
+
+/* Writes the calls that have not been; they will not get a return. */
+void streams_clear(Pairing *p, const CaptureContext *context);
+
+#endif
