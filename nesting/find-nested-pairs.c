@@ -51,12 +51,9 @@ static guint32 drop_descendants(const Nesting *n, const NodeCalls *node, Candida
 
         for (guint32 k = 0; k < n_found; k++) {
                 guint32 p = candidates->found[k];
-                guint32 ancestor = node->in[candidates->which[p]].call;
 
-                while (ancestor != NO_PARENT && ancestor != child)
-                        ancestor = n->calls.cause[ancestor].parent;
                 candidates->found[kept] = p;
-                kept += ancestor == NO_PARENT;
+                kept += !nesting_is_within(n, node->in[candidates->which[p]].call, child);
         }
         return kept;
 }

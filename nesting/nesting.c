@@ -283,6 +283,10 @@ static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nod
                         room_out = node.n_out;
                 }
                 gather_node(n, by, id, &node, &callers, &callees);
+                if (n->options.joint) {
+                        find_parents_jointly(n, &node, &candidates);
+                        continue;
+                }
                 score_nestings(n, &node, &candidates, &board);
                 find_nested_pairs(n, &node, &candidates, &board);
         }

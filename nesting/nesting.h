@@ -28,6 +28,7 @@ typedef struct {
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids and numbers of candidates will be asked for */
+        gboolean joint;            /* parents of a node's calls are found together */
         gboolean cheat;            /* parents are what the attribute path= says */
 } NestingOptions;
 
@@ -117,6 +118,26 @@ void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candida
                     Scoreboard *board);
 void find_nested_pairs(Nesting *nesting, NodeCalls *node, Candidates *candidates,
                        const Scoreboard *board);
+
+/* Instead of both: the parents of all calls out of a node at once (joint.c). */
+void find_parents_jointly(Nesting *nesting, const NodeCalls *node, Candidates *candidates);
+
+/* Notes how many candidate parents a call has. */
+static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_found)
+{
+        if (n->candidates)
+                n->candidates[call] = n_found;
+        n->children += n_found > 0;
+        n->nestings += n_found;
+}
+
+/* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
+static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32 other)
+{
+        while (call != NO_PARENT && call != other)
+                call = n->calls.cause[call].parent;
+        return call != NO_PARENT;
+}
 
 /* Puts the message's path= before its id, so that a call and its return match by
  * both. The id lies in nesting->key until the next message. */

@@ -21,12 +21,9 @@ void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, S
                 const gint64 *enter;
                 guint64 weight;
 
-                if (n->candidates)
-                        n->candidates[child->call] = n_found;
+                nesting_note_candidates(n, child->call, n_found);
                 if (!n_found)
                         continue;
-                n->children++;
-                n->nestings += n_found;
                 weight = SCORE_UNIT / n_found;
                 found = candidates->found;
                 enter = candidates->enter;

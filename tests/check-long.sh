@@ -114,6 +114,7 @@ results() {
 		"$ravel" nesting --method paper --calls "$trace.calls" -o "$trace.sqlite" "$trace" >"$trace.out"
 		"$ravel" nesting --method paper --smooth 1.5 --skew-window 100us --penalty 1.5,0.3,0.1 \
 			--calls "$trace.smooth" "$trace" >"$trace.smooth.out"
+		"$ravel" nesting --method joint --calls "$trace.joint" "$trace" >"$trace.joint.out"
 		"$ravel" stats "$trace" >"$trace.stats"
 	done
 }

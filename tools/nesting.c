@@ -91,7 +91,9 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "How parents are found: paper (Figure 4 of the paper)", "METHOD" },
+          "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
+          "of a node together)",
+          "METHOD" },
         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
           "text, dot, svg, json or tsv (default text)", "FORMAT" },
         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
@@ -292,7 +294,7 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
 
 static const char *method(void)
 {
-        return options.nesting.cheat ? "cheat" : "paper";
+        return options.nesting.cheat ? "cheat" : options.nesting.joint ? "joint" : "paper";
 }
 
 static char *parameters(void)
@@ -352,8 +354,9 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
 
 static gboolean check_options(GError **error)
 {
-        if (options.method && strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method paper");
+        options.nesting.joint = options.method && !strcmp(options.method, "joint");
+        if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method paper or joint");
         if (options.format && !path_writer_lookup(options.format))
                 return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
         options.nesting.fold = !options.no_fold;

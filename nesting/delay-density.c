@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/delay-density.h"
+
+gint64 density_bin_width(guint bin)
+{
+        return bin == 0 ? (gint64)1 << DENSITY_FIRST_OCTAVE
+                        : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
+
+static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
+{
+        d->density[row][bin] = density;
+        d->log[row][bin] = CLAMP(fixed_log(density), G_MININT16, G_MAXINT16);
+}
+
+guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
+{
+        if (d->n == DENSITY_MAX_ROWS)
+                return backoff;
+        if (d->n == d->room) {
+                d->room = MAX(16, 2 * d->room);
+                d->backoff = g_renew(guint32, d->backoff, d->room);
+                d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
+                d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
+                d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
+        }
+        d->backoff[d->n] = backoff;
+        memset(d->count[d->n], 0, sizeof *d->count);
+        return d->n++;
+}
+
+void delay_densities_init(DelayDensities *d)
+{
+        memset(d, 0, sizeof *d);
+        delay_densities_add_row(d, 0);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
+}
+
+void delay_densities_clear(DelayDensities *d)
+{
+        g_free(d->backoff);
+        g_free(d->count);
+        g_free(d->density);
+        g_free(d->log);
+}
+
+void delay_densities_fade(DelayDensities *d)
+{
+        for (guint32 row = 1; row < d->n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        d->count[row][bin] /= 2;
+}
+
+void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)
+{
+        for (; row != 0; row = d->backoff[row])
+                d->count[row][bin] += count;
+}
+
+/* The mean of each bin and of reach bins to either side; of those there are at an end. */
+static void running_mean(const double *in, double *out, gint reach)
+{
+        double sum = 0;
+        gint n = 0;
+
+        for (gint bin = -reach; bin < DENSITY_BINS; bin++) {
+                gint enters = bin + reach, leaves = bin - reach - 1;
+
+                if (enters < DENSITY_BINS) {
+                        sum += in[enters];
+                        n++;
+                }
+                if (leaves >= 0) {
+                        sum -= in[leaves];
+                        n--;
+                }
+                if (bin >= 0)
+                        out[bin] = MAX(sum, 0) / n;
+        }
+}
+
+/* Three running means, which come close to a Gaussian with a deviation of half a bin
+ * more than their reach: a bin and a half where a thousand delays were seen, eight for
+ * one alone. */
+static void smooth(double *row, double n)
+{
+        double once[DENSITY_BINS], twice[DENSITY_BINS];
+        gint reach = 1;
+
+        while (reach < 8 && (n + 1) * reach * reach * reach < 1000)
+                reach++;
+        running_mean(row, once, reach);
+        running_mean(once, twice, reach);
+        running_mean(twice, row, reach);
+}
+
+void delay_densities_learn(DelayDensities *d)
+{
+        for (guint32 row = 1; row < d->n; row++) {
+                const float *backoff = d->density[d->backoff[row]];
+                double share[DENSITY_BINS], n = 0, lean;
+
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        n += share[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
+                lean = 4 + n / 100;
+                smooth(share, n);
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        set_row(d, row, bin,
+                                (share[bin] / density_bin_width(bin) + lean * backoff[bin]) /
+                                        (n + lean));
+        }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How likely each delay is, as learned from those that were seen: rows of densities
+ * per ns, as logarithms. A row leans on a more general one, its backoff, the more the
+ * less it has seen; row 0, which all lean on in the end, knows nothing: as likely
+ * in each octave.
+ *
+ * Bins are eighths of an octave from 512 ns to 2^44 ns (five hours); what is shorter
+ * is in bin 0, what is longer in the last.
+ */
+#ifndef RAVEL_DELAY_DENSITY_H
+#define RAVEL_DELAY_DENSITY_H
+
+#include "nesting/fixed-log.h"
+
+enum {
+        DENSITY_FIRST_OCTAVE = 9,
+        DENSITY_BINS = 1 + 8 * (44 - DENSITY_FIRST_OCTAVE),
+        /* What one delay counts at first. Counts are halved with each round. */
+        DENSITY_COUNT = 256,
+        DENSITY_MAX_ROWS = 4096,
+};
+
+typedef struct {
+        guint32 n, room; /* rows */
+        guint32 *backoff;
+        guint32 (*count)[DENSITY_BINS]; /* with those of the rows that lean on it */
+        float (*density)[DENSITY_BINS]; /* per ns */
+        gint16 (*log)[DENSITY_BINS];    /* of that, in 1/LOG_UNIT */
+} DelayDensities;
+
+static inline guint density_bin(gint64 delay)
+{
+        guint octave;
+
+        if (delay < (gint64)1 << DENSITY_FIRST_OCTAVE)
+                return 0;
+        octave = 63 - __builtin_clzll(delay);
+        return MIN((octave - DENSITY_FIRST_OCTAVE) * 8 + (delay >> (octave - 3) & 7) + 1,
+                   DENSITY_BINS - 1);
+}
+
+/* The length of a bin's delays, in ns. */
+gint64 density_bin_width(guint bin);
+
+void delay_densities_init(DelayDensities *d); /* row 0 alone */
+void delay_densities_clear(DelayDensities *d);
+
+/* A row that has seen nothing; returns its number, that of backoff where there are
+ * DENSITY_MAX_ROWS. It can be used after the next learning. */
+guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
+
+/* Halves what was seen so far. */
+void delay_densities_fade(DelayDensities *d);
+
+/* A delay was seen, DENSITY_COUNT for one, which counts for a row and those that it leans on. */
+void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);
+
+/* Makes densities of the counts. */
+void delay_densities_learn(DelayDensities *d);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/parent-walk.h"
+
+#include "tracefmt/hash.h"
+
+enum {
+        MOST = 3,        /* calls that a state counts, of a callee */
+        ANY = 0xff,      /* in a key, instead of such counts: a general state */
+        NOTHING = 0xffff /* in a key, instead of a caller */
+};
+
+/* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
+ * calls that have returned and, times 16, calls that have not. */
+enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
+
+/* Events: a call to each callee, a return of each, the reply. States have also the start. */
+static inline guint32 event_reply(const ParentWalk *w)
+{
+        return 2 * w->n_callees;
+}
+
+static inline guint32 event_start(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 1;
+}
+
+static inline guint32 n_events(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 1;
+}
+
+static inline guint32 key_caller(const guint8 *key)
+{
+        return key[KEY_CALLER] | key[KEY_CALLER + 1] << 8;
+}
+
+/* --- states ---------------------------------------------------------------- */
+
+static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general)
+{
+        if (w->n_states == w->states_room) {
+                w->states_room = MAX(64, 2 * w->states_room);
+                w->states = g_renew(WalkState, w->states, w->states_room);
+        }
+        if (w->keys_length + w->key_length > w->keys_room) {
+                w->keys_room = MAX(2 * w->keys_room, 64 * w->key_length);
+                w->keys = g_realloc(w->keys, w->keys_room);
+        }
+        memcpy(w->keys + w->keys_length, key, w->key_length);
+        w->states[w->n_states] = (WalkState){ .key = w->keys_length, .general = general };
+        w->keys_length += w->key_length;
+        return w->n_states++;
+}
+
+static guint32 *find_state(const ParentWalk *w, const guint8 *key)
+{
+        guint64 h = hash_bytes((const char *)key, w->key_length);
+
+        for (;; h++) {
+                guint32 *at = &w->state_at[h & w->state_mask];
+
+                if (*at == 0 || !memcmp(w->keys + w->states[*at - 1].key, key, w->key_length))
+                        return at;
+        }
+}
+
+static void grow_state_table(ParentWalk *w)
+{
+        w->state_mask = 2 * w->state_mask + 1;
+        g_free(w->state_at);
+        w->state_at = g_new0(guint32, (gsize)w->state_mask + 1);
+        for (guint32 i = 0; i < w->n_states; i++)
+                *find_state(w, w->keys + w->states[i].key) = i + 1;
+}
+
+/* The state of a key. */
+static guint32 intern(ParentWalk *w, const guint8 *key)
+{
+        guint32 state = *find_state(w, key), general;
+        gboolean particular = key[KEY_COUNTS] != ANY;
+
+        if (state)
+                return state - 1;
+        if (key_caller(key) == NOTHING) {
+                general = w->n_states;
+        } else {
+                g_autofree guint8 *more = g_memdup2(key, w->key_length);
+                guint32 from = particular ? KEY_COUNTS : 0;
+
+                memset(more + from, ANY, w->key_length - from);
+                general = intern(w, more);
+                if (particular && w->n_states >= WALK_MAX_STATES)
+                        return general;
+        }
+        state = add_state(w, key, general);
+        if (2 * w->n_states > w->state_mask)
+                grow_state_table(w);
+        else
+                *find_state(w, key) = state + 1;
+        return state;
+}
+
+static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
+{
+        g_autofree guint8 *key = g_memdup2(w->keys + w->states[state].key, w->key_length);
+
+        if (key_caller(key) == NOTHING)
+                return state;
+        key[KEY_LATEST] = event & 0xff;
+        key[KEY_LATEST + 1] = event >> 8;
+        if (key[KEY_COUNTS] != ANY && event < event_reply(w)) {
+                guint8 *count = &key[KEY_COUNTS + event % w->n_callees];
+
+                if (event < w->n_callees) {
+                        *count += (*count >> 4 < MOST) << 4;
+                } else {
+                        *count -= (*count >> 4 > 0) << 4;
+                        *count += (*count & 0xf) < MOST;
+                }
+        }
+        return intern(w, key);
+}
+
+/* --- steps ----------------------------------------------------------------- */
+
+static inline guint64 *find_step(const ParentWalk *w, guint32 state, guint32 event)
+{
+        guint64 key = (guint64)state << 32 | event;
+
+        for (guint64 h = hash_word(HASH_SEED, key);; h++) {
+                guint64 *at = &w->step_at[2 * (h & w->step_mask)];
+
+                if (at[1] == 0 || at[0] == key)
+                        return at;
+        }
+}
+
+static void put_step(ParentWalk *w, guint32 i)
+{
+        guint64 *at = find_step(w, w->steps[i].state, w->steps[i].event);
+
+        at[0] = (guint64)w->steps[i].state << 32 | w->steps[i].event;
+        at[1] = i + 1;
+}
+
+static void grow_step_table(ParentWalk *w)
+{
+        w->step_mask = 2 * w->step_mask + 1;
+        g_free(w->step_at);
+        w->step_at = g_new0(guint64, 2 * ((gsize)w->step_mask + 1));
+        for (guint32 i = 0; i < w->n_steps; i++)
+                put_step(w, i);
+}
+
+/* What was learned of a step. A particular state takes off what was seen of it but once, or
+ * hardly ever: else wrong parents teach the states that they lead to. */
+static void learn_step(const ParentWalk *w, WalkStep *s)
+{
+        double seen = (double)s->count / DENSITY_COUNT;
+        const WalkState *state = &w->states[s->state];
+        double all = (double)state->count / DENSITY_COUNT, lean;
+        const WalkStep *backoff = &w->steps[s->backoff];
+        double general;
+
+        if (backoff == s) {
+                lean = 1;
+                general = 1.0 / n_events(w);
+        } else {
+                lean = 0.5;
+                general = backoff->probability;
+                if (backoff->backoff != s->backoff) {
+                        lean = 2;
+                        seen = MAX(0, seen - 1 - 0.02 * all);
+                }
+        }
+        s->probability = (seen + lean * general) / (all + lean);
+        s->log = fixed_log(s->probability);
+        s->row = s->own_row ? s->own_row : backoff->row;
+}
+
+static guint32 get_step(ParentWalk *w, guint32 state, guint32 event);
+
+static guint32 add_step(ParentWalk *w, guint32 state, guint32 event)
+{
+        guint32 general = w->states[state].general, next = next_state(w, state, event);
+        guint32 backoff = general == state ? w->n_steps : get_step(w, general, event), i;
+
+        if (w->n_steps == w->steps_room) {
+                w->steps_room = MAX(256, 2 * w->steps_room);
+                w->steps = g_renew(WalkStep, w->steps, w->steps_room);
+        }
+        if (general == state)
+                backoff = w->n_steps;
+        i = w->n_steps++;
+        w->steps[i] =
+                (WalkStep){ .state = state, .event = event, .next = next, .backoff = backoff };
+        learn_step(w, &w->steps[i]);
+        if (2 * w->n_steps > w->step_mask)
+                grow_step_table(w);
+        else
+                put_step(w, i);
+        return i;
+}
+
+static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
+{
+        guint64 number = find_step(w, state, event)[1];
+
+        return G_LIKELY(number) ? (guint32)number - 1 : add_step(w, state, event);
+}
+
+/* --- walks ----------------------------------------------------------------- */
+
+void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
+{
+        g_autofree guint8 *key = NULL;
+
+        memset(w, 0, sizeof *w);
+        w->n_callees = MIN(n_callees, WALK_MAX_CALLEES);
+        w->key_length = KEY_COUNTS + w->n_callees;
+        w->state_mask = 63;
+        w->state_at = g_new0(guint32, w->state_mask + 1);
+        w->step_mask = 255;
+        w->step_at = g_new0(guint64, 2 * (w->step_mask + 1));
+        delay_densities_init(&w->delays);
+        w->first = g_new(guint32, n_callers);
+        key = g_malloc0(w->key_length);
+        key[KEY_LATEST] = event_start(w) & 0xff;
+        key[KEY_LATEST + 1] = event_start(w) >> 8;
+        for (guint32 caller = 0; caller < n_callers; caller++) {
+                key[KEY_CALLER] = MIN(caller, NOTHING - 1) & 0xff;
+                key[KEY_CALLER + 1] = MIN(caller, NOTHING - 1) >> 8;
+                w->first[caller] = intern(w, key);
+        }
+}
+
+void parent_walk_clear(ParentWalk *w)
+{
+        g_free(w->first);
+        g_free(w->states);
+        g_free(w->keys);
+        g_free(w->steps);
+        g_free(w->state_at);
+        g_free(w->step_at);
+        g_free(w->patience);
+        delay_densities_clear(&w->delays);
+}
+
+guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
+                        const WalkCall *calls, const guint32 *which, guint32 n, WalkEvent *events)
+{
+        guint32 state = w->first[caller], n_found = 0, n_open = 0, next = 0;
+        struct {
+                gint64 end;
+                guint32 callee;
+        } open[WALK_MAX_OPEN]; /* the earliest to return last */
+        gint64 latest = enter;
+
+        while (next < n || n_open > 0) {
+                WalkEvent *e = &events[n_found++];
+                const WalkCall *call;
+                guint32 callee, i;
+
+                if (n_open > 0 && (next == n || open[n_open - 1].end <= calls[which[next]].start)) {
+                        n_open--;
+                        e->step = get_step(w, state, w->n_callees + open[n_open].callee);
+                        e->bin = NO_DELAY;
+                        latest = open[n_open].end;
+                        state = w->steps[e->step].next;
+                        continue;
+                }
+                call = &calls[which[next++]];
+                callee = MIN(call->callee, w->n_callees - 1);
+                e->step = get_step(w, state, callee);
+                e->bin = density_bin(call->start - latest);
+                latest = call->start;
+                state = w->steps[e->step].next;
+                if (n_open == WALK_MAX_OPEN)
+                        continue;
+                for (i = n_open++; i > 0 && open[i - 1].end <= call->end; i--)
+                        open[i] = open[i - 1];
+                open[i].end = call->end;
+                open[i].callee = callee;
+        }
+        events[n_found].step = get_step(w, state, event_reply(w));
+        events[n_found].bin = density_bin(reply - latest);
+        return n_found + 1;
+}
+
+/* --- places ---------------------------------------------------------------- */
+
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter)
+{
+        return (WalkPlace){ w->first[caller], enter };
+}
+
+WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, w->n_callees + MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+        const WalkStep *step = &w->steps[i];
+        guint bin = density_bin(time - at.latest);
+        guint32 state = at.state;
+
+        if (!w->states[state].patience)
+                state = w->states[state].general;
+        return step->log + w->delays.log[step->row][bin] -
+               w->patience[w->states[state].patience][bin];
+}
+
+/* --- learning -------------------------------------------------------------- */
+
+void parent_walk_fade(ParentWalk *w)
+{
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].count = 0;
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                w->steps[i].count /= 2;
+                w->states[w->steps[i].state].count += w->steps[i].count;
+        }
+        delay_densities_fade(&w->delays);
+}
+
+/* A row for a step, and for those that it leans on. */
+static guint32 own_row(ParentWalk *w, guint32 step)
+{
+        WalkStep *s = &w->steps[step];
+
+        if (!s->own_row)
+                s->own_row = delay_densities_add_row(
+                        &w->delays, s->backoff == step ? 0 : own_row(w, s->backoff));
+        return s->own_row;
+}
+
+void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n)
+{
+        for (guint32 i = 0; i < n; i++) {
+                guint32 step = events[i].step;
+
+                if (events[i].bin != NO_DELAY)
+                        delay_densities_count(&w->delays, own_row(w, step), events[i].bin,
+                                              DENSITY_COUNT);
+                for (;; step = w->steps[step].backoff) {
+                        w->steps[step].count += DENSITY_COUNT;
+                        w->states[w->steps[step].state].count += DENSITY_COUNT;
+                        if (w->steps[step].backoff == step)
+                                break;
+                }
+        }
+}
+
+void parent_walk_learn(ParentWalk *w)
+{
+        delay_densities_learn(&w->delays);
+        /* A step comes after the one that it leans on. */
+        for (guint32 i = 0; i < w->n_steps; i++)
+                learn_step(w, &w->steps[i]);
+}
+
+/* A state lasts longer than a delay if the step that ends it is a return, or has a longer
+ * one; half of those in the delay's own bin are. */
+void parent_walk_learn_patience(ParentWalk *w)
+{
+        double(*longer)[DENSITY_BINS];
+        guint32 n = 1;
+
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
+        longer = g_malloc0_n(n, sizeof *longer);
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                const WalkStep *s = &w->steps[i];
+                double *row = longer[w->states[s->state].patience], rest = 0;
+                gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
+
+                for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                        double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
+
+                        row[bin] += s->probability * (is_return ? 1 : rest + mass / 2);
+                        rest += mass;
+                }
+        }
+        if (n > w->patience_room) {
+                w->patience_room = 2 * n;
+                w->patience = g_realloc_n(w->patience, w->patience_room, sizeof *w->patience);
+        }
+        for (guint32 row = 0; row < n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        w->patience[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
+        g_free(longer);
+}

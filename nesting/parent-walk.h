@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a call into a node does, as a walk: it starts, makes calls, which return, and
+ * replies. Each of these is an event. The state it is in is its caller, its latest event,
+ * and of each callee how many calls have returned and how many have not (up to three).
+ * For each state it is learned how often each event comes next, and after which delay
+ * since the latest; returns have no delay, as they are not the node's doing.
+ *
+ * So a walk says of any set of calls how likely it is that one call into the node has
+ * made just these: optional, repeated, serial and parallel calls all come out of the
+ * counts. A step (a state and the event that leaves it) leans on a more general step the more, the
+ * less it was seen: that of a state of the caller and latest event alone; this, on one of no state
+ * at all.
+ *
+ * Logarithms are in 1/LOG_UNIT.
+ */
+#ifndef RAVEL_PARENT_WALK_H
+#define RAVEL_PARENT_WALK_H
+
+#include "nesting/delay-density.h"
+
+/* A call that the node makes. */
+typedef struct {
+        gint64 start, end;
+        guint32 callee; /* number among the node's callees */
+} WalkCall;
+
+enum {
+        WALK_MAX_STATES = 1 << 15, /* what comes after them is in a general state */
+        WALK_MAX_OPEN = 32,        /* calls of one parent at a time; of more, the returns are
+                                      not seen */
+        WALK_MAX_CALLEES = 1 << 14,
+        NO_DELAY = DENSITY_BINS,
+};
+
+typedef struct {
+        guint32 state, event;
+        guint32 next;    /* state */
+        guint32 backoff; /* step; of itself: leans on nothing */
+        guint32 own_row; /* of the densities; 0: none */
+        guint32 row;     /* own, or that of the backoff */
+        guint32 count;   /* times DENSITY_COUNT */
+        float probability;
+        gint32 log;
+} WalkStep;
+
+typedef struct {
+        gsize key;        /* where in keys it begins */
+        guint32 patience; /* row of patience; 0: none of its own */
+        guint32 general;  /* the state it leans on; itself where it leans on nothing */
+        guint32 count;    /* of all its steps */
+} WalkState;
+
+/* One step of one parent. */
+typedef struct {
+        guint32 step;
+        guint32 bin; /* of its delay, or NO_DELAY */
+} WalkEvent;
+
+typedef struct {
+        guint32 n_callees, key_length;
+        guint32 *first; /* state, by caller */
+        WalkState *states;
+        guint32 n_states, states_room;
+        guint8 *keys;
+        gsize keys_length, keys_room;
+        WalkStep *steps;
+        guint32 n_steps, steps_room;
+        guint32 *state_at; /* tables of open addressing: number + 1, 0: free */
+        guint64 *step_at;  /* state << 32 | event, next to it the number + 1 */
+        guint32 state_mask, step_mask;
+        DelayDensities delays;
+        gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
+        guint32 patience_room;
+} ParentWalk;
+
+/* Of a node with so many callers and callees, at least one each. */
+void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees);
+void parent_walk_clear(ParentWalk *w);
+
+/* The steps of a parent from enter to reply, of a caller with this number, that made n
+ * calls, those of calls that which names, in order of start: to events, of room for
+ * 2 * n + 1. Returns how many. */
+guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
+                        const WalkCall *calls, const guint32 *which, guint32 n, WalkEvent *events);
+
+/* One parent on its way: what is known of it so far. */
+typedef struct {
+        guint32 state;
+        gint64 latest; /* when it came into that */
+} WalkPlace;
+
+/* Where a parent of this caller starts. */
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
+
+/* The place after a call to callee, or its return. */
+WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+
+/* How likely it is per ns that a parent which has waited at a place up to time now makes
+ * a call to callee. After parent_walk_learn_patience(). */
+gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+
+/* How likely these steps are. */
+static inline gint32 parent_walk_log(const ParentWalk *w, const WalkEvent *events, guint32 n)
+{
+        gint32 log = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                const WalkStep *step = &w->steps[events[i].step];
+
+                log += step->log;
+                if (events[i].bin != NO_DELAY)
+                        log += w->delays.log[step->row][events[i].bin];
+        }
+        return log;
+}
+
+/* Learning: halve what was seen before, count what is seen now, and draw the conclusion. */
+void parent_walk_fade(ParentWalk *w);
+void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n);
+void parent_walk_learn(ParentWalk *w);
+
+/* Learns from that how long states last, for parent_walk_urge(). */
+void parent_walk_learn_patience(ParentWalk *w);
+
+#endif
