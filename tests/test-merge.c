@@ -102,8 +102,8 @@ static void test_repeated(void)
         static const char *const texts[] = {
                 "1 CALL_SENT a b 1\n1.2 CALL_SENT a b 1\n1.3 CALL_SENT a b 1\n",
                 "1.1 CALL_SENT a b 1\n1.25 CALL_SENT a b 1\n",
-                "1.05 CALL_SENT a b 1\n1.06 CALL_SENT a b 1\n1.4 CALL_SENT a b 1\n"
-                "1.45 CALL_SENT a b 1\n",
+                ("1.05 CALL_SENT a b 1\n1.06 CALL_SENT a b 1\n1.4 CALL_SENT a b 1\n"
+                 "1.45 CALL_SENT a b 1\n"),
         };
 
         check(texts, 1, 500 * MS,
