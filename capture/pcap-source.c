@@ -497,6 +497,8 @@ static void packet_fill(const Handle *handle, const struct pcap_pkthdr *header, 
         packet->length = MAX(header->len, header->caplen);
         packet->link_type = handle->link_type;
         packet->time = -1;
+        if (seconds < 0 && seconds >= G_MININT32)
+                seconds = (guint32)seconds; /* a file's 32 bits, which libpcap takes for signed */
         if (seconds >= 0 && seconds < G_MAXINT64 / 1000000000 && ns >= 0 && ns < 1000000000)
                 packet->time = seconds * 1000000000 + ns;
 }
