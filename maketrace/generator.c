@@ -5,8 +5,8 @@
 
 #include "tracefmt/error.h"
 
-/* Stamps are below this (docs/trace-format.md). Times saturate here. */
-#define TIME_LIMIT G_GINT64_CONSTANT(4611686018000000000)
+/* Times saturate here, where no stamp is. */
+#define TIME_LIMIT (MAX_STAMP + 1)
 
 #define NOT_DRAWN G_MAXUINT
 

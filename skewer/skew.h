@@ -11,16 +11,13 @@
 #ifndef RAVEL_SKEW_H
 #define RAVEL_SKEW_H
 
-#include "tracefmt/node-table.h"
+#include "tracefmt/message.h"
 
 /* One part in a million, in the units of drift. */
 #define SKEW_PPM G_GINT64_CONSTANT(1000000000)
 
 /* Drifts beyond a tenth are no clock's. */
 #define SKEW_MAX_DRIFT (100000 * SKEW_PPM)
-
-/* No stamp of a trace lies further from 1970; ns. It ends the year 2116, or nearly. */
-#define SKEW_MAX_TIME G_GINT64_CONSTANT(4611686017999999999)
 
 typedef struct {
         NodeId node;     /* whose stamps are meant: see message_observer() */
@@ -30,8 +27,8 @@ typedef struct {
         gboolean remove; /* it is to be, or was, removed and not added */
 } Skew;
 
-/* The stamp after it; beyond SKEW_MAX_TIME where it leaves the range of stamps.
- * |time| and |offset| are at most SKEW_MAX_TIME, |drift| at most SKEW_MAX_DRIFT. Never
+/* The stamp after it; beyond MAX_STAMP where it leaves the range of stamps.
+ * |time| and |offset| are at most MAX_STAMP, |drift| at most SKEW_MAX_DRIFT. Never
  * decreases where time grows. */
 gint64 skew_apply(const Skew *skew, gint64 time);
 

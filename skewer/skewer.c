@@ -189,7 +189,7 @@ gboolean skewer_add(Skewer *s, const Message *m, GError **error)
 
         if (observer < s->n_first && s->first[observer] < s->skews->len)
                 w.message.time = move(s, s->first[observer], m->time);
-        if (w.message.time > SKEW_MAX_TIME || w.message.time < -SKEW_MAX_TIME)
+        if (w.message.time > MAX_STAMP || w.message.time < -MAX_STAMP)
                 return fail_range(s, m, error);
         w.text = g_malloc(m->id_length + m->attrs_length + 1);
         memcpy(w.text, m->id, m->id_length);

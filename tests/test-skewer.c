@@ -28,12 +28,12 @@ static void test_apply(void)
         g_assert_cmpint(skew_apply(&skew, BEGIN - 1000 * MS), ==, BEGIN - 970 * MS - 50000);
         skew.remove = TRUE;
         g_assert_cmpint(skew_apply(&skew, BEGIN + 1030 * MS + 50000), ==, BEGIN + 1000 * MS);
-        skew = (Skew){ .offset = SKEW_MAX_TIME, .since = SKEW_MAX_TIME };
-        g_assert_cmpint(skew_apply(&skew, SKEW_MAX_TIME), ==, 2 * SKEW_MAX_TIME);
+        skew = (Skew){ .offset = MAX_STAMP, .since = MAX_STAMP };
+        g_assert_cmpint(skew_apply(&skew, MAX_STAMP), ==, 2 * MAX_STAMP);
         skew.drift = SKEW_MAX_DRIFT;
-        g_assert_cmpint(skew_apply(&skew, SKEW_MAX_TIME), ==, 2 * SKEW_MAX_TIME);
-        skew = (Skew){ .offset = -SKEW_MAX_TIME, .drift = SKEW_MAX_DRIFT, .since = SKEW_MAX_TIME };
-        g_assert_cmpint(skew_apply(&skew, -SKEW_MAX_TIME), ==, G_MININT64);
+        g_assert_cmpint(skew_apply(&skew, MAX_STAMP), ==, 2 * MAX_STAMP);
+        skew = (Skew){ .offset = -MAX_STAMP, .drift = SKEW_MAX_DRIFT, .since = MAX_STAMP };
+        g_assert_cmpint(skew_apply(&skew, -MAX_STAMP), ==, G_MININT64);
 }
 
 /* There and back: the same, or 1 ns off with a slow clock; and never back in time. */
@@ -73,7 +73,7 @@ static void test_facts(void)
         static const Skew skews[] = {
                 { .offset = 30 * MS, .drift = 50 * SKEW_PPM, .since = BEGIN + 192098489 },
                 { .offset = -1, .drift = -1, .since = -1, .remove = TRUE },
-                { .offset = SKEW_MAX_TIME, .drift = -SKEW_MAX_DRIFT, .since = -SKEW_MAX_TIME },
+                { .offset = MAX_STAMP, .drift = -SKEW_MAX_DRIFT, .since = -MAX_STAMP },
         };
         g_autoptr(NodeTable) nodes = node_table_new();
         NodeId node = node_table_add(nodes, "web server", 10);
@@ -284,7 +284,7 @@ static void test_range(void)
                         TraceReaderOptions options = TRACE_READER_DEFAULTS;
                         g_autoptr(TraceReader) reader = NULL;
                         Message m = { .time = sign, .id = "", .attrs = "" };
-                        Skew skew = { .offset = sign * (SKEW_MAX_TIME - 1 + past) };
+                        Skew skew = { .offset = sign * (MAX_STAMP - 1 + past) };
                         g_autoptr(Skewer) skewer = skewer_new(&skew, 1, nodes, out);
 
                         g_assert_cmpint(skewer_add(skewer, &m, &error), ==, !past);
@@ -296,7 +296,7 @@ static void test_range(void)
                         g_assert_true(trace_writer_close(g_steal_pointer(&out), &error));
                         reader = trace_reader_new(path, nodes, &options, &error);
                         g_assert_cmpint(trace_reader_next(reader, &m, &error), ==, 1);
-                        g_assert_cmpint(m.time, ==, sign * SKEW_MAX_TIME);
+                        g_assert_cmpint(m.time, ==, sign * MAX_STAMP);
                         g_assert_false(trace_parse_time("4611686018", &m.time, NULL));
                 }
 }

@@ -40,7 +40,7 @@ static gboolean add_part(Skew *skew, const char *part, GError **error)
 {
         const char *digits = part + (*part == '+' || *part == '-');
         gint64 sign = *part == '-' ? -1 : 1, ns;
-        gint64 *to = &skew->offset, limit = SKEW_MAX_TIME;
+        gint64 *to = &skew->offset, limit = MAX_STAMP;
         char *unit;
 
         if (!g_ascii_isdigit(*digits) && *digits != '.')

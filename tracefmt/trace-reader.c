@@ -20,9 +20,7 @@ enum {
         CACHE_BITS = 12,
 };
 
-/* The year 2116: twice that still fits 64 bits of ns, so that the difference of
- * any two stamps does. */
-#define MAX_SECONDS (((gint64)1 << 62) / 1000000000 - 1)
+#define MAX_SECONDS (MAX_STAMP / 1000000000)
 
 /* What stood in a line from the sender's first byte to the receiver's last, with
  * what is between them, and what it means. */

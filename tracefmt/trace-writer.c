@@ -13,7 +13,7 @@ struct TraceWriter {
         gsize size;
 };
 
-enum { MAX_STAMP = sizeof "-9223372036.854775808" };
+enum { STAMP_SIZE = sizeof "-9223372036.854775808" };
 
 TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
                               GError **error)
@@ -82,7 +82,7 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
         const char *receiver = node_table_written(w->nodes, m->receiver);
         gsize op_length = strlen(op), sender_length = strlen(sender);
         gsize receiver_length = strlen(receiver);
-        gsize size = MAX_STAMP + op_length + sender_length + receiver_length + m->id_length +
+        gsize size = STAMP_SIZE + op_length + sender_length + receiver_length + m->id_length +
                      m->attrs_length + sizeof "\t\t\t\t-\t\n";
         guint64 time = m->time < 0 ? -(guint64)m->time : (guint64)m->time;
         char *p;
