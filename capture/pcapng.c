@@ -46,7 +46,6 @@ struct PcapngReader {
         gboolean in_section;
         GArray *interfaces; /* of the section */
         int link_type;      /* of the last one */
-        guint32 snapshot;
         guint64 kernel_drops, interface_drops; /* of the sections before */
 };
 
@@ -214,7 +213,6 @@ static PcapngResult add_interface(PcapngReader *r, Cursor body, GError **error)
         }
         g_array_append_val(r->interfaces, interface);
         r->link_type = interface.link_type;
-        r->snapshot = interface.snapshot;
         return PCAPNG_INTERFACE;
 }
 
@@ -237,7 +235,6 @@ static PcapngResult packet_fill(PcapngReader *r, const Interface *interface, Cur
         packet->captured = captured;
         packet->length = MAX(length, captured);
         packet->link_type = r->link_type = interface->link_type;
-        r->snapshot = interface->snapshot;
         return PCAPNG_PACKET;
 }
 
@@ -352,11 +349,6 @@ PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *
 int pcapng_link_type(const PcapngReader *r)
 {
         return r->link_type;
-}
-
-guint32 pcapng_snapshot(const PcapngReader *r)
-{
-        return r->snapshot;
 }
 
 void pcapng_drops(const PcapngReader *r, guint64 *kernel, guint64 *interface)

@@ -34,7 +34,6 @@ PcapngResult pcapng_parse(PcapngReader *reader, const guint8 *bytes, gsize n, gs
 
 /* Of the interface that was described last, or that had the packet last. */
 int pcapng_link_type(const PcapngReader *reader);
-guint32 pcapng_snapshot(const PcapngReader *reader);
 
 /* How many packets were dropped, by the statistics of the interfaces and by what the
  * packets themselves say, of all sections so far. */
