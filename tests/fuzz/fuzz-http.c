@@ -1,76 +1,12 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * The HTTP parser: shown all at once and in pieces, the same messages must end at
- * the same places. The first byte of the input drives the size of the pieces,
- * the second is what is known of the call.
- */
-#include <string.h>
-
-#include "capture/protocol.h"
-
-int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
-
-enum { MAX_ENDS = 64 };
-
-typedef struct {
-        guint64 end[MAX_ENDS];
-        MessageKind kind[MAX_ENDS];
-        guint n;
-        gboolean broken;
-} Ends;
-
-/* Shows the parser the bytes as if they came in pieces of 1 to step. */
-static void parse_in_pieces(const guint8 *data, gsize n, guint8 call, gsize step, Ends *ends)
-{
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0; /* everything before it is settled */
-        gsize shown = 0;
-        MessageKind kind = KIND_UNKNOWN;
-        while (shown < n && ends->n < MAX_ENDS) {
-                shown = MIN(n, shown + step);
-                while (at < shown && ends->n < MAX_ENDS) {
-                        g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_http.parse(state, call, copy, shown - at,
-                                                                 FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE) {
-                                ends->broken = TRUE;
-                                return;
-                        }
-                        if (parsed.kind != KIND_UNKNOWN) {
-                                g_assert(kind == KIND_UNKNOWN || kind == parsed.kind);
-                                kind = parsed.kind;
-                        }
-                        if (parsed.length == PARSE_FOREVER)
-                                return;
-                        at += parsed.length;
-                        if (status == PARSE_MORE && parsed.length < shown - (at - parsed.length))
-                                break;
-                        if (status == PARSE_MESSAGE) {
-                                g_assert(parsed.length > 0);
-                                ends->end[ends->n] = at;
-                                ends->kind[ends->n++] = kind;
-                                kind = KIND_UNKNOWN;
-                        }
-                }
-        }
-}
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/fuzz/fuzz-pieces.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
-        Ends whole = { .n = 0 }, pieces = { .n = 0 };
-        GString *label = g_string_new(NULL);
-        Parsed parsed = { 0 };
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        if (n >= 2) {
-                g_assert(protocol_http.find_boundary(data + 2, n - 2) <= n - 2);
-                protocol_http.parse(state, data[1] % 4, data + 2, n - 2, TRUE, label, &parsed);
-                parse_in_pieces(data + 2, n - 2, data[1] % 4, n, &whole);
-                parse_in_pieces(data + 2, n - 2, data[1] % 4, 1 + data[0] % 50, &pieces);
-                for (guint i = 0; i < MIN(whole.n, pieces.n); i++)
-                        g_assert(whole.end[i] == pieces.end[i] && whole.kind[i] == pieces.kind[i]);
-                g_assert(whole.n == pieces.n || whole.broken || pieces.broken);
-        }
-        g_string_free(label, TRUE);
+        g_autofree guint8 *input = g_memdup2(data, n);
+
+        if (n > 1)
+                input[1] %= 4; /* what HTTP knows of a call */
+        fuzz_pieces(&protocol_http, input, n);
         return 0;
 }

@@ -1,59 +1,8 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * The HTTP/2 parser: shown all at once and in pieces of as many bytes as the first
- * byte says, the same frames must come out.
- */
-#include <string.h>
-
-#include "capture/protocol.h"
-
-int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
-
-enum { MAX_FRAMES = 64 };
-
-typedef struct {
-        Parsed frame[MAX_FRAMES];
-        guint n;
-} Frames;
-
-static void parse_in_pieces(const guint8 *data, gsize n, gsize step, Frames *frames)
-{
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0; /* everything before it is settled */
-        for (gsize shown = MIN(step, n); at < n; shown = MIN(shown + step, n)) {
-                while (at < shown) {
-                        g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_http2.parse(state, CALL_NONE, copy,
-                                                                  shown - at, FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE || frames->n == MAX_FRAMES)
-                                return;
-                        if (status == PARSE_MORE) {
-                                g_assert(parsed.length == 0 && parsed.kind == KIND_UNKNOWN);
-                                break;
-                        }
-                        g_assert(parsed.length > 0 && parsed.kind != KIND_UNKNOWN);
-                        frames->frame[frames->n++] = parsed;
-                        at += parsed.length;
-                }
-                if (shown == n)
-                        return;
-        }
-}
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/fuzz/fuzz-frames.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
-        Frames whole = { .n = 0 }, pieces = { .n = 0 };
-        if (n == 0)
-                return 0;
-        g_assert(protocol_http2.find_boundary(data + 1, n - 1) <= n - 1);
-        parse_in_pieces(data + 1, n - 1, n, &whole);
-        parse_in_pieces(data + 1, n - 1, 1 + data[0] % 50u, &pieces);
-        g_assert(whole.n == pieces.n);
-        for (guint i = 0; i < whole.n; i++) {
-                const Parsed *a = &whole.frame[i], *b = &pieces.frame[i];
-                g_assert(a->length == b->length && a->kind == b->kind && a->part == b->part &&
-                         a->key == b->key);
-        }
+        fuzz_frames(&protocol_http2, data, n, TRUE);
         return 0;
 }

@@ -1,59 +1,10 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * The TLS parser: shown all at once and in pieces of as many bytes as the first
- * byte says, the same records must come out. A record that ends where a piece does
- * may be recognised by that, so one may stop before the other.
- */
-#include <string.h>
-
-#include "capture/protocol.h"
-
-int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
-
-enum { MAX_RECORDS = 64 };
-
-typedef struct {
-        Parsed record[MAX_RECORDS];
-        guint n;
-} Records;
-
-static void parse_in_pieces(const guint8 *data, gsize n, gsize step, Records *records)
-{
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0; /* everything before it is settled */
-        for (gsize shown = MIN(step, n); at < n; shown = MIN(shown + step, n)) {
-                while (at < shown) {
-                        g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_tls.parse(state, CALL_NONE, copy, shown - at,
-                                                                FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE || records->n == MAX_RECORDS)
-                                return;
-                        if (status == PARSE_MORE) {
-                                g_assert(parsed.length == 0 && parsed.kind == KIND_UNKNOWN);
-                                break;
-                        }
-                        g_assert(parsed.length > 0 && parsed.kind != KIND_UNKNOWN);
-                        records->record[records->n++] = parsed;
-                        at += parsed.length;
-                }
-                if (shown == n)
-                        return;
-        }
-}
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tests/fuzz/fuzz-frames.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
-        Records whole = { .n = 0 }, pieces = { .n = 0 };
-        if (n == 0)
-                return 0;
-        g_assert(protocol_tls.find_boundary(data + 1, n - 1) <= n - 1);
-        parse_in_pieces(data + 1, n - 1, n, &whole);
-        parse_in_pieces(data + 1, n - 1, 1 + data[0] % 50u, &pieces);
-        for (guint i = 0; i < MIN(whole.n, pieces.n); i++) {
-                const Parsed *a = &whole.record[i], *b = &pieces.record[i];
-                g_assert(a->length == b->length && a->kind == b->kind && a->part == b->part &&
-                         a->key == b->key);
-        }
+        /* A record that ends where a piece does may be recognised by that, so one may
+         * stop before the other. */
+        fuzz_frames(&protocol_tls, data, n, FALSE);
         return 0;
 }
