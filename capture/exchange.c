@@ -291,7 +291,7 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
         MessageInProgress *m = &x->pairing.message[side];
         gsize at = 0;
         while (at < n) {
-                Parsed parsed = { 0 };
+                Parsed parsed = { .other = x->side[!side].state };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)
@@ -522,7 +522,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
-        Parsed parsed = { 0 };
+        Parsed parsed = { .other = x->side[!side].state };
         if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
                 ParseStatus status =
                         x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,

@@ -112,6 +112,9 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         case KIND_INTERIM:
                 account_add(context->account, ACCOUNT_INTERIM);
                 return;
+        case KIND_SESSION:
+                account_add(context->account, ACCOUNT_SESSION);
+                return;
         case KIND_NOTHING:
         case KIND_CONTROL:
         case KIND_BY_SIDE:
