@@ -56,7 +56,8 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
         if (m->kind == KIND_UNKNOWN && m->seen)
-                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now, context);
+                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now,
+                              context);
 }
 
 /* The buffered bytes of side are no protocol's. */

@@ -53,6 +53,7 @@ typedef struct {
         guint64 key;
         guint8 part;       /* PartFlags; 0 where messages are whole */
         guint8 call;       /* of a call: what parse() must know to parse its return */
+        gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
 } Parsed;
 

@@ -588,6 +588,31 @@ static void test_redis_mid_stream(void)
                      "6 RET_SENT b>a 1000.100\n");
 }
 
+/* --- PostgreSQL ------------------------------------------------------------ */
+
+/* A login is no call, and its answer no return; nor is an error that ends it. */
+static void test_login(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 6, "'R' 00000008 00000003");
+        say_hex(s, CLIENT, 7, "'p' 00000006 'x' 00");
+        say_hex(s, SERVER, 8, "'R' 00000008 00000000 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 9, "'Q' 0000000d 'SELECT 1' 00");
+        say_hex(s, SERVER, 10, "'C' 0000000d 'SELECT 1' 00 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 11, "'X' 00000004");
+        check_count(s, ACCOUNT_SESSION, 3);
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say_hex(s, CLIENT, 12, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 13, "'E' 0000000b 'SFATAL' 00");
+        hang_up(s, SERVER, 14);
+        check_count(s, ACCOUNT_SESSION, 5);
+        scene_end(s, "9 CALL_SENT a>b 1000.11b\n"
+                     "10 RET_SENT b>a 1000.11b\n");
+}
+
 /* --- SMTP ------------------------------------------------------------------ */
 
 /* Two mails and one that is refused, and then it is encrypted. */
@@ -1219,6 +1244,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
+        g_test_add_func("/capture/login", test_login);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
