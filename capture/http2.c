@@ -376,7 +376,7 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, Parse
                         parsed->kind = KIND_UNKNOWN;
                         return PARSE_MORE;
                 }
-                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, n - FRAME_HEADER),
+                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, MAX_FIRST_FIELD),
                                   parsed))
                         return PARSE_NOT_MINE;
                 break;
