@@ -122,6 +122,12 @@ start() { # NODE COMMAND...
 	ip link set "cable$serial" up # last: who waits for a carrier may then speak
 }
 
+run() { # NODE COMMAND...: until it ends; its status is ours
+	start "$@"
+	wait "${pids[-1]}"
+	unset 'pids[-1]'
+}
+
 captures=()
 capture() { # COMMAND...: returns when it listens
 	local before
