@@ -263,6 +263,8 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
                 return payload[0] < 0x80 && read_u32(payload + 4) <= LAST_ERROR_CODE ? 1 : -1;
         case WINDOW_UPDATE:
                 return payload[0] < 0x80 && read_u32(payload) ? 1 : -1;
+        case PING: /* all that an idle connection says, of nine bytes that must be so */
+                return SURE;
         case PUSH_PROMISE:
         case CONTINUATION:
                 return 0;

@@ -150,7 +150,7 @@ static Side find_side(const guint8 *bytes, guint32 length)
         case 'E': /* Execute of the portal without a name */
                 return length == 9 && bytes[HEADER] == 0 ? SIDE_CLIENT : SIDE_SERVER;
         case 'D':
-                return bytes[HEADER] == 'S' || bytes[HEADER] == 'P' ? SIDE_CLIENT : SIDE_SERVER;
+                return length > 4 && is_type("SP", bytes[HEADER]) ? SIDE_CLIENT : SIDE_SERVER;
         case 'd':
         case 'c':
                 return SIDE_UNKNOWN;
