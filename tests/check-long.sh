@@ -90,7 +90,7 @@ step_fuzz() {
 		# shellcheck disable=SC2046 # flags
 		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
 			libnesting.a libpaths.a libcapture.a libmaketrace.a libtracefmt.a \
-			$(pkg-config --cflags --libs glib-2.0 libpcap zlib libzstd) -lm
+			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 zlib libzstd) -lm
 		mkdir "$name.new"
 		"./$name" -max_total_time=$fuzz_seconds -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
 			-artifact_prefix="$name." "$name.new" "$source/tests/fuzz/corpus/${name#fuzz-}" \

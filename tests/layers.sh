@@ -38,6 +38,7 @@ only() {
                 grep -Ev "^\./($1):" | grep -v '^\./tests/')"
 }
 only 'capture/pcap-source\.c' 'pcap'
+only 'capture/header-labels\.c' 'nghttp2'
 only 'paths/store(-[a-z]+)?\.[ch]' 'sqlite3'
 only 'paths/write-[a-z]+\.[ch]' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd)'
