@@ -161,10 +161,12 @@ step_shellcheck() {
 step_long() {
 	build long
 	RAVEL_LONG=1 make -k check
-	RAVEL=./ravel "$source/tests/system/system.sh" >system.log
-	cat system.log
-	grep -q '^1\.\.' system.log
-	! grep '^not ok' system.log
+	for name in system protocols; do
+		RAVEL=./ravel "$source/tests/system/$name.sh" >"$name.log"
+		cat "$name.log"
+		grep -q '^1\.\.' "$name.log"
+		! grep '^not ok' "$name.log" || return
+	done
 }
 
 if [ $# -gt 0 ]; then
