@@ -957,6 +957,26 @@ static void test_known_server(void)
                      "7 RET_SENT b>a 1001.101\n");
 }
 
+static void test_known_servers(void)
+{
+        enum { SERVERS = 2000 };
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                handshake(s);
+        }
+        s->port[CLIENT]++;
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                say(s, CLIENT, 5, "\1ask");
+                say(s, SERVER, 7, "\1answer");
+        }
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ROLE_BY_ACCEPT, SERVERS);
+        check_count(s, ACCOUNT_CALLS, SERVERS);
+        scene_free(s);
+}
+
 /* One that accepts a connection later is known from then on. */
 static void test_known_server_late(void)
 {
@@ -1322,6 +1342,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
         g_test_add_func("/capture/known-server", test_known_server);
         g_test_add_func("/capture/known-server-late", test_known_server_late);
+        g_test_add_func("/capture/known-servers", test_known_servers);
         g_test_add_func("/capture/known-by-ports", test_known_by_ports);
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);
