@@ -28,9 +28,10 @@ typedef struct {
         gint128 square;  /* sum of the squares, ns^2 */
         guint32 n_bins;  /* how many bins there is room for, from first on; 0: few is used */
         union {
-                guint64 *bins; /* owned; NULL while all values are in one bin */
+                guint32 *bins; /* owned; NULL while all values are in one bin */
                 guint16 *few;  /* owned; of count values */
         };
+        guint32 *high; /* owned; the upper halves of bins; NULL while all are 0 */
 } Histogram;
 
 #define HISTOGRAM_INIT                                                                             \

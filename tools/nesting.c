@@ -232,8 +232,8 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         const char *id = nesting_call_id(n, call, &length);
 
         g_string_append_printf(line, "%s\t%s\t",
-                               node_table_written(n->nodes, n->calls.nodes[call].caller),
-                               node_table_written(n->nodes, n->calls.nodes[call].callee));
+                               node_table_written(n->nodes, nesting_edge(n, call)->caller),
+                               node_table_written(n->nodes, nesting_edge(n, call)->callee));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
