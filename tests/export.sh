@@ -58,6 +58,21 @@ for store in shop many names; do
 	check $store.sqlite
 done
 
+# --- the added delay: WS2 takes 200 ms more, and no frame but its own says so
+for run in multi-tier multi-tier-added-delay; do
+	"$ravel" maketrace "$source/examples/$run.conf" 2>said | "$ravel" nesting -o $run.sqlite --no-requests - >/dev/null 2>>said
+	"$ravel" export $run.sqlite --as folded >$run.folded
+	requests=$("$ravel" query --format tsv $run.sqlite 'SELECT sum(count) FROM pattern' | tail -1)
+	sed "s/\$/ $requests/" $run.folded
+done >both.folded
+# Of each node, own time for a request, in ms; half of all requests go to WS2.
+awk '{ n = split($1, stack, ";"); own[NR > runs, stack[n]] += $2 / $3 / 1000; nodes[stack[n]] }
+	END { for (node in nodes) print node, own[1, node] - own[0, node] }' \
+	runs="$(wc -l <multi-tier.folded)" both.folded >said
+awk '$1 == "WS2" { found = $2 > 97 && $2 < 106; next } $2 > 3 || $2 < -3 { others = 1 }
+	END { exit !found || others }' said
+result $? 'folded: of two runs WS2 alone differs, by 200 ms for each request that takes it'
+
 # --- flame graphs
 flamegraph=$(command -v flamegraph.pl || echo /usr/share/perl5/Devel/NYTProf/flamegraph.pl)
 if [ -e "$flamegraph" ]; then
