@@ -216,7 +216,10 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         sqlite3_bind_int64(s, 12, c->network);
         sqlite3_bind_double(s, 13, (double)c->probability);
         sqlite3_bind_int64(s, 14, c->candidates);
-        sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
+        if (c->id_length > 0)
+                sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
+        else
+                sqlite3_bind_null(s, 15);
         return insert(store, s, error);
 }
 
