@@ -263,6 +263,8 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
                 return payload[0] < 0x80 && read_u32(payload + 4) <= LAST_ERROR_CODE ? 1 : -1;
         case WINDOW_UPDATE:
                 return payload[0] < 0x80 && read_u32(payload) ? 1 : -1;
+        case PING: /* all that an idle connection says, of nine bytes that must be so */
+                return SURE;
         case PUSH_PROMISE:
         case CONTINUATION:
                 return 0;
@@ -376,7 +378,7 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, Parse
                         parsed->kind = KIND_UNKNOWN;
                         return PARSE_MORE;
                 }
-                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, n - FRAME_HEADER),
+                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, MAX_FIRST_FIELD),
                                   parsed))
                         return PARSE_NOT_MINE;
                 break;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/store-reader.h"
 
-#include <errno.h>
-#include <sqlite3.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "paths/store.h"
+#include "paths/store-open.h"
 #include "tracefmt/error.h"
 
 typedef enum { RUN, CAPTURE, NODE, PATTERN, PATTERN_NODE, PATH, CALL, PATH_CALLS, N_TABLES } Table;
@@ -52,74 +48,6 @@ struct StoreReader {
         gint64 first_call;   /* call.id of that path's root */
 };
 
-static gboolean set_sqlite_error(const StoreReader *r, GError **error)
-{
-        int code = sqlite3_extended_errcode(r->db) & 0xff;
-
-        if (code == SQLITE_NOTADB)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected an SQLite database made with -o", r->path);
-        else
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
-                            r->path, sqlite3_errmsg(r->db));
-        return FALSE;
-}
-
-/* --- opening --------------------------------------------------------------- */
-
-static gboolean check_file(const char *path, GError **error)
-{
-        struct stat st;
-
-        if (stat(path, &st) < 0 || access(path, R_OK) < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
-                            g_strerror(errno));
-        else if (!S_ISREG(st.st_mode))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected a regular file", path);
-        else if (st.st_size == 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, the file is empty", path);
-        else
-                return TRUE;
-        return FALSE;
-}
-
-static gboolean read_number(StoreReader *r, const char *sql, gint64 *number, GError **error)
-{
-        sqlite3_stmt *s;
-        gboolean ok = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK &&
-                      sqlite3_step(s) == SQLITE_ROW;
-
-        if (ok)
-                *number = sqlite3_column_int64(s, 0);
-        else
-                set_sqlite_error(r, error);
-        sqlite3_finalize(s);
-        return ok;
-}
-
-static gboolean check_version(StoreReader *r, GError **error)
-{
-        gint64 application, version;
-
-        if (!read_number(r, "PRAGMA application_id", &application, error) ||
-            !read_number(r, "PRAGMA user_version", &version, error))
-                return FALSE;
-        if (application != STORE_APPLICATION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, but an SQLite database of another program", r->path);
-                return FALSE;
-        }
-        if (version != STORE_VERSION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: a store of version %" G_GINT64_FORMAT ", expected version %d",
-                            r->path, version, STORE_VERSION);
-                return FALSE;
-        }
-        return TRUE;
-}
-
 /* --- rows ------------------------------------------------------------------ */
 
 static int next_row(StoreReader *r, Table t, GError **error)
@@ -131,7 +59,7 @@ static int next_row(StoreReader *r, Table t, GError **error)
         case SQLITE_DONE:
                 return 0;
         default:
-                set_sqlite_error(r, error);
+                store_set_error(r->db, r->path, error);
                 return -1;
         }
 }
@@ -278,25 +206,13 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
 
-        if (!check_file(path, error))
-                return NULL;
         r->path = g_strdup(path);
-        if (sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
-            SQLITE_OK) {
-                set_sqlite_error(r, error);
-                return NULL;
-        }
-        /* One transaction: all tables are of one moment. */
-        if (sqlite3_exec(r->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
-                set_sqlite_error(r, error);
-                return NULL;
-        }
-        if (!check_version(r, error))
+        if (!(r->db = store_open(path, error)))
                 return NULL;
         for (guint t = 0; t < N_TABLES; t++)
                 if (sqlite3_prepare_v2(r->db, tables[t].select, -1, &r->select[t], NULL) !=
                     SQLITE_OK) {
-                        set_sqlite_error(r, error);
+                        store_set_error(r->db, r->path, error);
                         return NULL;
                 }
         if (!read_run(r, error) || !read_nodes(r, nodes, error))

@@ -588,6 +588,83 @@ static void test_redis_mid_stream(void)
                      "6 RET_SENT b>a 1000.100\n");
 }
 
+/* --- PostgreSQL ------------------------------------------------------------ */
+
+/* A login is no call, and its answer no return; nor is an error that ends it. */
+static void test_login(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 6, "'R' 00000008 00000003");
+        say_hex(s, CLIENT, 7, "'p' 00000006 'x' 00");
+        say_hex(s, SERVER, 8, "'R' 00000008 00000000 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 9, "'Q' 0000000d 'SELECT 1' 00");
+        say_hex(s, SERVER, 10, "'C' 0000000d 'SELECT 1' 00 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 11, "'X' 00000004");
+        check_count(s, ACCOUNT_SESSION, 3);
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say_hex(s, CLIENT, 12, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 13, "'E' 0000000b 'SFATAL' 00");
+        hang_up(s, SERVER, 14);
+        check_count(s, ACCOUNT_SESSION, 5);
+        scene_end(s, "9 CALL_SENT a>b 1000.11b\n"
+                     "10 RET_SENT b>a 1000.11b\n");
+}
+
+/* --- SMTP ------------------------------------------------------------------ */
+
+/* Two mails and one that is refused, and then it is encrypted. */
+static void test_smtp(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, SERVER, 4, "220 b ESMTP\r\n");
+        say(s, CLIENT, 5, "EHLO a\r\n");
+        say(s, SERVER, 6, "250-b\r\n250 PIPELINING\r\n");
+        say(s, CLIENT, 7, "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nDATA\r\n");
+        say(s, SERVER, 8, "250 ok\r\n250 ok\r\n354 go on\r\n");
+        say(s, CLIENT, 9, "one\r\n");
+        say(s, CLIENT, 10, "two\r\n.\r\nMAIL FROM:<z>\r\n");
+        say(s, SERVER, 15, "250-queued\r\n");
+        say(s, SERVER, 16, "250 as 1\r\n550 no\r\n");
+        say(s, CLIENT, 17, "MAIL FROM:<x>\r\n");
+        say(s, SERVER, 18, "250 ok\r\n");
+        say(s, CLIENT, 19, "RCPT TO:<y>\r\nBDAT 1 LAST\r\n.");
+        say(s, SERVER, 20, "250 ok\r\n250 queued\r\n");
+        say(s, CLIENT, 21, "STARTTLS\r\n");
+        say(s, SERVER, 22, "220 go on\r\n");
+        say_hex(s, CLIENT, 23, "17 0303 0020 'in the middle of a connection, !'");
+        say_hex(s, SERVER, 24, "17 0303 0020 'in the middle of a connection, !'");
+        check_count(s, ACCOUNT_SESSION, 10);
+        scene_end(s, "7 CALL_SENT a>b 1000.109 dur=3000000\n"
+                     "10 CALL_SENT a>b 1000.138\n"
+                     "16 RET_SENT b>a 1000.109 dur=1000000\n"
+                     "16 RET_SENT b>a 1000.138\n"
+                     "17 CALL_SENT a>b 1000.147 dur=2000000\n"
+                     "20 RET_SENT b>a 1000.147\n"
+                     "23 CALL_SENT a>b 1000.17b\n"
+                     "24 RET_SENT b>a 1000.17b\n");
+}
+
+/* Closed within a mail; and one of which only the end was captured. */
+static void test_smtp_cut_short(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "354 go on\r\n");
+        say(s, CLIENT, 5, "one\r\n.\r\n");
+        say(s, SERVER, 6, "250 queued\r\n");
+        say(s, CLIENT, 7, "MAIL FROM:<x>\r\n");
+        say(s, SERVER, 8, "250 ok\r\n");
+        hang_up(s, CLIENT, 9);
+        hang_up(s, SERVER, 10);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        scene_end(s, "7 CALL_SENT a>b 1000.108\n");
+}
+
 /* What might yet have been a protocol, and was none, is a conversation too: the
  * pings before the first query, which nothing recognises, have their returns. */
 static void test_before_recognised(void)
@@ -1167,6 +1244,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
+        g_test_add_func("/capture/login", test_login);
+        g_test_add_func("/capture/smtp", test_smtp);
+        g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);

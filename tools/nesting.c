@@ -20,7 +20,7 @@ static struct {
         RankBy rank;
         char *method, *store, *format, *calls, *output;
         gint n_patterns;
-        gboolean no_fold;
+        gboolean no_fold, no_requests;
 } options = { .nesting = NESTING_DEFAULTS, .n_patterns = 20 };
 
 static gboolean usage_error(GError **error, const char *value, const char *expected)
@@ -100,6 +100,8 @@ static const GOptionEntry entries[] = {
           "Write the patterns to FILE instead of standard output", "FILE" },
         { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
           "Write every pattern, path instance and call to an SQLite database", "FILE" },
+        { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
+          "Keep patterns only in the database, not every path instance and call", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent, to FILE", "FILE" },
         { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
@@ -333,7 +335,9 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(Store) store = NULL;
         g_autofree CallPlace *places = NULL;
         g_autofree char *params = parameters();
-        StoreRun run = { .arguments = arguments, .parameters = params };
+        StoreRun run = { .arguments = arguments,
+                         .parameters = params,
+                         .patterns_only = options.no_requests };
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
 
@@ -359,8 +363,13 @@ static gboolean check_options(GError **error)
                 return usage_error(error, options.method, "--method paper or joint");
         if (options.format && !path_writer_lookup(options.format))
                 return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+        if (options.no_requests && !options.store) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--no-requests is about the database: expected -o FILE with it");
+                return FALSE;
+        }
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = options.store || options.calls;
+        options.nesting.keep = (options.store && !options.no_requests) || options.calls;
         return TRUE;
 }
 

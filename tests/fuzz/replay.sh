@@ -5,7 +5,7 @@ src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
 for target in capture dns dns-stream http http2 learned-names maketrace memcached mysql node-names \
-        pcapng postgres redis rpc tls trace; do
+        pcapng postgres redis rpc smtp tls trace; do
         for input in "$src/corpus/$target"/*; do
                 n=$((n + 1))
                 if tests/fuzz/replay-$target "$input" >/dev/null; then
