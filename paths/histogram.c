@@ -348,6 +348,24 @@ guint64 histogram_bin_count(const Histogram *h, guint32 bin)
         return h->bins ? value_of(h, bin - h->first) : h->count;
 }
 
+guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n)
+{
+        Histogram temporary;
+        const Histogram *in = without_list(h, &temporary);
+        guint64 *counts;
+
+        *first = *n = 0;
+        if (h->count == 0)
+                return NULL;
+        *first = bin_of(h->min);
+        *n = bin_of(h->max) - *first + 1;
+        counts = g_new(guint64, *n);
+        for (guint32 i = 0; i < *n; i++)
+                counts[i] = histogram_bin_count(in, *first + i);
+        g_free(temporary.bins);
+        return counts;
+}
+
 static void put_number(GByteArray *out, uint128 value)
 {
         guint8 bytes[19];

@@ -70,6 +70,10 @@ void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high);
 /* How many values are in a bin. */
 guint64 histogram_bin_count(const Histogram *h, guint32 bin);
 
+/* How many values are in each bin from *first on, *n of them, of which the first
+ * and the last hold some; the caller's to free. NULL for an empty histogram. */
+guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n);
+
 /* A compact portable form for the store, and back: numbers of 7 bits a byte, low
  * ones first, the top bit set on all but the last; signed ones zigzagged (0, -1,
  * 1, -2 are 0, 1, 2, 3). First min, max - min, sum, square; then how many bins
