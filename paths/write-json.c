@@ -141,7 +141,7 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
         else
                 g_string_append_printf(out, "%u", v->parent);
         g_string_append(out, ", \"name\": ");
-        append_string(out, node_table_name(path_set_nodes(set), v->node));
+        path_append_json_string(out, node_table_name(path_set_nodes(set), v->node));
         g_ascii_formatd(probability, sizeof probability, "%.6g", v->probability);
         g_string_append_printf(
                 out, ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": %s, \"end\": ", v->count,
@@ -149,7 +149,7 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
         if (v->end == PATH_GOES_ON)
                 g_string_append(out, "null");
         else
-                append_string(out, path_end_name(v->end));
+                path_append_json_string(out, path_end_name(v->end));
         g_string_append(out, ", \"delays\": [");
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
