@@ -86,6 +86,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                                 .has_id = TRUE,
                                 .number = m->number,
                                 .duration = m->last.time - m->first.time };
+        WaitingCall call;
         gint answered;
         m->written = TRUE;
         sequencer_close(&m->item);
@@ -93,6 +94,10 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 return;
         switch ((MessageKind)m->kind) {
         case KIND_CALL:
+                if (m->session) {
+                        account_add(context->account, ACCOUNT_SESSION);
+                        return;
+                }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
                 break;
@@ -102,10 +107,15 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
                         return;
                 }
+                call = call_take(p, (guint)answered);
+                if (call.session) {
+                        account_add(context->account, ACCOUNT_SESSION);
+                        return;
+                }
                 out.op = RET_SENT;
                 out.stamp = m->last;
                 out.port = p->port[!side];
-                out.number = call_take(p, (guint)answered).number;
+                out.number = call.number;
                 account_add(context->account, ACCOUNT_RETURNS);
                 break;
         case KIND_ONE_WAY:
@@ -119,6 +129,9 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 break;
         case KIND_INTERIM:
                 account_add(context->account, ACCOUNT_INTERIM);
+                return;
+        case KIND_SESSION:
+                account_add(context->account, ACCOUNT_SESSION);
                 return;
         case KIND_NOTHING:
         case KIND_CONTROL:
@@ -160,7 +173,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = FALSE;
+        m->seen = m->written = m->keyed = m->session = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -203,7 +216,9 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 }
                 if (p->n_calls > 0)
                         p->pipelined = TRUE;
-                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side };
+                m->session = parsed && parsed->session;
+                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side,
+                                     m->session };
                 call_push(p, call, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);

@@ -47,13 +47,14 @@ typedef struct {
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
-        guint8 open, seen, written, keyed;
+        guint8 open, seen, written, keyed, session;
 } MessageInProgress;
 
 typedef struct {
         guint64 number;
         guint8 call; /* Parsed.call */
         guint8 side; /* who called */
+        guint8 session;
 } WaitingCall;
 
 typedef struct {
