@@ -427,11 +427,14 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
                              .idle = on_idle,
-                             .user = run };
+                             .user = run,
+                             .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
         if (interfaces)
                 return packet_merge_new_live(interfaces, g_strv_length(options.interfaces), &pcap,
                                              error);
+        tool_progress_start((const char *const *)run->sources->pdata, run->sources->len,
+                            !options.rotate && (!options.write || !strcmp(options.write, "-")));
         return packet_merge_new((const char *const *)run->sources->pdata, run->sources->len, &pcap,
                                 error);
 }

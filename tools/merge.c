@@ -71,6 +71,8 @@ static Run *run_new(int argc, char **argv, GError **error)
                 return NULL;
         run->merge = merge_new(run->window, run->nodes);
         run->overlap = overlap_new((guint)argc - 1);
+        tool_progress_start((const char *const *)argv + 1, (guint)argc - 1,
+                            !options.output || !strcmp(options.output, "-"));
         merge_set_look(run->merge, look, run->overlap);
         for (int i = 1; i < argc; i++) {
                 TraceReader *reader;

@@ -166,6 +166,8 @@ static TraceReader *open_input(Input *input, GError **error)
 
         if (!reader)
                 return NULL;
+        tool_progress_start((const char *const *)input->argv + 1, 1,
+                            !options.output || !strcmp(options.output, "-"));
         input->name = g_intern_string(trace_reader_name(reader));
         return reader;
 }
