@@ -31,9 +31,9 @@ completed() { # WORD...: what the last one is completed to
 }
 
 result 'verbs' 'skewer' "$(completed sk)"
-result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)   .*/\1/p' | xargs) --help --version" \
+result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | xargs) --help --version" \
 	"$(completed '')"
-for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)   .*/\1/p'); do
+for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
 	result "options of $verb" "$("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=?' |
 		sed 's/.*--/--/' | xargs)" "$(completed "$verb" --)"
 done

@@ -25,7 +25,7 @@ _ravel() {
 		previous=${COMP_WORDS[COMP_CWORD - 2]}
 	fi
 	if [ "$COMP_CWORD" = 1 ]; then
-		words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -nE 's/^  ([a-z]+)   .*/\1/p')
+		words=$("${COMP_WORDS[0]}" --help 2>/dev/null | sed -nE 's/^  ([a-z]+)  +.*/\1/p')
 		words="$words --help --version"
 	elif [[ $current == -* ]]; then
 		words=$("${COMP_WORDS[0]}" "$verb" --help 2>/dev/null |

@@ -205,14 +205,13 @@ void tool_add_reader_options(GOptionContext *context)
 {
         static const GOptionEntry entries[] = {
                 { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
-                  "Leave out what is before TIME (epoch seconds, or UTC as 2026-11-21T10:00:00Z)",
-                  "TIME" },
+                  "Leave out what is before TIME", "TIME" },
                 { "to", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
                   "Leave out what is at TIME or later", "TIME" },
                 { "exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &excluded,
-                  "Leave out messages from and to NODE; may be repeated", "NODE" },
+                  "Leave out messages of NODE; may be repeated", "NODE" },
                 { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
-                  "Leave out broken lines and count them, instead of ending", NULL },
+                  "Count broken lines instead of ending", NULL },
                 G_OPTION_ENTRY_NULL
         };
 
