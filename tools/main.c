@@ -23,6 +23,7 @@ static const struct {
         { "nesting", tool_nesting, "causal paths of calls and returns" },
         { "query", tool_query, "asks a store of paths in SQL" },
         { "report", tool_report, "a page to look at what was found" },
+        { "diff", tool_diff, "what changed between two runs" },
         { "score", tool_score, "how right found paths are, given the true ones" },
         { "skewer", tool_skewer, "adds skew to the clocks of a trace, finds it, removes it" },
 };
