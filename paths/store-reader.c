@@ -29,9 +29,10 @@ static const struct {
                    "SELECT id, path, parent, caller, callee, "
                    "coalesce(call_sent, call_recv) AS call_sent, "
                    "coalesce(ret_recv, ret_sent) AS ret_recv, trace_id FROM call ORDER BY id" },
-        [PATH_CALLS] = { "call", "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
-                                 "ret_sent, ret_recv, own, network, probability, candidates "
-                                 "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+        [PATH_CALLS] = { "call",
+                         "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
+                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id "
+                         "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
 };
 
 struct StoreReader {
@@ -46,6 +47,7 @@ struct StoreReader {
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */
         gint64 first_call;   /* call.id of that path's root */
+        GString *ids;        /* of the calls that store_reader_path_calls() gave last */
 };
 
 /* --- rows ------------------------------------------------------------------ */
@@ -207,6 +209,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
 
         r->path = g_strdup(path);
+        r->ids = g_string_new(NULL);
         if (!(r->db = store_open(path, error)))
                 return NULL;
         for (guint t = 0; t < N_TABLES; t++)
@@ -227,6 +230,7 @@ void store_reader_free(StoreReader *r)
         for (guint t = 0; t < N_TABLES; t++)
                 sqlite3_finalize(r->select[t]);
         sqlite3_close(r->db);
+        g_string_free(r->ids, TRUE);
         g_free(r->nodes);
         g_free(r->method);
         g_free(r->parameters);
@@ -243,6 +247,25 @@ const char *store_reader_name(const StoreReader *r)
 const StoredRun *store_reader_run(const StoreReader *r)
 {
         return &r->run;
+}
+
+gboolean store_reader_expect_requests(StoreReader *r, GError **error)
+{
+        sqlite3_stmt *s;
+        gboolean none;
+
+        if (sqlite3_prepare_v2(r->db,
+                               "SELECT EXISTS (SELECT 1 FROM pattern) "
+                               "AND NOT EXISTS (SELECT 1 FROM path)",
+                               -1, &s, NULL) != SQLITE_OK)
+                return store_set_error(r->db, r->path, error);
+        none = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+        sqlite3_finalize(s);
+        if (!none)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: has patterns only, made with --no-requests, expected requests", r->path);
+        return FALSE;
 }
 
 /* --- table by table -------------------------------------------------------- */
@@ -418,6 +441,17 @@ gboolean store_reader_histogram(StoreReader *r, const StoredHistogram *stored, H
         return FALSE;
 }
 
+/* Without what would end it in a trace. */
+static gboolean check_trace_id(const StoreReader *r, guint32 length, GError **error)
+{
+        const guchar *id = sqlite3_column_text(r->select[PATH_CALLS], 13);
+
+        for (guint32 i = 0; i < length; i++)
+                if (id[i] <= ' ' || id[i] == 0x7f)
+                        return fail_row(r, PATH_CALLS, 13, "an id without blanks", error);
+        return TRUE;
+}
+
 static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, PathCall *c,
                               guint32 *place, GError **error)
 {
@@ -463,9 +497,24 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
         c->end = c->end == NO_TIME ? c->reply : c->end;
         c->probability = (float)probability;
         c->candidates = (guint32)candidates;
+        c->id_length = (guint32)sqlite3_column_bytes(s, 13);
         c->call = first + n;
         *place = (guint32)at;
-        return TRUE;
+        return check_trace_id(r, c->id_length, error);
+}
+
+/* Now that no more come, which might move them. */
+static void set_ids(const StoreReader *r, GArray *calls)
+{
+        const char *id = r->ids->str;
+
+        for (guint i = 0; i < calls->len; i++) {
+                PathCall *call = &g_array_index(calls, PathCall, i);
+
+                if (call->id_length > 0)
+                        call->id = id;
+                id += call->id_length;
+        }
 }
 
 gboolean store_reader_path_calls(StoreReader *r, const StoredPath *path, GArray *calls,
@@ -478,6 +527,7 @@ gboolean store_reader_path_calls(StoreReader *r, const StoredPath *path, GArray 
 
         g_array_set_size(calls, 0);
         g_array_set_size(places, 0);
+        g_string_truncate(r->ids, 0);
         sqlite3_reset(s);
         sqlite3_bind_int64(s, 1, (gint64)path->first_call + 1);
         sqlite3_bind_int64(s, 2, (gint64)path->first_call + path->n_calls);
@@ -487,9 +537,13 @@ gboolean store_reader_path_calls(StoreReader *r, const StoredPath *path, GArray 
                     !get_path_call(r, path->first_call, n, &call, &place, error))
                         return FALSE;
                 n++;
+                if (call.id_length > 0)
+                        g_string_append_len(r->ids, (const char *)sqlite3_column_text(s, 13),
+                                            call.id_length);
                 g_array_append_val(calls, call);
                 g_array_append_val(places, place);
         }
+        set_ids(r, calls);
         if (status < 0 || n == path->n_calls)
                 return status == 0;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,

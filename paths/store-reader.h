@@ -73,6 +73,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreReader, store_reader_free)
 const char *store_reader_name(const StoreReader *reader);
 const StoredRun *store_reader_run(const StoreReader *reader);
 
+/* FALSE with error set where there are patterns, but no paths and calls: such is what
+ * nesting --no-requests makes. */
+gboolean store_reader_expect_requests(StoreReader *reader, GError **error);
+
 /* The next row: 1, 0 after the last, or -1 with error set. Patterns come before
  * their nodes and the paths, and paths before the calls, so that each row can be
  * checked against what it refers to. */
@@ -88,8 +92,8 @@ gboolean store_reader_histogram(StoreReader *reader, const StoredHistogram *stor
                                 GError **error);
 
 /* All calls of one path, at any time and apart from the rows above: calls, of
- * PathCall without ids, are filled anew, and places, of guint32, with the place of
- * each in the pattern. Costs what reading n_calls rows costs. */
+ * PathCall, are filled anew, and places, of guint32, with the place of each in the
+ * pattern. Ids of calls are borrowed until the next time. Costs what reading n_calls rows costs. */
 gboolean store_reader_path_calls(StoreReader *reader, const StoredPath *path, GArray *calls,
                                  GArray *places, GError **error);
 

@@ -186,6 +186,57 @@ static void test_contents(void)
                         "  1 0 db 1050 1050 1090 1090 a 40 0 1 1\n");
 }
 
+/* Out of turn: the calls of a path, and a distribution. */
+static void test_path_calls(void)
+{
+        g_autofree char *path = make_store(2);
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) r = store_reader_new(path, nodes, NULL);
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autoptr(GString) text = g_string_new(NULL);
+        StoredPattern pattern;
+        StoredPatternNode node;
+        StoredPath stored;
+
+        g_assert_true(store_reader_expect_requests(r, NULL));
+        g_assert_cmpint(store_reader_next_pattern(r, &pattern, NULL), ==, 1);
+        g_assert_cmpstr(node_table_name(nodes, pattern.client), ==, "client");
+        g_assert_cmpuint(pattern.count, ==, 2);
+        for (guint32 place = 0; place < 3; place++) {
+                static const guint32 own[] = { 40, 80, 60 };
+                Histogram h = HISTOGRAM_INIT;
+
+                g_assert_cmpint(store_reader_next_pattern_node(r, &node, NULL), ==, 1);
+                g_assert_cmpuint(node.parent, ==, place == 0 ? NO_PARENT : 0);
+                g_assert_true(store_reader_histogram(r, &node.own, &h, NULL));
+                g_assert_true(h.sum == own[place]);
+                histogram_clear(&h);
+        }
+        for (guint32 i = 0; store_reader_next_path(r, &stored, NULL) > 0; i++) {
+                g_assert_cmpint(stored.start, ==, 1000 * i);
+                g_assert_cmpint(stored.latency, ==, 100);
+                g_assert_true(store_reader_path_calls(r, &stored, calls, places, NULL));
+                for (guint k = 0; k < calls->len; k++) {
+                        const PathCall *c = &g_array_index(calls, PathCall, k);
+
+                        g_string_append_printf(
+                                text, "%u at %u below %d: %d %d %d %d (%x) %.*s own %d of %u\n",
+                                c->call, g_array_index(places, guint32, k), (gint32)c->parent,
+                                (int)c->start, (int)c->enter, (int)c->reply, (int)c->end, c->stamps,
+                                (int)c->id_length, c->id ? c->id : "", (int)c->own, c->candidates);
+                }
+        }
+        g_assert_cmpstr(text->str, ==,
+                        "0 at 0 below -1: 0 5 95 100 (f) id37 own 20 of 0\n"
+                        "1 at 2 below 0: 10 10 40 40 (5) x own 30 of 3\n"
+                        "2 at 1 below 0: 50 50 90 90 (a)  own 40 of 1\n"
+                        "3 at 0 below -1: 1000 1005 1095 1100 (f) id37 own 20 of 0\n"
+                        "4 at 2 below 0: 1010 1010 1040 1040 (5) x own 30 of 3\n"
+                        "5 at 1 below 0: 1050 1050 1090 1090 (a)  own 40 of 1\n");
+        scratch_empty();
+}
+
 static void test_empty(void)
 {
         g_autofree char *path = make_store(0);
@@ -370,6 +421,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         scratch_make();
         g_test_add_func("/store-reader/contents", test_contents);
+        g_test_add_func("/store-reader/path-calls", test_path_calls);
         g_test_add_func("/store-reader/empty", test_empty);
         g_test_add_func("/store-reader/no-store", test_no_store);
         g_test_add_func("/store-reader/wrong", test_wrong);
