@@ -294,10 +294,10 @@ static void report_ends(const Convolution *run)
                 tool_warn("%" G_GUINT64_FORMAT " messages end after %u edges, the longest path "
                           "that is followed",
                           run->ends[PATH_END_DEPTH], o->max_depth);
-        if (run->ends[PATH_END_LIMIT])
-                tool_warn("%" G_GUINT64_FORMAT " messages end where the graph has %u vertices for "
-                          "one edge of a root: raise --min-messages",
-                          run->ends[PATH_END_LIMIT], o->max_vertices);
+        if (run->left_out)
+                tool_warn("%" G_GUINT64_FORMAT " messages are not followed: there are %u vertices "
+                          "for one edge of a root already (raise --min-messages)",
+                          run->left_out, o->max_vertices);
 }
 
 /* --- results --------------------------------------------------------------- */
