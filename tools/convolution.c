@@ -336,10 +336,10 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
 {
         g_autoptr(Store) store = NULL;
         g_autofree char *params = parameters(run);
+        StoreRun about = { .arguments = arguments, .parameters = params };
 
-        if (result_has_store() &&
-            (!(store = result_open_store(set, reader, arguments, params, error)) ||
-             !store_finish(g_steal_pointer(&store), error)))
+        if (result_has_store() && (!(store = result_open_store(set, reader, &about, error)) ||
+                                   !store_finish(g_steal_pointer(&store), error)))
                 return FALSE;
         return result_write(set, error);
 }
