@@ -43,7 +43,8 @@ void nesting_find_cuts(Nesting *n)
                 cuts[i] = (Cut){ G_MININT64, G_MAXINT64 };
         for (guint i = 0; i < n_edges; i++)
                 lengths[i] = (EdgeLength){ edges[i].caller, edges[i].callee, edges[i].longest };
-        qsort(lengths, n_edges, sizeof *lengths, compare_edges);
+        if (n_edges > 0)
+                qsort(lengths, n_edges, sizeof *lengths, compare_edges);
         for (guint i = 0; i < n_lone; i++) {
                 const LoneMessage *m = &lone[i];
                 EdgeLength key = { m->caller, m->callee, 0 };

@@ -150,7 +150,7 @@ static void drop_calls(Nesting *n, guint64 number)
         while (drop < most && is_over(n, drop))
                 drop++;
         /* Moving the others costs as much as having gone through them. */
-        if (drop < n->calls.n / 2)
+        if (drop == 0 || drop < n->calls.n / 2)
                 return;
         call_pairs_drop(&n->calls, drop);
         call_trees_drop_calls(&n->trees, drop);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nesting/forwarded.h"
 #include "nesting/nesting.h"
 #include "paths/path-write.h"
 #include "paths/store.h"
@@ -175,6 +176,26 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
         return g_steal_pointer(&nesting);
 }
 
+static void report_forwarded(const Nesting *nesting)
+{
+        enum { SHOWN = 3 };
+        g_autoptr(GArray) forwarded = forwarded_find(nesting->matcher);
+        const NodeTable *nodes = nesting->nodes;
+
+        for (guint i = 0; i < MIN(forwarded->len, SHOWN); i++) {
+                const Forwarded *f = &g_array_index(forwarded, Forwarded, i);
+
+                tool_warn(
+                        "%" G_GUINT64_FORMAT " of these returns are sent by %s to %s, which calls "
+                        "%s: forwarded calls are for convolution",
+                        f->answers, node_table_written(nodes, f->answering),
+                        node_table_written(nodes, f->caller), node_table_written(nodes, f->callee));
+        }
+        if (forwarded->len > SHOWN)
+                tool_warn("%u other pairs of nodes forward calls in this way",
+                          forwarded->len - SHOWN);
+}
+
 /* What a user should know before trusting the patterns. */
 static void report_matching(const Nesting *nesting, const TraceReader *reader)
 {
@@ -209,6 +230,12 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                         tool_warn("%" G_GUINT64_FORMAT " returns are left out: they have no call",
                                   counts->lone_returns);
         }
+        if (counts->lone_returns)
+                report_forwarded(nesting);
+        if (counts->one_way && (counts->pairs || calls || counts->lone_returns))
+                tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
+                          "convolution",
+                          counts->one_way);
         if (nesting->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           nesting->folded);
