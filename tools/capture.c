@@ -384,10 +384,12 @@ static gboolean on_idle(gpointer user, gint64 ns)
         if (!run->begun)
                 return TRUE;
         answer(run);
-        if (capture_time(run->capture) == NO_TIME)
-                return TRUE;
-        capture_idle(run->capture, capture_time(run->capture) + ns);
-        return write_ready(run, &run->write_error);
+        if (capture_time(run->capture) != NO_TIME) {
+                capture_idle(run->capture, capture_time(run->capture) + ns);
+                if (!write_ready(run, &run->write_error))
+                        return FALSE;
+        }
+        return !run->writer || trace_writer_flush(run->writer, &run->write_error);
 }
 
 /* --- the packets ------------------------------------------------------------- */

@@ -119,7 +119,8 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
-                          " one-way messages: nesting needs calls and returns",
+                          " one-way messages: nesting needs calls and returns, ravel convolution "
+                          "does not",
                           trace_reader_name(reader), counts->one_way);
         } else if (!counts->pairs && !counts->lone_returns) {
                 tool_warn("%s: none of %" G_GUINT64_FORMAT " calls has a return: capture where "

@@ -305,3 +305,25 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                     text);
         return FALSE;
 }
+
+/* The value of a line "key=value"; NULL where there is none. */
+static char *parameter(const StoreReader *reader, const char *key)
+{
+        g_auto(GStrv) lines = g_strsplit(store_reader_run(reader)->parameters, "\n", -1);
+        gsize n = strlen(key);
+
+        for (char **line = lines; *line; line++)
+                if (!strncmp(*line, key, n) && (*line)[n] == '=')
+                        return g_strdup(*line + n + 1);
+        return NULL;
+}
+
+void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key)
+{
+        g_autofree char *in_a = parameter(a, key), *in_b = parameter(b, key);
+
+        if (g_strcmp0(in_a, in_b))
+                tool_warn("the stores' patterns do not compare: %s has %s=%s, %s %s=%s",
+                          store_reader_name(a), key, in_a ? in_a : "", store_reader_name(b), key,
+                          in_b ? in_b : "");
+}

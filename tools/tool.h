@@ -6,6 +6,7 @@
 #ifndef RAVEL_TOOL_H
 #define RAVEL_TOOL_H
 
+#include "paths/store-reader.h"
 #include "tracefmt/trace-reader.h"
 
 /* Exit statuses; the manual page says when. */
@@ -20,6 +21,7 @@ enum {
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
+int tool_diff(int argc, char **argv);
 int tool_convolution(int argc, char **argv);
 int tool_export(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
@@ -78,6 +80,10 @@ void tool_progress_read(gsize n);
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
 guint tool_columns(void);
+
+/* Warns where two stores were made with another value of a parameter that shapes
+ * patterns or their numbers. */
+void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);
