@@ -276,7 +276,7 @@
       g.append(rect);
       b.lines.forEach(([cls, text], i) => {
         const y = b.y + 4.5 + (i - (b.lines.length - 1) / 2) * 15;
-        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 12, cls === 'name' ? 8.3 : 6.3)));
+        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 10, cls === 'name' ? 600 : 400, cls === 'name' ? 13 : 11.5)));
       });
       if (b.choose) {
         g.addEventListener('click', b.choose);
@@ -289,12 +289,15 @@
     }
     return root;
   }
-  function fitName(text, width, cell) {
-    const room = Math.floor(width / cell);
+  // A name cut in its middle until it is at most width wide.
+  const measure = document.createElement('canvas').getContext('2d');
+  function fitName(text, width, weight, size) {
+    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
     const letters = [...text];
-    if (letters.length <= room) return text;
-    const keep = room - 1;
-    return letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    let shown = text;
+    for (let keep = letters.length - 1; keep > 1 && measure.measureText(shown).width > width; keep--)
+      shown = letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    return shown;
   }
   const shaded = (part) => `color-mix(in srgb, var(--shade) ${Math.round(100 * Math.min(Math.max(part, 0), 1))}%, var(--panel))`;
 
@@ -919,7 +922,7 @@
       for (const o of overlay)
         for (let k = Math.min(o.from, o.to); k <= Math.max(o.from, o.to); k++)
           links[k].push([o.x, k === Math.min(o.from, o.to) ? 13 : -1, k === Math.max(o.from, o.to) ? 13 : 27]);
-      const marks = ticks(0, end, 6).filter((t) => t <= end);
+      const marks = ticks(0, end, 5).filter((t) => t <= end);
 
       const laneOf = (lane, i) => {
         const { v } = lane;
