@@ -14,7 +14,7 @@
 set -u
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
-steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck browser long)
+steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck browser long drops)
 fuzz_runs=1000000 # of each target, but
 fuzz_seconds=300  # for so long at most
 
@@ -183,15 +183,23 @@ step_browser() {
 	! grep '^not ok' tap
 }
 
+system_test() { # NAME
+	RAVEL=./ravel "$source/tests/system/$1.sh" >"$1.log"
+	cat "$1.log"
+	grep -q '^1\.\.' "$1.log"
+	! grep '^not ok' "$1.log"
+}
+
 step_long() {
 	build long
 	RAVEL_LONG=1 make -k check
-	for name in system protocols; do
-		RAVEL=./ravel "$source/tests/system/$name.sh" >"$name.log"
-		cat "$name.log"
-		grep -q '^1\.\.' "$name.log"
-		! grep '^not ok' "$name.log" || return
-	done
+	system_test system
+	system_test protocols
+}
+
+step_drops() {
+	build drops
+	system_test drops
 }
 
 if [ $# -gt 0 ]; then

@@ -52,14 +52,12 @@ static gboolean parse_top(const char *option, const char *value, gpointer data, 
         return TRUE;
 }
 
-static const GOptionEntry entries[] = {
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format, "text, tsv or json (default text)",
-          "FORMAT" },
-        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
-          "Score the N most frequent patterns, for each N of LIST (default 1,2,5,10,20,50,100)",
-          "LIST" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
+                                          "Numbers of patterns to score, such as 1,5,10-20",
+                                          "LIST" },
+                                        G_OPTION_ENTRY_NULL };
 
 /* --- are they of the same trace? ------------------------------------------- */
 
