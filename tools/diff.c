@@ -79,16 +79,13 @@ wrong:
         return FALSE;
 }
 
-static const GOptionEntry entries[] = {
-        { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
-          "End with status 1 where a change beyond chance exceeds this, such as p99>+10%",
-          "CONDITION" },
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, tsv, json or html (default text)", "FORMAT" },
-        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write to FILE instead of standard output", "FILE" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
+                                          "Status 1 beyond this, such as p99>+10%", "CONDITION" },
+                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv, json or html (default text)", "FORMAT" },
+                                        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        G_OPTION_ENTRY_NULL };
 
 /* --- row by row ------------------------------------------------------------ */
 
