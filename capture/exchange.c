@@ -316,6 +316,8 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                                 run_extend(x, side, seq + (guint32)at, &stamp, stamp, context);
                         break;
                 }
+                if (parsed.fields)
+                        streams_fields(&x->pairing, side, &parsed, context);
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);

@@ -55,6 +55,12 @@ typedef struct {
         guint8 call;       /* of a call: what parse() must know to parse its return */
         gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
+
+        /* Where labels are wanted: the header block of a part, or a piece of it, of the
+         * bytes shown; NULL where it has none. See header-labels.h. */
+        const guint8 *fields;
+        guint32 n_fields;
+        gboolean fields_end; /* of the block */
 } Parsed;
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */

@@ -253,6 +253,41 @@ void histogram_merge(Histogram *into, const Histogram *from)
         into->square = add_squares(into->square, from->square);
 }
 
+/* x * n / d, to the nearest. */
+static gint128 scale_sum(gint128 x, guint64 n, guint64 d)
+{
+        gint128 whole = x / d * n, rest = x % d * n;
+
+        return whole + (rest + (rest < 0 ? -(gint128)(d / 2) : (gint128)(d / 2))) / d;
+}
+
+void histogram_scale(Histogram *into, const Histogram *from, guint64 n)
+{
+        guint64 seen = 0, done = 0;
+        Histogram temporary;
+        const Histogram *in;
+
+        g_assert(into->count == 0);
+        if (from->count == 0 || n == 0)
+                return;
+        in = without_list(from, &temporary);
+        /* What is counted up to a bin is rounded, not the bin, or the sum would not be n. */
+        for (guint32 i = 0; i < in->n_bins; i++) {
+                guint64 count;
+
+                seen += in->bins ? in->bins[i] : in->count;
+                count = (guint64)scale_sum(seen, n, in->count) - done;
+                if (count > 0)
+                        count_in_bin(into, in->first + i, count);
+                done += count;
+        }
+        g_free(temporary.bins);
+        into->min = from->min;
+        into->max = from->max;
+        into->sum = scale_sum(from->sum, n, from->count);
+        into->square = scale_sum(from->square, n, from->count);
+}
+
 gint64 histogram_mean(const Histogram *h)
 {
         if (h->count == 0)
@@ -311,6 +346,24 @@ guint64 histogram_bin_count(const Histogram *h, guint32 bin)
         if (bin - h->first >= h->n_bins)
                 return 0;
         return h->bins ? value_of(h, bin - h->first) : h->count;
+}
+
+guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n)
+{
+        Histogram temporary;
+        const Histogram *in = without_list(h, &temporary);
+        guint64 *counts;
+
+        *first = *n = 0;
+        if (h->count == 0)
+                return NULL;
+        *first = bin_of(h->min);
+        *n = bin_of(h->max) - *first + 1;
+        counts = g_new(guint64, *n);
+        for (guint32 i = 0; i < *n; i++)
+                counts[i] = histogram_bin_count(in, *first + i);
+        g_free(temporary.bins);
+        return counts;
 }
 
 static void put_number(GByteArray *out, uint128 value)

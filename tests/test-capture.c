@@ -339,6 +339,65 @@ static void test_streams(void)
                      "11 RET_SENT b>a 1000.3 dur=5000000\n");
 }
 
+/* Names from header blocks, in frames of every form; the table that they build. */
+static void test_stream_labels(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "00000a 01 05 00000001 82 86 44 06 '/a?b=c'");
+        say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
+        /* with padding and priority */
+        say_hex(s, CLIENT, 7, "000014 01 2d 00000003 02 00000000 10 82 86 44 08 '/a/17/bc' 0000");
+        say_hex(s, SERVER, 8, "000001 01 05 00000003 88");
+        /* gRPC, over three frames and two segments */
+        say_hex(s, CLIENT, 9, "000004 01 00 00000005 83 86 44 0e 000018 09");
+        say_hex(s, CLIENT, 10,
+                "00 00000005 '/shop.Cart/Add' 5f 16 'applicat' 00000e 09 04 00000005"
+                "'ion/grpc+proto' 000001 00 01 00000005 'x'");
+        say_hex(s, SERVER, 11, "000001 01 05 00000005 88");
+        /* the oldest but one of the table */
+        say_hex(s, CLIENT, 12, "000003 01 05 00000007 82 86 c0");
+        say_hex(s, SERVER, 13, "000001 01 05 00000007 88");
+        /* a hole may have changed it */
+        lose(s, CLIENT, 20);
+        say_hex(s, CLIENT, 14, "000003 01 05 00000009 82 86 c0");
+        say_hex(s, SERVER, 15, "000001 01 05 00000009 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 label=GET%20/a\n"
+                     "6 RET_SENT b>a 1000.1\n"
+                     "7 CALL_SENT a>b 1000.3 label=GET%20/a/{id}/bc\n"
+                     "8 RET_SENT b>a 1000.3\n"
+                     "9 CALL_SENT a>b 1000.5 dur=1000000 label=shop.Cart/Add\n"
+                     "11 RET_SENT b>a 1000.5\n"
+                     "12 CALL_SENT a>b 1000.7 label=GET%20/a/{id}/bc\n"
+                     "13 RET_SENT b>a 1000.7\n"
+                     "14 CALL_SENT a>b 1000.9\n"
+                     "15 RET_SENT b>a 1000.9\n");
+}
+
+/* No label where the table cannot be known, nor after a block that is broken. */
+static void test_streams_without_labels(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        say_hex(s, CLIENT, 5, "000003 01 05 00000001 82 86 84");
+        say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000001 82 86 84");
+        say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
+        say_hex(s, CLIENT, 9, "000003 01 05 00000003 82 86 fe");
+        say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
+        say_hex(s, CLIENT, 11, "000003 01 05 00000005 82 86 84");
+        say_hex(s, SERVER, 12, "000001 01 05 00000005 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "6 RET_SENT b>a 1000.1\n"
+                     "7 CALL_SENT a>b 1001.1 label=GET%20/\n"
+                     "8 RET_SENT b>a 1001.1\n"
+                     "9 CALL_SENT a>b 1001.3\n"
+                     "10 RET_SENT b>a 1001.3\n"
+                     "11 CALL_SENT a>b 1001.5\n"
+                     "12 RET_SENT b>a 1001.5\n");
+}
+
 /* The server answers before it has all of the call; either gives up. */
 static void test_streams_cut_short(void)
 {
@@ -898,6 +957,26 @@ static void test_known_server(void)
                      "7 RET_SENT b>a 1001.101\n");
 }
 
+static void test_known_servers(void)
+{
+        enum { SERVERS = 2000 };
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                handshake(s);
+        }
+        s->port[CLIENT]++;
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                say(s, CLIENT, 5, "\1ask");
+                say(s, SERVER, 7, "\1answer");
+        }
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ROLE_BY_ACCEPT, SERVERS);
+        check_count(s, ACCOUNT_CALLS, SERVERS);
+        scene_free(s);
+}
+
 /* One that accepts a connection later is known from then on. */
 static void test_known_server_late(void)
 {
@@ -1231,6 +1310,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade", test_upgrade);
         g_test_add_func("/capture/aborted", test_aborted);
         g_test_add_func("/capture/streams", test_streams);
+        g_test_add_func("/capture/stream-labels", test_stream_labels);
+        g_test_add_func("/capture/streams-without-labels", test_streams_without_labels);
         g_test_add_func("/capture/streams-cut-short", test_streams_cut_short);
         g_test_add_func("/capture/streams-begun-before", test_streams_begun_before);
         g_test_add_func("/capture/streams-over-hole", test_streams_over_hole);
@@ -1261,6 +1342,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
         g_test_add_func("/capture/known-server", test_known_server);
         g_test_add_func("/capture/known-server-late", test_known_server_late);
+        g_test_add_func("/capture/known-servers", test_known_servers);
         g_test_add_func("/capture/known-by-ports", test_known_by_ports);
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);

@@ -18,7 +18,7 @@
  * more is needed. */
 static char *parse(const GByteArray *bytes, gsize step)
 {
-        static const char letters[] = "?CRmi?.S";
+        static const char letters[] = "?CRmi?.bS";
         GString *out = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0;

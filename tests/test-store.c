@@ -66,7 +66,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
                 { 0, lb, web, begin + 10, begin + 10, begin + 40, begin + 40,
                   1 << CALL_SENT | 1 << RET_SENT, 0.5f, 3, "no end", 2, 0, 0, 0 },
                 { 0, lb, db, begin + 50, begin + 50, begin + 90, begin + 90,
-                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, NULL, 0, 0, 0, 0 },
+                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, "of none", 0, 0, 0, 0 },
         };
 
         return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);

@@ -9,8 +9,7 @@
 
 #include "nesting/forwarded.h"
 #include "nesting/nesting.h"
-#include "paths/path-write.h"
-#include "paths/store.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -18,18 +17,9 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        RankBy rank;
-        char *method, *store, *format, *calls, *output;
-        gint n_patterns;
+        char *method, *calls;
         gboolean no_fold, no_requests;
-} options = { .nesting = NESTING_DEFAULTS, .n_patterns = 20 };
-
-static gboolean usage_error(GError **error, const char *value, const char *expected)
-{
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value,
-                    expected);
-        return FALSE;
-}
+} options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
 {
@@ -91,20 +81,6 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static gboolean parse_sort(const char *option, const char *value, gpointer data, GError **error)
-{
-        static const char *const names[] = { "total", "count", "mean", "p99" };
-
-        (void)option;
-        (void)data;
-        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-                if (!strcmp(value, names[i])) {
-                        options.rank = i;
-                        return TRUE;
-                }
-        return usage_error(error, value, "total, count, mean or p99");
-}
-
 static gboolean parse_siblings(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)option;
@@ -119,20 +95,10 @@ static const GOptionEntry entries[] = {
           "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
           "of a node together)",
           "METHOD" },
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, dot, svg, json or tsv (default text)", "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the patterns to FILE instead of standard output", "FILE" },
-        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-          "Write every pattern, path instance and call to an SQLite database", "FILE" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
           "Keep patterns only in the database, not every path instance and call", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent, to FILE", "FILE" },
-        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
-          "Write the first N patterns (default 20; 0: all)", "N" },
-        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
-          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
           "X,Y,Z" },
@@ -382,31 +348,6 @@ static char *parameters(void)
                 options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call, o->span);
 }
 
-/* later: not the first of several. */
-static gboolean write_patterns(const PathSet *set, gboolean later, OutputFile *out, GError **error)
-{
-        PathWriter writer = path_writer_lookup(options.format ? options.format : "text");
-        g_autofree guint32 *rank = path_set_rank(set, options.rank);
-        guint32 n = path_set_size(set);
-        guint columns = options.output ? 0 : tool_columns();
-        PathWriteOptions write = {
-                .rank = rank,
-                .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
-                .columns = columns,
-                .colour = columns > 0 && !g_getenv("NO_COLOR"),
-                .windows = options.nesting.span > 0,
-                .later = later,
-        };
-
-        return writer(set, &write, out, error);
-}
-
-static OutputFile *open_output(GError **error)
-{
-        return output_file_new(options.output ? options.output : "-", options.nesting.span > 0,
-                               error);
-}
-
 static Store *open_store(PathSet *set, const char *arguments, GError **error)
 {
         g_autofree char *params = parameters();
@@ -414,20 +355,7 @@ static Store *open_store(PathSet *set, const char *arguments, GError **error)
                          .parameters = params,
                          .patterns_only = options.no_requests };
 
-        return store_new(options.store, set, &run, error);
-}
-
-static gboolean close_store(Store *store, TraceReader *reader, GError **error)
-{
-        guint n_facts;
-        char *const *facts = trace_reader_facts(reader, &n_facts);
-
-        if (!store_add_capture(store, trace_reader_name(reader), trace_reader_digest(reader), facts,
-                               n_facts, error)) {
-                store_free(store);
-                return FALSE;
-        }
-        return store_finish(store, error);
+        return result_open_store(set, &run, error);
 }
 
 static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
@@ -435,19 +363,18 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
 {
         g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
-        g_autoptr(OutputFile) out = NULL, calls = NULL;
+        g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
-        if ((options.store && !(store = open_store(set, arguments, error))) ||
+        if ((result_has_store() && !(store = open_store(set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
-            (store && !close_store(g_steal_pointer(&store), reader, error)))
+            (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
         if (options.calls &&
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
-        return (out = open_output(error)) && write_patterns(set, FALSE, out, error) &&
-               output_file_close(g_steal_pointer(&out), error);
+        return result_write(set, error);
 }
 
 /* --- window by window ------------------------------------------------------- */
@@ -501,15 +428,12 @@ static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to
                              guint64 first_instance, GError **error)
 {
         Reports *r = data;
-        gboolean text = !options.format || !strcmp(options.format, "text");
 
         (void)from;
         (void)to;
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
-            (text && r->n_windows && !output_file_write(r->out, "\n", 1, error)) ||
-            !write_patterns(set, r->n_windows > 0, r->out, error) ||
-            !output_file_flush(r->out, error))
+            !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
                 path_set_summary(r->all)->cut_instances += path_set_summary(set)->cut_instances;
@@ -541,12 +465,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         Message message;
         int status;
 
-        if (options.store) {
+        if (result_has_store()) {
                 r.all = path_set_new(nodes, options.siblings);
                 if (!(r.store = open_store(r.all, arguments, error)))
                         return FALSE;
         }
-        if (!(r.out = open_output(error)) || (options.calls && !(r.calls = open_calls(error))))
+        if (!(r.out = result_open(TRUE, error)) ||
+            (options.calls && !(r.calls = open_calls(error))))
                 return FALSE;
         r.set = new_set(&r);
         nesting_begin_windows(r.nesting, r.set, write_window, &r);
@@ -560,7 +485,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         report_matching(r.nesting, reader);
         if (r.store) {
                 summarise_all(&r);
-                if (!close_store(g_steal_pointer(&r.store), reader, error))
+                if (!result_close_store(g_steal_pointer(&r.store), reader, error))
                         return FALSE;
         }
         return (!r.calls || output_file_close(g_steal_pointer(&r.calls), error)) &&
@@ -572,15 +497,13 @@ static gboolean check_options(GError **error)
         options.nesting.joint = options.method && !strcmp(options.method, "joint");
         if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper or joint");
-        if (options.format && !path_writer_lookup(options.format))
-                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
-        if (options.no_requests && !options.store) {
+        if (options.no_requests && !result_has_store()) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--no-requests is about the database: expected -o FILE with it");
                 return FALSE;
         }
-        if (options.nesting.span > 0 && (options.nesting.joint || options.nesting.cheat ||
-                                         (options.format && !strcmp(options.format, "svg")))) {
+        if (options.nesting.span > 0 &&
+            (options.nesting.joint || options.nesting.cheat || !strcmp(result_format(), "svg"))) {
                 g_set_error(
                         error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                         "--window with %s: expected --method paper, and a format other than svg",
@@ -590,9 +513,9 @@ static gboolean check_options(GError **error)
                 return FALSE;
         }
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = (options.store && !options.no_requests) || options.calls;
+        options.nesting.keep = (result_has_store() && !options.no_requests) || options.calls;
         options.nesting.places = options.calls != NULL;
-        return TRUE;
+        return result_check_options(error);
 }
 
 int tool_nesting(int argc, char **argv)
@@ -606,11 +529,12 @@ int tool_nesting(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, options.store != NULL, &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
         if (options.nesting.span > 0)
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE

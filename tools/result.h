@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the verbs that find paths share: the options that say which result goes where, and
+ * the writing of it.
+ */
+#ifndef RAVEL_RESULT_H
+#define RAVEL_RESULT_H
+
+#include "paths/path-write.h"
+#include "paths/store.h"
+#include "tracefmt/trace-reader.h"
+
+/* Adds --format, --output, --store, --patterns and --sort. */
+void result_add_options(GOptionContext *context);
+
+/* After tool_parse(): FALSE with error set where --format names none. */
+gboolean result_check_options(GError **error);
+
+/* "text" where the user named none. */
+const char *result_format(void);
+
+/* Whether a store is to be written. */
+gboolean result_has_store(void);
+
+/* Opens the output: the file of --output, or standard output; in_place: see OutputFile. */
+OutputFile *result_open(gboolean in_place, GError **error);
+
+/* Begins the store of what will be added to set. NULL and error set where it cannot. */
+Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
+
+/* Its one capture is what reader has read; frees store either way. */
+gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
+
+/* Writes the patterns. */
+gboolean result_write(const PathSet *set, GError **error);
+
+/* Writes them as those of one of several windows of time; later: not of the first. */
+gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error);
+
+/* FALSE, with error set to: found "value", expected ... */
+gboolean usage_error(GError **error, const char *value, const char *expected);
+
+#endif
