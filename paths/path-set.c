@@ -22,9 +22,7 @@ typedef struct {
 /* What an instance adds to the histograms of a node of its pattern. Time on the way
  * is put into its histogram at once, since with stamps of one end there is none;
  * what is 0 is counted when the pattern is looked at. */
-typedef struct {
-        gint64 latency, call_delay, own;
-} NodeTimes;
+enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
 
 /* Instances wait here until there are enough of them to make going through the
  * histograms worth while. Most patterns are rare, and never get as many: they have
@@ -35,8 +33,13 @@ enum {
 };
 
 typedef struct PatternEntry {
-        NodeTimes *waiting; /* n_waiting times n_nodes */
+        /* n_waiting times n_nodes times N_TIMES; of 32 bits as long as all times fit. */
+        union {
+                gint32 *narrow;
+                gint64 *wide;
+        };
         guint32 n_waiting, room;
+        gboolean is_wide;
         guint32 index;        /* of the pattern */
         PathPattern pattern;  /* without nodes until they are needed */
         const Variant *first; /* that it was found with; NULL for a linear pattern */
@@ -107,7 +110,7 @@ static void pattern_free(gpointer entry)
         }
         g_free(p->nodes);
         g_free(p->signature);
-        g_free(((PatternEntry *)entry)->waiting);
+        g_free(((PatternEntry *)entry)->wide); /* or narrow */
         g_free(entry);
 }
 
@@ -306,41 +309,107 @@ static inline const Variant *find_variant(PathSet *set, const PathCall *calls, g
         return variant_add(set, calls, n, hash);
 }
 
+/* How many times one instance has. */
+static gsize n_times(const PatternEntry *entry)
+{
+        return (gsize)entry->pattern.n_nodes * N_TIMES;
+}
+
+static gint64 time_at(const PatternEntry *entry, gsize i)
+{
+        return entry->is_wide ? entry->wide[i] : entry->narrow[i];
+}
+
+static void count_time(const PatternEntry *entry, gsize first, Histogram *h)
+{
+        gint64 times[MAX_WAITING];
+
+        for (guint32 i = 0; i < entry->n_waiting; i++)
+                times[i] = time_at(entry, i * n_times(entry) + first);
+        histogram_add_all(h, times, entry->n_waiting, 1);
+}
+
 /* Puts the instances that wait into the histograms. */
 static void count_waiting(PatternEntry *entry)
 {
-        guint32 n = entry->pattern.n_nodes, n_waiting = entry->n_waiting;
-        gsize stride = n * sizeof(NodeTimes) / sizeof(gint64);
-
         if (!entry->pattern.nodes)
                 make_nodes(entry);
-        for (guint32 i = 0; i < n; i++) {
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 PatternNode *node = &entry->pattern.nodes[i];
-                const NodeTimes *times = &entry->waiting[i];
 
-                histogram_add_all(&node->latency, &times->latency, n_waiting, stride);
-                histogram_add_all(&node->call_delay, &times->call_delay, n_waiting, stride);
-                histogram_add_all(&node->own, &times->own, n_waiting, stride);
+                count_time(entry, (gsize)i * N_TIMES + LATENCY, &node->latency);
+                count_time(entry, (gsize)i * N_TIMES + CALL_DELAY, &node->call_delay);
+                count_time(entry, (gsize)i * N_TIMES + OWN, &node->own);
         }
         entry->n_waiting = 0;
 }
 
-/* Where the times of one more instance go. */
-static NodeTimes *wait_for_more(PatternEntry *entry)
+/* Makes room for the times of one more instance, and counts it. */
+static inline void wait_for_more(PatternEntry *entry)
 {
-        guint32 n = entry->pattern.n_nodes;
-
-        if (entry->n_waiting == entry->room) {
-                guint32 most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
+        if (G_UNLIKELY(entry->n_waiting == entry->room)) {
+                guint32 most = CLAMP(MAX_WAITING_TIMES / entry->pattern.n_nodes, 1, MAX_WAITING);
+                gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
 
                 if (entry->room < most) {
-                        entry->room = MIN(MAX(1, 2 * entry->room), most);
-                        entry->waiting = g_renew(NodeTimes, entry->waiting, (gsize)entry->room * n);
+                        entry->room = MIN(entry->room + entry->room / 2 + 1, most);
+                        entry->wide = g_realloc(entry->wide, entry->room * size);
                 } else {
                         count_waiting(entry);
                 }
         }
-        return entry->waiting + (gsize)entry->n_waiting++ * n;
+        entry->n_waiting++;
+}
+
+/* A delay of over two seconds came, the last instance's: all times take 64 bits now. */
+static void widen(PatternEntry *entry)
+{
+        gsize n = n_times(entry);
+        gint64 *wide = g_new(gint64, entry->room * n);
+
+        for (gsize i = 0; i < (entry->n_waiting - 1) * n; i++)
+                wide[i] = entry->narrow[i];
+        g_free(entry->narrow);
+        entry->wide = wide;
+        entry->is_wide = TRUE;
+}
+
+static inline gint64 call_delay(const PathCall *calls, guint32 i)
+{
+        return i == 0 ? 0 : calls[i].start - calls[calls[i].parent].enter;
+}
+
+static void put_wide(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        gint64 *times = entry->wide + (entry->n_waiting - 1) * n_times(entry);
+
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                gint64 *to = times + (gsize)slot[i] * N_TIMES;
+
+                to[LATENCY] = calls[i].end - calls[i].start;
+                to[CALL_DELAY] = call_delay(calls, i);
+                to[OWN] = calls[i].own;
+        }
+}
+
+/* The same; FALSE where they do not fit. */
+static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        gint32 *times = entry->narrow + (entry->n_waiting - 1) * n_times(entry);
+        guint64 beyond = 0;
+
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                gint32 *to = times + (gsize)slot[i] * N_TIMES;
+                gint64 latency = calls[i].end - calls[i].start, delay = call_delay(calls, i);
+
+                to[LATENCY] = (gint32)latency;
+                to[CALL_DELAY] = (gint32)delay;
+                to[OWN] = (gint32)calls[i].own;
+                beyond |= ((guint64)latency + ((guint64)1 << 31)) |
+                          ((guint64)delay + ((guint64)1 << 31)) |
+                          ((guint64)calls[i].own + ((guint64)1 << 31));
+        }
+        return beyond >> 32 == 0;
 }
 
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
@@ -355,13 +424,15 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         const Variant *v = find_variant(set, calls, n, hash);
         const guint32 *slot = v->words + 2 * (gsize)n;
         PatternEntry *entry = v->entry;
-        NodeTimes *times = wait_for_more(entry);
         double probability = 1;
 
+        wait_for_more(entry);
+        if (!entry->is_wide && !put_narrow(entry, calls, slot))
+                widen(entry);
+        if (G_UNLIKELY(entry->is_wide))
+                put_wide(entry, calls, slot);
         for (guint32 i = 0; i < n; i++) {
                 const PathCall *c = &calls[i];
-                gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
-                times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own };
                 if (c->network != 0 && !entry->pattern.nodes)
                         make_nodes(entry);
                 if (c->network != 0)
@@ -511,7 +582,7 @@ static gint128 total_latency(const PatternEntry *entry)
         gint128 sum = p->nodes ? p->nodes[0].latency.sum : 0;
 
         for (guint32 i = 0; i < entry->n_waiting; i++)
-                sum += entry->waiting[(gsize)i * p->n_nodes].latency;
+                sum += time_at(entry, i * n_times(entry) + LATENCY);
         return sum;
 }
 
