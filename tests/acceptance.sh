@@ -3,28 +3,14 @@
 # Captures a recorded system whose every call is known, and compares. The
 # recording is not part of the project: RAVEL_SHARED says where it is, or it lies
 # beside the source folder; without it the test is skipped.
-src=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
-shared=${RAVEL_SHARED:-$src/../shared}
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 from=$shared/captures/testbed-small
 score=$shared/tools/acceptance.py
 if [ ! -f "$from/bridge.pcap.zst" ] || [ ! -f "$score" ]; then
-        echo "1..0 # SKIP no recorded system in $shared"
-        exit 0
+        skip_all "no recorded system in $shared"
 fi
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-n=0
-bad=0
 
-result() { # OK NAME DETAIL
-        n=$((n + 1))
-        if [ "$1" = 0 ]; then
-                echo "ok $n - $2"
-        else
-                echo "not ok $n - $2: $3"
-                bad=1
-        fi
-}
 
 # truth NAME: the directory of a recording's truth, unpacked
 truth() {
@@ -121,5 +107,4 @@ for point in any mirror; do
 done
 [ -s "$dir/any" ] && cmp -s "$dir/any" "$dir/mirror"
 result $? 'all interfaces: the messages of the mirror'
-echo "1..$n"
-exit $bad
+finish
