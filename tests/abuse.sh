@@ -11,6 +11,7 @@ sanitized=$(nm "$ravel" 2>/dev/null | grep __asan_init)
 # abuse NAME WHAT KIB: the capture of that name, and the memory that reading it may take
 abuse() {
 	(
+		# shellcheck disable=SC3045 # dash and bash have it
 		[ -n "$sanitized" ] || ulimit -v "$3"
 		timeout 20 "$ravel" capture -r "$dir/$1.pcapng" -w "$dir/trace" 2>"$dir/err"
 	)
