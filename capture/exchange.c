@@ -8,6 +8,7 @@
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
         MAX_PROBES = 16,     /* runs that are shown to every protocol */
+        MAX_BOUNDARIES = 16, /* that turn out to be none, in a piece of bytes */
 };
 
 void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean start_seen,
@@ -19,6 +20,7 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
         x->pairing.client = (guint8)client;
         x->run = NO_SIDE;
         x->start_seen = start_seen != FALSE;
+        x->decided = protocol != NULL;
 }
 
 /* --- the generic rule ------------------------------------------------------ */
@@ -255,6 +257,7 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
+        pairing_lose_order(&x->pairing, side);
         s->lost = TRUE;
         s->part = 0;
         s->skip = 0;
@@ -269,10 +272,13 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
                 x->run = NO_SIDE;
 }
 
+/* The parser does not know what side says. FALSE: from here on the connection is generic. */
 static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
-        account_add(context->account, ACCOUNT_UNPARSED);
-        if (x->parsed) {
+        gboolean within = x->decided && !x->start_seen; /* it may be the rest of a message */
+        account_add(context->account,
+                    x->parsed || !within ? ACCOUNT_UNPARSED : ACCOUNT_BEFORE_BOUNDARY);
+        if (x->parsed || within) {
                 lose(x, side, context);
                 return TRUE;
         }
@@ -291,6 +297,7 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
         gsize at = 0;
+        guint refused = 0;
         while (at < n) {
                 Parsed parsed = { .other = x->side[!side].state };
                 if (s->lost) {
@@ -312,9 +319,14 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                 if (status == PARSE_NOT_MINE ||
                     (parsed.kind != KIND_UNKNOWN && m->kind == KIND_UNKNOWN &&
                      !message_begin(x, side, &parsed, stamp, context))) {
-                        if (!not_mine(x, side, stamp, context))
+                        if (!not_mine(x, side, stamp, context)) {
                                 run_extend(x, side, seq + (guint32)at, &stamp, stamp, context);
-                        break;
+                                break;
+                        }
+                        if (x->parsed || ++refused > MAX_BOUNDARIES)
+                                break;
+                        at++;
+                        continue;
                 }
                 if (parsed.fields)
                         streams_fields(&x->pairing, side, &parsed, context);

@@ -369,6 +369,7 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         if (!(s->bytes = byte_source_new(path, error)))
                 return NULL;
         s->name = g_strdup(byte_source_name(s->bytes));
+        byte_source_set_progress(s->bytes, options->progress);
         if (pcap_source_path_is_live(path))
                 byte_source_set_wait(s->bytes, wait_for_bytes, s);
         if (read_ahead(s, 4) && read_u32(s->ahead) == PCAPNG_MAGIC)

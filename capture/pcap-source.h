@@ -8,6 +8,7 @@
 #define RAVEL_PCAP_SOURCE_H
 
 #include "capture/packet.h"
+#include "tracefmt/byte-source.h"
 
 typedef struct PcapSource PcapSource;
 
@@ -22,6 +23,7 @@ typedef struct {
          * source. May be NULL. */
         gboolean (*idle)(gpointer user, gint64 ns);
         gpointer user;
+        ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
 
 /* path "-" is standard input. NULL and error set where it cannot be opened, does

@@ -9,6 +9,11 @@
   const SVG = 'http://www.w3.org/2000/svg';
   const NBSP = '\u00a0';
 
+  // Signs that turn the direction of what follows them are shown by their numbers: else a name
+  // could change how others look.
+  const visible = (name) => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `<U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+
   // --- elements ---------------------------------------------------------------
 
   function fill(element, attributes, children) {
@@ -262,7 +267,7 @@
     for (const b of boxes) {
       const g = svg('g', {
         class: ['box', ...b.classes].join(' '), role: b.choose ? 'button' : 'img', tabindex: b.choose ? 0 : null,
-        'aria-label': b.title, 'data-vertex': b.vertex,
+        'aria-label': b.choose ? null : b.title, 'data-vertex': b.vertex, 'data-name': b.lines[0][1],
         'aria-pressed': b.choose ? String(b.classes.includes('chosen')) : null,
       });
       g.append(svg('title', null, b.title));
@@ -271,7 +276,7 @@
       g.append(rect);
       b.lines.forEach(([cls, text], i) => {
         const y = b.y + 4.5 + (i - (b.lines.length - 1) / 2) * 15;
-        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 12, cls === 'name' ? 7.4 : 6.3)));
+        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 12, cls === 'name' ? 8.3 : 6.3)));
       });
       if (b.choose) {
         g.addEventListener('click', b.choose);
@@ -355,7 +360,7 @@
   const METRICS = [['latency', 'Latency', 3], ['own', 'Own time', 5], ['after', 'Call delay', 4], ['network', 'Network', 6]];
 
   function showReport() {
-    const names = data.nodes;
+    const names = data.nodes.map(visible);
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], members: null,
@@ -525,7 +530,7 @@
     let shown = [];
     const body = el('div', { class: 'body', role: 'rowgroup' });
     const head = el('div', { class: 'row head', role: 'row' });
-    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', tabindex: 0, id: 'patterns' },
+    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
       el('div', { role: 'rowgroup' }, head), body);
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
@@ -589,7 +594,7 @@
         slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.mean))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
-      const row = el('div', { class: 'row', role: 'row', id: `row-${at}`, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
+      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
         'data-id': r.id, onclick: () => { choose(r); } },
       columns.map((c) => el('div', { class: `cell ${c.cls}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
       row.style.top = `${at * ROW}px`;
@@ -603,11 +608,14 @@
       spacer.style.height = `${shown.length * ROW}px`;
       const fresh = [];
       for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
+      const focused = body.contains(document.activeElement);
       body.replaceChildren(spacer, ...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      if (at >= from && at < to) grid.setAttribute('aria-activedescendant', `row-${at}`);
-      else grid.removeAttribute('aria-activedescendant');
+      // One row is where Tab leads to: the chosen one, or one that is in sight.
+      const entry = fresh.find((row) => row.getAttribute('aria-selected') === 'true') || fresh[0];
+      if (entry) entry.tabIndex = 0;
+      if (entry && focused) entry.focus({ preventScroll: true });
     }
+    const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
     function scrollToChosen() {
       const at = shown.findIndex((r) => contains(r, state.pattern));
@@ -754,7 +762,7 @@
       else parts.push(el('section', { class: 'panel' }, el('p', null,
         `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
         el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
-      pattern.replaceChildren(...parts);
+      pattern.replaceChildren(...parts.flat().filter(Boolean));
       drawBoxes();
     }
 
@@ -781,11 +789,11 @@
         if (again) again.focus({ preventScroll: true });
       };
       const context = { row, detail, vs, slowest, chosen, pick, redraw };
-      // Beside a narrow tree there is room for the timeline.
-      const narrow = detail.width <= 560;
+      // Beside a narrow tree there is room for the rest.
+      const [tree, blame, timeline] = [drawCallTree(context), drawBlame(context), drawTimeline(context)];
       return [
-        el('div', { class: 'tree-and-blame' }, drawCallTree(context), el('div', null, drawBlame(context), narrow && drawTimeline(context))),
-        !narrow && drawTimeline(context),
+        detail.width <= 560 ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
+          : [tree, el('div', { class: 'blame-and-timeline' }, blame, timeline)],
         drawNode(context),
         el('section', { class: 'panel', 'aria-label': 'Over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'this pattern: median and peak latency, and how many paths begin')),
@@ -820,7 +828,7 @@
       });
       return el('section', { class: 'panel', 'aria-label': 'Call tree' },
         el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'mean latency of each call; the darker, the more of the time is its own')),
-        el('div', { class: 'tree', tabindex: -1 }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
+        el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
         detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
     }
 
@@ -993,10 +1001,11 @@
       const d = parseDistribution(s[8]);
       const list = edges(d);
       const all = others.map((o) => edges(parseDistribution(o[8])));
-      let lo = list[0][0], hi = list[list.length - 1][1];
-      for (const o of all) { lo = Math.min(lo, o[0][0]); hi = Math.max(hi, o[o.length - 1][1]); }
-      lo = Math.max(lo, 1);
-      hi = Math.max(hi, lo * 1.1);
+      // As wide as this one needs: the table beside it has all on one scale.
+      let lo = Math.max(list[0][0], 1), hi = Math.max(list[list.length - 1][1], lo * 1.02);
+      const room = Math.max((hi / lo) ** 0.06, 1.01);
+      lo /= room;
+      hi *= room;
       const x = chartAxis(lo, hi, width, LEFT, RIGHT);
       const y = (part) => TOP + (H - TOP - BOTTOM) * (1 - part);
       const total = list.reduce((n, e) => n + e[2], 0);
@@ -1021,7 +1030,9 @@
         for (const b of e) { path += `L${x(b[0]).toFixed(1)} ${y(below / sum).toFixed(1)}`; below += b[2]; path += `L${x(b[1]).toFixed(1)} ${y(below / sum).toFixed(1)}`; }
         return svg('path', { class: cls, d: path });
       };
-      for (const o of all) out.append(curve(o, 'cdf other'));
+      const clip = svg('clipPath', { id: 'inside' }, svg('rect', { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: H }));
+      const rest = svg('g', { 'clip-path': 'url(#inside)' }, all.map((o) => curve(o, 'cdf other')));
+      out.append(clip, rest);
       out.append(curve(list, 'cdf'), svg('path', { class: 'frame', d: `M${LEFT} ${y(0)}H${width - RIGHT}` }));
       return out;
     }
@@ -1120,7 +1131,7 @@
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === search) {
         if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
-        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); grid.focus(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
+        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
         return;
       }
       const detail = rowOf(state.pattern) && data.details[rowOf(state.pattern).i];
@@ -1171,7 +1182,141 @@
     });
   }
 
-  function showDiff() {}
+  // --- what changed between two runs ---------------------------------------------
+
+  function showDiff() {
+    const names = data.nodes.map(visible);
+    const [A, B] = data.stores.map((s) => s.replace(/^.*\//, ''));
+    const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
+    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]) });
+    const byNode = data.byNode.map(node);
+    const patterns = data.patterns.map((p, i) => {
+      const q = { i, id: p.id, signature: visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
+        share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
+      if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
+      q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
+      q.size = q.tested ? Math.abs(q.mean[1] - q.mean[0]) * (q.count[0] + q.count[1]) : 0;
+      return q;
+    }).sort((x, y) => y.changed - x.changed || y.size - x.size || x.i - y.i);
+    const changed = patterns.filter((p) => p.changed).length;
+    const state = { pattern: null, all: false };
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const firstTested = patterns.find((p) => p.tested);
+    state.pattern = patterns.some((p) => p.id === fragment.get('p')) ? fragment.get('p') : firstTested ? firstTested.id : null;
+    state.all = fragment.get('all') === '1' || !changed;
+
+    const percent = (part, unit) => {
+      const size = 100 * Math.abs(part);
+      const text = size < 9.95 ? size.toFixed(1) : String(Math.round(size));
+      return `${Number(text) === 0 ? '' : part > 0 ? '+' : '\u2212'}${text}${NBSP}${unit || '%'}`;
+    };
+    const tone = (d) => (!d.beyond ? 'quiet' : d.change > 0 ? 'slower' : 'faster');
+    const arrow = (d) => (!d.beyond ? '' : d.change > 0 ? '\u25b2 ' : '\u25bc ');
+    const interval = (d) => (d.low === null ? 'too few' : `${signed(d.low)} to ${signed(d.high)}`);
+    const relative = (d) => (d.a > 0 ? ` (${percent(d.change / d.a)})` : '');
+    // Its own column for each number, so that they align.
+    const delayCells = (d) => [el('td', { class: 'number' }, duration(d.a)), el('td', { class: 'number' }, duration(d.b)),
+      el('td', { class: `number ${tone(d)}` }, arrow(d) + signed(d.change), relative(d)), el('td', { class: 'number quiet' }, interval(d))];
+    const delayHeads = (what) => [el('th', { class: 'number' }, `${what} A`), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Change'), el('th', { class: 'number' }, 'Interval')];
+
+    function verdict() {
+      const worst = [];
+      const add = (what, d) => { if (d.beyond) worst.push([Math.abs(d.change), `${what} ${d.change > 0 ? 'slower' : 'faster'} by ${duration(Math.abs(d.change))}`]); };
+      byNode.forEach((n) => add(names[n.node], n.p50));
+      const list = worst.sort((x, y) => y[0] - x[0]).slice(0, 3).map((w) => w[1]);
+      if (list.length) return ['bad', `Own time of a call, median of all paths: ${list.join('; ')}.`];
+      if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      return ['good', 'No change beyond chance.'];
+    }
+
+    const pattern = el('section', { id: 'pattern', 'aria-label': 'The chosen pattern' });
+    const list = el('tbody');
+    const status = el('span', { class: 'quiet', role: 'status', id: 'matched' });
+    const all = el('input', { type: 'checkbox', id: 'all', onchange: () => { state.all = all.checked; fillList(); } });
+    all.checked = state.all;
+
+    function writeFragment() {
+      const f = new URLSearchParams();
+      if (state.pattern && (!firstTested || state.pattern !== firstTested.id)) f.set('p', state.pattern);
+      if (state.all && changed) f.set('all', '1');
+      const text = f.toString();
+      if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+    }
+
+    function fillList() {
+      const shown = patterns.filter((p) => state.all || p.changed);
+      const some = shown.slice(0, 500);
+      status.textContent = `${plural(changed, 'pattern')} of ${count(data.patternCount)} changed beyond chance` + (some.length < shown.length ? `; the first ${some.length} are shown` : '');
+      list.replaceChildren(...some.map((p) => el('tr', { class: p.id === state.pattern ? 'chosen' : null, 'data-id': p.id },
+        el('td', { class: 'name', title: p.signature }, p.tested
+          ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); } }, p.signature) : p.signature),
+        el('td', { class: 'number' }, count(p.count[0])), el('td', { class: 'number' }, count(p.count[1])),
+        el('td', { class: `number ${p.shareBeyond ? 'moved' : 'quiet'}` }, !p.count[0] ? 'new' : !p.count[1] ? 'gone' : percent(p.share[1] - p.share[0], 'pp')),
+        p.tested ? delayCells(p.p50) : [el('td', { class: 'number' }, p.count[0] ? duration(p.mean[0]) : ''), el('td', { class: 'number' }, p.count[1] ? duration(p.mean[1]) : ''),
+          el('td', { class: 'number quiet' }, 'means'), el('td')])));
+      if (!some.length) list.replaceChildren(el('tr', null, el('td', { colspan: 8 }, 'None.')));
+      writeFragment();
+    }
+
+    // Orange is slower and blue is faster, as far as the change that is greatest here.
+    function colour(d, most) {
+      if (!d.beyond || !most) return 'var(--panel)';
+      return `color-mix(in srgb, var(${d.change > 0 ? '--shade' : '--cold'}) ${Math.round(25 + 65 * Math.abs(d.change) / most)}%, var(--panel))`;
+    }
+
+    function showPattern() {
+      const p = patterns.find((q) => q.id === state.pattern);
+      if (!p || !p.tested) { pattern.replaceChildren(); return; }
+      const most = Math.max(0, ...p.vertices.map((v) => (v.p50.beyond ? Math.abs(v.p50.change) : 0)));
+      const words = (v) => (v.p50.beyond ? `${arrow(v.p50)}${signed(v.p50.change)}` : 'no change seen');
+      const boxes = p.boxes.map((b, i) => {
+        const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
+        if (i === 0) return Object.assign(box, { lines: [['name', names[p.client]], ['small', `${count(p.count[0])}, then`], ['small', plural(p.count[1], 'path')]], title: `${names[p.client]}: ${count(p.count[0])} paths in A, ${count(p.count[1])} in B`, classes: ['client'] });
+        const v = p.vertices[i - 1];
+        const times = v.repeats > 1 ? ` \u00d7${v.repeats}` : '';
+        return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
+          title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
+      });
+      pattern.replaceChildren(el('section', { class: 'panel' },
+        el('h2', null, 'The chosen pattern'), el('div', { class: 'signature', id: 'signature' }, p.signature),
+        el('dl', { class: 'tiles' }, tile('paths A', count(p.count[0])), tile('paths B', count(p.count[1])), tile('mean A', duration(p.mean[0])), tile('mean B', duration(p.mean[1])),
+          tile('p50 A', duration(p.p50.a)), tile('p50 B', duration(p.p50.b)), tile('p99 A', duration(p.p99.a)), tile('p99 B', duration(p.p99.b)),
+          tile('change of p99', interval(p.p99)))),
+      el('div', { class: 'tree-and-blame' },
+        el('section', { class: 'panel', 'aria-label': 'Call tree' }, el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'change of the median own time: orange \u25b2 slower, blue \u25bc faster')),
+          el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Call tree' }, drawTree(p.width, p.height, boxes, 'Call tree')),
+          p.hidden > 0 && el('p', { class: 'quiet' }, `${plural(p.hidden, 'more call')} not drawn.`)),
+        el('div', null, el('section', { class: 'panel', 'aria-label': 'Calls' }, el('h2', null, 'Own time of its calls'),
+          el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, el('table', { id: 'calls' },
+            el('thead', null, el('tr', null, el('th', null, 'Node'), delayHeads('p50'))),
+            el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '')), delayCells(v.p50))))))))));
+      writeFragment();
+    }
+
+    const [level, text] = verdict();
+    const marks = { good: '\u2713', note: '!', bad: '\u25b2' };
+    const dependence = data.dependence.map((d, side) => `${d.toFixed(1)}${data.measured[side] ? '' : ' (a guess)'}`);
+    main.append(
+      el('header', { class: 'top' }, el('h1', null, `${A} \u2192 ${B}`), el('span', { class: 'what' }, 'What changed, by ravel diff')),
+      el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
+        tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
+      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
+      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, el('table', { id: 'nodes' },
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
+          el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
+            el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+            el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
+      el('section', { class: 'panel', 'aria-label': 'Patterns' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, el('table', { id: 'patterns' },
+          el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', { class: 'number' }, 'Paths A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number', title: 'Change of its share of all paths, in percentage points' }, 'Of all'), delayHeads('p50'))), list))),
+      pattern,
+      el('footer', null, `A is ${data.stores[0]}, B is ${data.stores[1]}. An interval holds what the change may be; all of them hold together with a probability of 95${NBSP}%. ` +
+        `As paths come in bursts, so many count for one: ${dependence[0]} in A, ${dependence[1]} in B.`));
+    fillList();
+    showPattern();
+  }
 
   if (data.kind === 'report') showReport();
   else showDiff();

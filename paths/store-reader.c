@@ -264,7 +264,7 @@ gboolean store_reader_expect_requests(StoreReader *r, GError **error)
         if (!none)
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: has patterns only, made with --no-requests, expected requests", r->path);
+                    "%s: has patterns only, as of convolution or --no-requests, expected requests", r->path);
         return FALSE;
 }
 

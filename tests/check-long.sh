@@ -14,7 +14,7 @@
 set -u
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
-steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck long drops)
+steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck browser long drops)
 fuzz_runs=1000000 # of each target, but
 fuzz_seconds=300  # for so long at most
 
@@ -165,6 +165,22 @@ step_shellcheck() {
 	grep -rlE '^#! ?/bin/(ba)?sh' --exclude-dir=build-aux --exclude=configure . >"$work/scripts"
 	echo ./build-aux/prepare >>"$work/scripts"
 	xargs shellcheck <"$work/scripts"
+}
+
+# The pages in a real browser; with axe-core where npm can fetch it.
+step_browser() {
+	missing chromium python3
+	build browser
+	mkdir pages
+	cd pages
+	if command -v npm >/dev/null && npm install --silent --no-fund --no-audit axe-core@4; then
+		AXE=$PWD/node_modules/axe-core/axe.min.js
+		export AXE
+	fi
+	python3 "$source/tests/browser/pages.py" ../ravel "$source" >tap || true
+	cat tap
+	grep -q '^1\.\.' tap
+	! grep '^not ok' tap
 }
 
 system_test() { # NAME

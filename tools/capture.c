@@ -40,45 +40,36 @@ static struct {
 
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
-          "Read packets from FILE (pcap, pcapng, also .gz and .zst); - is standard input; may be "
-          "repeated",
-          "FILE" },
+          "Read packets from FILE; may be repeated", "FILE" },
         { "interface", 'i', 0, G_OPTION_ARG_STRING_ARRAY, &options.interfaces,
           "Capture live on IF; may be repeated", "IF" },
         { "write", 'w', 0, G_OPTION_ARG_FILENAME, &options.write,
-          "Write the trace to OUT; - is standard output, the default", "OUT" },
+          "Write to OUT (default: standard output)", "OUT" },
         { "filter", 'f', 0, G_OPTION_ARG_STRING, &options.filter,
-          "Only packets that match FILTER (pcap-filter(7))", "FILTER" },
+          "Only packets that match (pcap-filter(7))", "FILTER" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME, &options.nodes,
-          "Names of nodes, as in hosts(5): \"10.0.0.5 db\", \"10.0.0.5:80 web\", "
-          "\"10.1.0.0/16 clients\"",
-          "FILE" },
+          "Names of nodes, in lines as of hosts(5)", "FILE" },
         { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
-          "Note what DNS, TLS and HTTP call the addresses that --nodes does not name", NULL },
+          "Note what DNS, TLS and HTTP call nodes", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
-          "The packets were captured on the node NAME: stamps are _SENT and _RECV; an empty NAME: "
-          "on none",
-          "NAME" },
+          "Captured on the node NAME; empty: on none", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
-          "The server port PORT speaks NAME (http, http2, tls, dns, memcached, mysql, postgres, "
-          "redis, rpc, rpc-udp, smtp, generic); may be repeated",
-          "PORT=NAME" },
-        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
-          "Add the operation's name to calls (GET /home)", NULL },
+          "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
+        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Add names of operations (GET /home)",
+          NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
         { "snapshot-length", 's', 0, G_OPTION_ARG_INT, &options.snapshot,
           "Live: capture N bytes of each packet", "N" },
         { "buffer-size", 'B', 0, G_OPTION_ARG_INT, &options.buffer,
-          "Live: size of the kernel's capture buffer", "KiB" },
+          "Live: size of the kernel's buffer", "KiB" },
         { "no-promiscuous-mode", 'p', 0, G_OPTION_ARG_NONE, &options.no_promiscuous,
-          "Live: leave the interface out of promiscuous mode", NULL },
+          "Live: do not make it promiscuous", NULL },
         { "rotate-seconds", 'G', 0, G_OPTION_ARG_INT64, &options.rotate,
-          "Begin another trace every N seconds; OUT has the time in it as strftime(3) has it",
-          "N" },
+          "Begin another trace every N seconds", "N" },
         { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files, "With -G: end after N traces",
           "N" },
         { "relinquish-privileges", 'Z', 0, G_OPTION_ARG_STRING, &options.user,
-          "Live: become USER when the interfaces are open, before the trace is", "USER" },
+          "Live: become USER when it is open", "USER" },
         { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
           "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
@@ -461,11 +452,14 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
                              .idle = on_idle,
-                             .user = run };
+                             .user = run,
+                             .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
         if (interfaces)
                 return packet_merge_new_live(interfaces, g_strv_length(options.interfaces), &pcap,
                                              error);
+        tool_progress_start((const char *const *)run->sources->pdata, run->sources->len,
+                            !options.rotate && (!options.write || !strcmp(options.write, "-")));
         return packet_merge_new((const char *const *)run->sources->pdata, run->sources->len, &pcap,
                                 error);
 }
