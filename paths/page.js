@@ -27,6 +27,11 @@
         element.append(child.nodeType ? child : document.createTextNode(String(child)));
     return element;
   }
+  // Puts children in place of what is in an element.
+  function set(element, ...children) {
+    element.replaceChildren();
+    return fill(element, null, children);
+  }
   const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 
@@ -212,6 +217,11 @@
   }
 
   function signatureText(client, root, names) {
+    if (data.graphs) {
+      const line = [names[client]];
+      for (let t = root; t; t = t.children[0]) line.push(names[t.node]);
+      return line.join('>');
+    }
     const text = (t) => names[t.node] + (t.children.length ? `(${t.children.map(text).join(',')})` : '');
     return `${names[client]}>${text(root)}`;
   }
@@ -276,7 +286,7 @@
       g.append(rect);
       b.lines.forEach(([cls, text], i) => {
         const y = b.y + 4.5 + (i - (b.lines.length - 1) / 2) * 15;
-        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 12, cls === 'name' ? 8.3 : 6.3)));
+        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 10, cls === 'name' ? 600 : 400, cls === 'name' ? 13 : 11.5)));
       });
       if (b.choose) {
         g.addEventListener('click', b.choose);
@@ -289,12 +299,15 @@
     }
     return root;
   }
-  function fitName(text, width, cell) {
-    const room = Math.floor(width / cell);
+  // A name cut in its middle until it is at most width wide.
+  const measure = document.createElement('canvas').getContext('2d');
+  function fitName(text, width, weight, size) {
+    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
     const letters = [...text];
-    if (letters.length <= room) return text;
-    const keep = room - 1;
-    return letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    let shown = text;
+    for (let keep = letters.length - 1; keep > 1 && measure.measureText(shown).width > width; keep--)
+      shown = letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    return shown;
   }
   const shaded = (part) => `color-mix(in srgb, var(--shade) ${Math.round(100 * Math.min(Math.max(part, 0), 1))}%, var(--panel))`;
 
@@ -357,10 +370,14 @@
 
   const ROW = 27; // pixels, as in the style
   const SAMPLES = ['fastest', 'median', 'p99', 'slowest'];
-  const METRICS = [['latency', 'Latency', 3], ['own', 'Own time', 5], ['after', 'Call delay', 4], ['network', 'Network', 6]];
 
   function showReport() {
     const names = data.nodes.map(visible);
+    // Convolution's paths are linear and of messages, of which it knows how many, but not which.
+    const linear = Boolean(data.graphs);
+    const ownTime = linear ? 'stay' : 'own time';
+    const OwnTime = linear ? 'Stay' : 'Own time';
+    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], members: null,
@@ -565,7 +582,7 @@
       const n = shown.reduce((s, r) => s + r.count, 0);
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
-        : `${plural(all.length, 'pattern')}, ${plural(n, 'path')}` + (data.patternCount > rows.length
+        : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
           ? `; ${count(data.patternCount - rows.length)} more patterns are in the store` : '');
       drawHead();
       const height = Math.max(1, Math.min(shown.length, 12)) * ROW;
@@ -669,6 +686,11 @@
       if (holes) list.push([holes > packets / 1000 ? 'bad' : 'note', `${plural(holes, 'hole')} in the connections: bytes that nobody captured.`]);
       if (packets && !dropped && !holes) list.push(['good', `None of ${count(packets)} packets was dropped, as far as the capture says.`]);
       if (!packets) list.push(['note', 'The trace does not say how many packets were captured, or dropped.']);
+      if (linear) {
+        list.push(['note', 'Paths are found by the delays that many messages have in common: their counts are estimates, and rare paths are not seen.']);
+        list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);
+        return list;
+      }
       const unmatched = data.unmatchedCalls + data.unmatchedReturns;
       if (unmatched) {
         const part = unmatched / Math.max(data.calls + unmatched, 1);
@@ -699,8 +721,8 @@
           el('span', { class: 'spring' }),
           el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => help.showModal() }, 'Keys: ?')),
         el('dl', { class: 'facts' },
-          tile('paths', count(data.paths)), tile('patterns', count(data.patternCount)), tile('messages', count(data.messages)),
-          tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
+          tile(linear ? 'messages end a path' : 'paths', count(data.paths)), tile(linear ? 'paths' : 'patterns', count(data.patternCount)), tile('messages', count(data.messages)),
+          !linear && tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
           tile('begins', utc(data.first)), tile('method', data.method)),
         el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
           el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
@@ -721,7 +743,7 @@
       const top = all.slice(0, 8);
       const rest = all.slice(8).reduce((s, b) => s + b.own, 0);
       const table = el('table', { id: 'blame-all' },
-        el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Own time'),
+        el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
           el('td', { class: 'name' }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
@@ -730,12 +752,45 @@
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - 8} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
           el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
-      return el('div', { class: 'two' },
+      return el('div', { class: data.firstStart === null && !linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
-          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, 'own time on all paths')), table),
-        el('section', { class: 'panel', 'aria-label': 'All paths over time' },
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
+        linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
+    }
+
+    // --- convolution's graphs: Figure 9 ---
+
+    let graph = 0;
+    function drawGraphs() {
+      const panel = el('section', { class: 'panel', 'aria-label': 'Graphs', id: 'graphs' });
+      const draw = () => {
+        const g = data.graphs[graph];
+        const stay = g.vertices.map(() => 0);
+        for (const v of g.vertices)
+          if (v[1] >= 0) stay[v[1]] += v[4].reduce((sum, [delay, n]) => sum + delay * n, 0);
+        const all = stay.reduce((sum, t) => sum + t, 0);
+        const most = all > 0 ? stay.indexOf(Math.max(...stay)) : -1;
+        const boxes = g.boxes.map((b, i) => {
+          const [node, parent, n, p, delays] = g.vertices[i];
+          const words = delays.slice(0, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 2 ? ', \u2026' : '');
+          return {
+            x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4], vertex: i,
+            lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : `probability ${probability(p)}`]],
+            label: words || null,
+            title: `${names[node]}: ${plural(n, 'message')}` + (parent < 0 ? ' that it sends' : ` from ${names[g.vertices[parent][0]]}, probability ${probability(p)}`) +
+              delays.slice(0, 8).map(([delay, k]) => `; ${count(k)} sent ${duration(delay)} after what caused them`).join('') + (i === most ? '; messages stay here longest in all' : ''),
+            fill: shaded(all > 0 ? stay[i] / all : 0), classes: [i === most ? 'slowest' : '', parent < 0 ? 'client' : ''].filter(Boolean),
+          };
+        });
+        set(panel, el('div', { class: 'bar-row' }, el('h2', null, 'Graph', el('span', { class: 'hint' }, 'what follows what, from each root')),
+          data.graphs.length > 1 && segments('Root', data.graphs.map((h, i) => [i, names[h.vertices[0][0]]]), graph, (i) => { graph = i; draw(); panel.querySelector(`[data-value="${i}"]`).focus(); })),
+        el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Graph' }, drawTree(g.width, g.height, boxes, `Graph from ${names[g.vertices[0][0]]}`)),
+        g.hidden > 0 && el('p', { class: 'quiet' }, `${plural(g.hidden, 'more vertex', 'more vertices')} not drawn.`));
+      };
+      draw();
+      return panel;
     }
 
     // --- one pattern ---
@@ -752,7 +807,7 @@
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
-        el('dl', { class: 'tiles' }, tile('paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
+        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
           tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
@@ -762,7 +817,7 @@
       else parts.push(el('section', { class: 'panel' }, el('p', null,
         `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
         el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
-      pattern.replaceChildren(...parts.flat().filter(Boolean));
+      set(pattern, parts);
       drawBoxes();
     }
 
@@ -795,7 +850,7 @@
         detail.width <= 560 ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
           : [tree, el('div', { class: 'blame-and-timeline' }, blame, timeline)],
         drawNode(context),
-        el('section', { class: 'panel', 'aria-label': 'Over time' },
+        data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'Over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'this pattern: median and peak latency, and how many paths begin')),
           drawn(el('div', { class: 'chart-box', id: 'over-time' }), (width) => drawOverTime(detail.buckets, width, 'this pattern', true))),
       ];
@@ -804,6 +859,7 @@
     function edgeWords(v) {
       if (v.parent < 0) return null;
       const after = duration(mean(v.after));
+      if (linear) return `sent after ${after}`;
       return v.each > 1 ? `${v.each} calls, after ${after}` : `called after ${after}`;
     }
 
@@ -811,23 +867,23 @@
       const client = names[treeOf(row).client];
       const boxes = detail.boxes.map((b, i) => {
         const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
-        if (i === 0) return Object.assign(box, { lines: [['name', client], ['small', plural(row.count, 'path')], ['small', `${duration(row.total)} in all`]], title: `${client}, the client: ${plural(row.count, 'path')}, ${duration(row.total)} in all`, classes: ['client'] });
+        if (i === 0) return Object.assign(box, { lines: [['name', client], ['small', plural(row.count, linear ? 'message' : 'path')], ['small', `${duration(row.total)} in all`]], title: `${client}${linear ? '' : ', the client'}: ${plural(row.count, linear ? 'message' : 'path')}, ${duration(row.total)} in all`, classes: ['client'] });
         const v = vs[i - 1];
-        const own = mean(v.own) * v.n;
+        const mine = mean(v.own) * v.n;
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
           vertex: v.i,
-          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `own ${duration(own)}  ${share(own, row.mean)}`]],
+          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
           label: edgeWords(v),
-          title: `${names[v.node]}${times}: latency ${duration(mean(v.latency))}, own time ${duration(own)} (${share(own, row.mean)})` +
-            (v.parent < 0 ? '' : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
-          fill: shaded(own / Math.max(row.mean, 1)),
+          title: `${names[v.node]}${times}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
+            (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
+          fill: shaded(mine / Math.max(row.mean, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
           choose: () => pick(v),
         });
       });
-      return el('section', { class: 'panel', 'aria-label': 'Call tree' },
-        el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'mean latency of each call; the darker, the more of the time is its own')),
+      return el('section', { class: 'panel', 'aria-label': linear ? 'Path' : 'Call tree' },
+        el('h2', null, linear ? 'Path' : 'Call tree', el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay' : 'mean latency of each call; the darker, the more of the time is its own')),
         el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
         detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
     }
@@ -845,16 +901,17 @@
       }
       const list = [...by.values()].sort((a, b) => b.own - a.own);
       return el('section', { class: 'panel', 'aria-label': 'Where the time goes' },
-        el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, 'own time, mean of a path')),
+        el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime}, mean of a path`)),
         el('table', { id: 'blame' },
-          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Own time'),
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Times' : 'Calls'), el('th', { class: 'number' }, OwnTime),
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name' }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
             el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.mean)), meterRow('', b.own, row.mean))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
             el('td', { class: 'number' }, share(network, row.mean)), meterRow('', network, row.mean, 'network')))),
-        list.length ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`) : null);
+        linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
+          : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
     }
 
     // --- the timeline ---
@@ -919,7 +976,7 @@
       for (const o of overlay)
         for (let k = Math.min(o.from, o.to); k <= Math.max(o.from, o.to); k++)
           links[k].push([o.x, k === Math.min(o.from, o.to) ? 13 : -1, k === Math.max(o.from, o.to) ? 13 : 27]);
-      const marks = ticks(0, end, 6).filter((t) => t <= end);
+      const marks = ticks(0, end, 5).filter((t) => t <= end);
 
       const laneOf = (lane, i) => {
         const { v } = lane;
@@ -929,7 +986,7 @@
           const s = c.callerShift;
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, own time ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents, probability ${probability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents, probability ${probability(c.probability)}` : '')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
@@ -978,14 +1035,14 @@
           : cls === 'critical' ? svg('line', { class: cls, x1: 9, x2: 9, y1: 0, y2: 12 }) : svg('rect', { class: cls, x: 1, y: 1, width: 16, height: 10 })), text);
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
-          segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
           sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, begun ${utc(sample.start)}, probability ${probability(sample.probability)}`)),
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
-          el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, 'Call'), el('div', { class: 'c number', role: 'columnheader' }, 'Latency'),
-            el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, 'Own'),
+          el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
+            el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', 'waiting for calls below, or not waited for'), key('own', 'own time: on the critical path'), key('critical', 'the critical path goes on elsewhere'),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
           !sample && key('whisker', 'p10 to p90 of the latency')));
     }
 
@@ -1080,10 +1137,7 @@
       const height = TOP + H1 + GAP + H2 + BOTTOM;
       const filled = buckets.map((b) => (typeof b[0] === 'number' ? b : null)).filter((b) => b && b[1] > 0);
       const out = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img' });
-      if (!filled.length || data.firstStart === null) {
-        out.append(svg('text', { class: 'axis', x: 4, y: 30 }, 'The store has no single paths, so there is nothing over time.'));
-        return out;
-      }
+      if (!filled.length) return out;
       const length = Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart)));
       const perBucket = length / data.nBuckets;
       const w = (width - LEFT - RIGHT) / data.nBuckets;
@@ -1164,11 +1218,11 @@
     }
     main.append(drawOverview(),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
-        el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), matched, el('span', { class: 'spring' }),
+        el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
         grid),
       pattern,
-      el('footer', null, `Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. Made from ${data.store.replace(/^.*\//, '')}, which has every path and call: ravel query.`),
+      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.`),
       help);
     fillList(false);
     showPattern();
@@ -1277,7 +1331,7 @@
         return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
           title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
       });
-      pattern.replaceChildren(el('section', { class: 'panel' },
+      set(pattern, el('section', { class: 'panel' },
         el('h2', null, 'The chosen pattern'), el('div', { class: 'signature', id: 'signature' }, p.signature),
         el('dl', { class: 'tiles' }, tile('paths A', count(p.count[0])), tile('paths B', count(p.count[1])), tile('mean A', duration(p.mean[0])), tile('mean B', duration(p.mean[1])),
           tile('p50 A', duration(p.p50.a)), tile('p50 B', duration(p.p50.b)), tile('p99 A', duration(p.p99.a)), tile('p99 B', duration(p.p99.b)),

@@ -45,7 +45,7 @@ static void append_double(GString *out, double number)
 
 static gboolean append_tree(GString *out, const Diff *d, const DiffPattern *p, GError **error)
 {
-        g_autoptr(TreeLayout) layout = tree_layout_new(p->tree, d->nodes, p->client, error);
+        g_autoptr(TreeLayout) layout = tree_layout_new_calls(p->tree, d->nodes, p->client, error);
 
         if (!layout)
                 return FALSE;

@@ -6,7 +6,8 @@
 In a block of literal text, "$ COMMAND" is run, in a copy of demo/, and what follows is
 compared with all that it prints. Of ravel-tutorial(7) that is every command; of another
 page those that ask the trace and the store of the tutorial and show an answer. The README has its
-commands and the beginning of their answers after four blanks. --update writes the answers
+commands and the beginning of their answers after four blanks; where that is "...", the answer
+is shown from the line after it. --update writes the answers
 anew into the pages: read the diff.
 """
 import difflib

@@ -336,8 +336,8 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
         g_autofree char *params = parameters(run);
         StoreRun about = { .arguments = arguments, .parameters = params };
 
-        if (result_has_store() && (!(store = result_open_store(set, reader, &about, error)) ||
-                                   !store_finish(g_steal_pointer(&store), error)))
+        if (result_has_store() && (!(store = result_open_store(set, &about, error)) ||
+                                   !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
         return result_write(set, error);
 }
@@ -390,7 +390,7 @@ static gboolean write_correlation(const Convolution *run, const PathSet *set,
 {
         g_autoptr(CorrelationSeries) series =
                 correlation_series_new(run, cause, effect, path_set_graph(set));
-        g_autoptr(OutputFile) out = result_open(error);
+        g_autoptr(OutputFile) out = result_open(FALSE, error);
 
         return out &&
                (strcmp(result_format(), "svg")

@@ -40,7 +40,7 @@ static Stats *stats_new(void)
 {
         Stats *s = g_new0(Stats, 1);
 
-        s->matcher = call_matcher_new(0);
+        s->matcher = call_matcher_new(0, G_MAXINT64);
         s->latencies = g_ptr_array_new_with_free_func(latency_free);
         return s;
 }

@@ -826,6 +826,11 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         return g_steal_pointer(&r);
 }
 
+void trace_reader_take_late(TraceReader *r)
+{
+        r->pipe = TRUE;
+}
+
 const char *trace_reader_name(const TraceReader *r)
 {
         return byte_source_name(r->source);

@@ -59,6 +59,10 @@ int trace_reader_next(TraceReader *reader, Message *message, GError **error);
 /* See above. FALSE with error set where the input cannot be read again. */
 gboolean trace_reader_sort(TraceReader *reader, GError **error);
 
+/* From now on no disorder is an error: late messages are handed out as they come, and
+ * counted, as those of a pipe. */
+void trace_reader_take_late(TraceReader *reader);
+
 /* What to call the input in a message to the user. */
 const char *trace_reader_name(const TraceReader *reader);
 

@@ -296,6 +296,29 @@ with Chromium() as b:
     overlap = [1 for i, x in enumerate(bars[1:]) for y in bars[i + 2:] if min(x[0] + x[1], y[0] + y[1]) > max(x[0], y[0]) + 0.1]
     result("parallel calls overlap, and are marked", None if overlap and b.run("document.querySelectorAll('.lanes .parallel').length") >= 2 else bars)
 
+    # --- stores without single paths; convolution's graphs ---
+    make("nesting", "--no-requests", "-o", "patterns.sqlite", "shop.trace")
+    make("report", "-o", "patterns.html", "patterns.sqlite")
+    b.open("patterns.html")
+    result("patterns only: no error, and nothing over time", b.problems or b.run(WORDS) or differs(
+        b.run("[document.querySelectorAll('#over-time, #over-time-all, #timeline .segments').length, document.querySelectorAll('.lanes rect.wait').length > 0]"), [0, True]))
+    make("maketrace", "-w", "events.trace", f"{source}/examples/publish-subscribe.conf")
+    make("convolution", "-o", "events.sqlite", "events.trace")
+    make("report", "-o", "events.html", "events.sqlite")
+    b.open("events.html")
+    result("convolution: no error", b.problems or b.run(WORDS))
+    events = sqlite3.connect("events.sqlite")
+    for root, name in events.execute("SELECT vertex.id, written FROM vertex JOIN node ON node.id = node WHERE parent IS NULL").fetchall():
+        b.run(f"[...document.querySelectorAll('#graphs .segments button')].find((e) => e.textContent === {json.dumps(name)}).click()")
+        vertices = events.execute("WITH RECURSIVE below(id) AS (VALUES (?) UNION ALL SELECT vertex.id FROM vertex JOIN below ON parent = below.id) "
+                                  "SELECT written, count FROM below JOIN vertex USING (id) JOIN node ON node.id = node", (root,)).fetchall()
+        result(f"convolution: the graph from {name}", differs(
+            sorted(b.run("[...document.querySelectorAll('#graphs .box')].map((g) => [...g.querySelectorAll('text')].slice(0, 2).map((t) => t.textContent))")),
+            sorted([v[0], f"{v[1]:,} messages"] for v in vertices)))
+    result("convolution: paths as it writes them", differs(b.run("document.getElementById('signature').textContent"),
+                                                          events.execute("SELECT signature FROM pattern ORDER BY total DESC, signature LIMIT 1").fetchone()[0]))
+    axe(b, "convolution")
+
     # --- ten thousand patterns ---
     with open("many.trace", "w", encoding="utf-8") as file:
         for i in range(30000):
