@@ -126,9 +126,12 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
         Message message;
+        guint64 n = 0;
         int status;
 
         while ((status = trace_reader_next(reader, &message, error)) != 0) {
+                if (G_UNLIKELY(++n % TOOL_PROGRESS == 0))
+                        tool_progress(n);
                 if (status < 0) {
                         if (!tool_sort_trace(reader, error))
                                 return NULL;
@@ -139,6 +142,7 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
                 if (!nesting_add(nesting, &message, error))
                         return NULL;
         }
+        tool_progress_end();
         return g_steal_pointer(&nesting);
 }
 
@@ -431,6 +435,7 @@ static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to
 
         (void)from;
         (void)to;
+        tool_progress_end();
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
@@ -463,6 +468,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 {
         g_auto(Reports) r = { .nesting = nesting_new(nodes, &options.nesting) };
         Message message;
+        guint64 n = 0;
         int status;
 
         if (result_has_store()) {
@@ -476,9 +482,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         r.set = new_set(&r);
         nesting_begin_windows(r.nesting, r.set, write_window, &r);
         trace_reader_take_late(reader);
-        while ((status = trace_reader_next(reader, &message, error)) > 0)
+        while ((status = trace_reader_next(reader, &message, error)) > 0) {
+                if (G_UNLIKELY(++n % TOOL_PROGRESS == 0))
+                        tool_progress(n);
                 if (!nesting_add(r.nesting, &message, error))
                         return FALSE;
+        }
+        tool_progress_end();
         if (status < 0 || !nesting_finish_windows(r.nesting, error))
                 return FALSE;
         tool_report_reader(reader);

@@ -21,6 +21,33 @@ void tool_set_verb(const char *verb)
         g_set_prgname(name); /* the usage line of --help */
 }
 
+static struct {
+        gint64 next; /* when to write it again, us; 0: not asked yet */
+        int width;   /* of the line that is there */
+} progress;
+
+void tool_progress(guint64 messages)
+{
+        gint64 now = g_get_monotonic_time();
+
+        if (progress.next == 0)
+                progress.next = now + G_USEC_PER_SEC;
+        if (now < progress.next || !isatty(STDERR_FILENO))
+                return;
+        progress.next = now + G_USEC_PER_SEC / 4;
+        progress.width = fprintf(stderr, "\rravel %s: %" G_GUINT64_FORMAT " messages", current_verb,
+                                 messages) -
+                         1;
+        fflush(stderr);
+}
+
+void tool_progress_end(void)
+{
+        if (progress.width > 0)
+                fprintf(stderr, "\r%*s\r", progress.width, "");
+        progress.width = 0;
+}
+
 /* A name in a message may come from a packet or a file: one line, no escapes. */
 static void print_line(const char *text)
 {
@@ -36,6 +63,7 @@ static void print_line(const char *text)
                         g_string_append_c(line, *p);
         }
         g_string_append_c(line, '\n');
+        tool_progress_end();
         fputs(line->str, stderr);
 }
 

@@ -38,6 +38,15 @@ int tool_fail(GError *error);
 /* The same for something worth saying that does not end the run. */
 void tool_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* Says how many messages were read so far, on a standard error that is a terminal, where that
+ * takes over a second; to be called now and then. The line is gone before anything else is
+ * said; before results are written to a terminal, tool_progress_end() removes it. */
+void tool_progress(guint64 messages);
+void tool_progress_end(void);
+
+/* How many messages to read before tool_progress() is asked again. */
+enum { TOOL_PROGRESS = 1 << 10 };
+
 /* Sets the name that messages begin with ("nesting"). */
 void tool_set_verb(const char *verb);
 
