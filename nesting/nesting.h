@@ -70,7 +70,8 @@ typedef struct {
 /* What an edge is at its two ends. */
 typedef struct {
         NodeId caller, callee;
-        guint32 number;                     /* of the caller, folded, among the callee's */
+        NodeId shown;                       /* the caller, folded */
+        guint32 number;                     /* of that among the callee's callers */
         CallingNode *at_caller, *at_callee; /* NULL where that is not called, or calls nothing */
 } EdgeRole;
 

@@ -428,6 +428,7 @@ static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to
 
         (void)from;
         (void)to;
+        tool_progress_read(0); /* that line goes, this may be its terminal */
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
