@@ -31,6 +31,7 @@ void nesting_free(Nesting *n)
         big_free(n->id_at, n->id_size * sizeof *n->id_at);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
+        g_free(n->true_parent);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -300,6 +301,16 @@ static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nod
         g_free(callees.seen);
 }
 
+/* Keeps the true parents for the oracle to learn from; calls have none again. */
+static void take_truth(Nesting *n)
+{
+        n->true_parent = g_new(guint32, n->calls.n);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                n->true_parent[i] = n->calls.cause[i].parent;
+                n->calls.cause[i].parent = NO_PARENT;
+        }
+}
+
 void nesting_find_parents(Nesting *n)
 {
         CallsByNode by;
@@ -312,10 +323,12 @@ void nesting_find_parents(Nesting *n)
         n_nodes = node_table_size(n->nodes);
         if (n->options.keep)
                 n->candidates = big_renew(NULL, 0, n->calls.n * sizeof *n->candidates);
-        if (n->options.cheat) {
+        if (n->options.cheat)
                 find_true_parents(n);
+        if (n->options.cheat && !n->options.joint)
                 return;
-        }
+        if (n->options.cheat)
+                take_truth(n);
         index_calls(n, &by, n_nodes);
         find_parents_at_nodes(n, &by, n_nodes);
         big_free(by.in, n->calls.n * sizeof *by.in);

@@ -29,7 +29,8 @@ typedef struct {
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids and numbers of candidates will be asked for */
         gboolean joint;            /* parents of a node's calls are found together */
-        gboolean cheat;            /* parents are what the attribute path= says */
+        gboolean cheat;            /* parents are what the attribute path= says; with joint,
+                                      only what is learned comes from these: the oracle */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -54,12 +55,14 @@ typedef struct {
 
         CallPairs calls;
         guint32 *candidates; /* by call: how many candidate parents it had; if kept */
-        NodeId *fold;        /* by NodeId: the node that stands for it */
-        guint folded;        /* how many nodes were folded into one */
-        guint64 children;    /* calls with a candidate parent */
-        guint64 nestings;    /* candidate parents of them, all together */
-        GByteArray *ids;     /* of all calls, one after the other */
-        guint64 *id_at;      /* by call: where in ids its id ends << 32 | its length */
+        gint64 log, true_log;
+        guint32 *true_parent; /* by call: its true parent, or NO_PARENT; for the oracle */
+        NodeId *fold;         /* by NodeId: the node that stands for it */
+        guint folded;         /* how many nodes were folded into one */
+        guint64 children;     /* calls with a candidate parent */
+        guint64 nestings;     /* candidate parents of them, all together */
+        GByteArray *ids;      /* of all calls, one after the other */
+        guint64 *id_at;       /* by call: where in ids its id ends << 32 | its length */
         guint32 id_size;
         GString *key; /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;

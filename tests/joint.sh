@@ -44,8 +44,8 @@ done <<END
 1.6 96
 1.6 96 --four
 1.6 90 --repeat 3
-5   80
-20  12
+5   87
+20  55
 END
 
 "$gen_trace" 2000 5 >"$dir/trace"

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/walk-lattice.h"
+
+enum {
+        NO_VERTEX = G_MAXUINT32,
+        MAX_AT_CALL = 24, /* vertices at a call */
+        MAX_OPEN = 12,    /* of more, the returns are not seen */
+        FAR = 64,         /* exponents that differ by more are adjusted */
+};
+
+/* A vertex leads no further than the calls that it has left out with this probability. */
+#define LEAST_SKIP 1e-12
+
+struct LatticeVertex {
+        guint32 call;  /* the latest; the start has none */
+        guint32 state; /* after it */
+        guint32 next;  /* vertex at the same call */
+        guint32 open, n_open;
+        guint32 returns; /* where its return steps begin */
+        guint32 edges, n_edges;
+        gint32 exponent; /* of forward; of backward its negative */
+        double forward, backward;
+};
+
+struct LatticeEdge {
+        guint32 to; /* vertex; NO_VERTEX: the reply */
+        guint32 step;
+        guint16 bin;
+        guint16 n_returns; /* before it */
+        double weight;
+};
+
+struct LatticeReturn {
+        guint32 step;
+        guint32 state; /* after it */
+        gint64 time;
+        double probability; /* of all returns so far */
+};
+
+void walk_lattice_init(WalkLattice *l, guint32 n_callees)
+{
+        memset(l, 0, sizeof *l);
+        l->least = 1e-4;
+        l->step_of = g_new(guint32, n_callees);
+        l->step_for = g_new0(guint32, n_callees);
+}
+
+void walk_lattice_clear(WalkLattice *l)
+{
+        g_free(l->vertices);
+        g_free(l->edges);
+        g_free(l->returns);
+        g_free(l->open);
+        g_free(l->first);
+        g_free(l->step_of);
+        g_free(l->step_for);
+}
+
+#define ROOM(array, n, room)                                                                       \
+        do {                                                                                       \
+                if ((n) > (room)) {                                                                \
+                        (room) = MAX(256, 2 * (n));                                                \
+                        (array) = g_realloc_n((array), (room), sizeof *(array));                   \
+                }                                                                                  \
+        } while (0)
+
+static double power_of_two(gint32 exponent)
+{
+        guint64 bits = (guint64)(1023 + CLAMP(exponent, -1000, 1000)) << 52;
+        double x;
+
+        memcpy(&x, &bits, 8);
+        return x;
+}
+
+static gint32 exponent_of(double x)
+{
+        guint64 bits;
+
+        memcpy(&bits, &x, 8);
+        return (gint32)(bits >> 52 & 0x7ff) - 1023;
+}
+
+/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
+ * too many. */
+static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+                          guint32 open, guint32 n_open)
+{
+        guint32 v, n = 0;
+        LatticeVertex *vertex;
+
+        if (n_open >= MAX_OPEN)
+                n_open = MAX_OPEN - 1;
+        for (v = l->first[call]; v != NO_VERTEX; v = l->vertices[v].next) {
+                const LatticeVertex *other = &l->vertices[v];
+
+                if (other->state == state && other->n_open == n_open + 1) {
+                        guint32 i = 0, k = 0;
+
+                        for (; i < n_open; i++, k++) {
+                                if (l->open[other->open + k] == call)
+                                        k++;
+                                if (l->open[other->open + k] != l->open[open + i])
+                                        break;
+                        }
+                        if (i == n_open)
+                                return v;
+                }
+                n++;
+        }
+        if (n >= MAX_AT_CALL)
+                return NO_VERTEX;
+        ROOM(l->vertices, l->n_vertices + 1, l->vertices_room);
+        ROOM(l->open, l->n_open + n_open + 1, l->open_room);
+        v = l->n_vertices++;
+        vertex = &l->vertices[v];
+        *vertex = (LatticeVertex){ .call = call,
+                                   .state = state,
+                                   .next = l->first[call],
+                                   .open = l->n_open,
+                                   .n_open = n_open + 1 };
+        l->first[call] = v;
+        for (guint32 i = 0, placed = 0; i < n_open + 1; i++) {
+                if (!placed &&
+                    (i == n_open || calls[l->open[open + i]].call.end > calls[call].call.end)) {
+                        l->open[l->n_open++] = call;
+                        placed = 1;
+                } else {
+                        l->open[l->n_open++] = l->open[open + i - placed];
+                }
+        }
+        return v;
+}
+
+static guint32 step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
+{
+        callee = MIN(callee, w->n_callees - 1);
+        if (l->step_for[callee] != l->step_mark) {
+                l->step_for[callee] = l->step_mark;
+                l->step_of[callee] = parent_walk_find(w, state, callee);
+        }
+        return l->step_of[callee];
+}
+
+static void add_edge(WalkLattice *l, LatticeEdge edge)
+{
+        ROOM(l->edges, l->n_edges + 1, l->edges_room);
+        l->edges[l->n_edges++] = edge;
+}
+
+/* The returns of the calls that are open at a vertex, in order. */
+static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeCall *calls)
+{
+        LatticeVertex *vertex = &l->vertices[v];
+        guint32 state = vertex->state;
+        double probability = 1;
+
+        vertex->returns = l->n_returns;
+        ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
+        for (guint32 i = 0; i < vertex->n_open; i++) {
+                const LatticeCall *call = &calls[l->open[vertex->open + i]];
+                guint32 step = parent_walk_step(
+                        w, state, w->n_callees + MIN(call->call.callee, w->n_callees - 1));
+
+                probability *= w->steps[step].probability;
+                state = w->steps[step].next;
+                l->returns[l->n_returns++] =
+                        (LatticeReturn){ step, state, call->call.end, probability };
+        }
+}
+
+/* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
+ * the end. */
+static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint64 reply,
+                   const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
+{
+        guint32 n_returns = 0, state = l->vertices[v].state, open = l->vertices[v].open;
+        guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
+        double forward = l->vertices[v].forward, skip = 1, before = 1;
+        gint32 exponent = l->vertices[v].exponent;
+        const WalkStep *step;
+        guint32 i, bin, number;
+        double weight;
+
+        l->vertices[v].edges = l->n_edges;
+        l->step_mark++;
+        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP;
+             skip *= 1 - calls[i++].taken) {
+                const LatticeCall *call = &calls[i];
+                guint32 to;
+
+                while (n_returns < n_open &&
+                       l->returns[returns + n_returns].time <= call->call.start) {
+                        const LatticeReturn *r = &l->returns[returns + n_returns++];
+
+                        state = r->state;
+                        latest = r->time;
+                        before = r->probability;
+                        l->step_mark++;
+                }
+                number = step_to(l, w, state, call->call.callee);
+                bin = density_bin(call->call.start - latest);
+                if (number == NO_VERTEX) {
+                        double general = parent_walk_unknown(
+                                w, state, MIN(call->call.callee, w->n_callees - 1), bin);
+                        weight = before * general / call->claimed;
+                        if (weight < l->least * (1 - call->taken))
+                                continue;
+                        number = l->step_of[MIN(call->call.callee, w->n_callees - 1)] =
+                                parent_walk_step(w, state,
+                                                 MIN(call->call.callee, w->n_callees - 1));
+                }
+                step = &w->steps[number];
+                weight = before * step->probability * w->delays.density[step->row][bin] /
+                         call->claimed;
+                if (weight < l->least * (1 - call->taken))
+                        continue;
+                weight *= skip;
+                to = get_vertex(l, calls, i, step->next, open + n_returns, n_open - n_returns);
+                if (to == NO_VERTEX)
+                        continue;
+                if (l->vertices[to].forward == 0)
+                        l->vertices[to].exponent = exponent + exponent_of(forward) / FAR * FAR;
+                if (l->vertices[to].exponent != exponent)
+                        weight *= power_of_two(exponent - l->vertices[to].exponent);
+                l->vertices[to].forward += forward * weight;
+                add_edge(l, (LatticeEdge){ to, number, bin, n_returns, weight });
+        }
+        if (i == n && skip > LEAST_SKIP) {
+                if (n_open > 0) {
+                        const LatticeReturn *last = &l->returns[returns + n_open - 1];
+
+                        state = last->state;
+                        latest = last->time;
+                        before = last->probability;
+                }
+                number = parent_walk_step(w, state, 2 * w->n_callees);
+                step = &w->steps[number];
+                bin = density_bin(reply - latest);
+                weight = before * step->probability * w->delays.density[step->row][bin] * skip;
+                if (*end == 0)
+                        *end_exponent = exponent;
+                if (*end_exponent != exponent)
+                        weight *= power_of_two(exponent - *end_exponent);
+                *end += forward * weight;
+                add_edge(l, (LatticeEdge){ NO_VERTEX, number, bin, n_open, weight });
+        }
+        l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
+}
+
+static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, double scale)
+{
+        double of_returns = 0;
+        guint32 n_returns = v->n_open;
+
+        /* The later an edge leaves, the more returns are before it. */
+        for (guint32 i = v->n_edges; i-- > 0;) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                double to = e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward;
+                double share = scale * e->weight * to;
+
+                for (; n_returns > e->n_returns; n_returns--)
+                        parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                          of_returns);
+                of_returns += share;
+                parent_walk_count(w, e->step, e->bin, share);
+        }
+        for (; n_returns > 0; n_returns--)
+                parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                  of_returns);
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
+                          LatticeCall *calls, guint32 n, guint32 count)
+{
+        double end = 0;
+        gint32 end_exponent = 0;
+
+        l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
+        ROOM(l->first, n, l->first_room);
+        memset(l->first, 0xff, n * sizeof *l->first);
+        ROOM(l->vertices, 1, l->vertices_room);
+        l->vertices[l->n_vertices++] = (LatticeVertex){
+                .call = G_MAXUINT32, .state = w->first[caller], .next = NO_VERTEX, .forward = 1
+        };
+        expand(l, w, 0, enter, reply, calls, n, &end, &end_exponent);
+        double mass = 1;
+        gint32 mass_exponent = 0;
+        for (guint32 i = 0; i < n; i++) {
+                mass *= 1 - calls[i].taken;
+                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next)
+                        mass += l->vertices[v].forward *
+                                power_of_two(l->vertices[v].exponent - mass_exponent);
+                if (!(mass < 1e100 && mass > 1e-100)) {
+                        gint32 by = exponent_of(mass);
+                        mass_exponent += by;
+                        mass *= power_of_two(-by);
+                }
+                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next) {
+                        if (l->vertices[v].forward *
+                                    power_of_two(l->vertices[v].exponent - mass_exponent) <
+                            l->least * mass) {
+                                l->vertices[v].n_edges = 0;
+                                continue;
+                        }
+                        add_returns(l, w, v, calls);
+                        expand(l, w, v, calls[i].call.start, reply, calls, n, &end, &end_exponent);
+                }
+        }
+        for (guint32 i = 0; i < n; i++)
+                calls[i].share = 0;
+        if (!(end > 1e-290 && end < 1e290)) {
+                for (guint32 i = 0; i < n; i++)
+                        calls[i].share = calls[i].taken;
+                return FALSE;
+        }
+        /* Those at a later call come first; a call's own do not lead to each other. */
+        for (guint32 i = n + 1; i-- > 0;) {
+                for (guint32 v = i == 0 ? 0 : l->first[i - 1]; v != NO_VERTEX;
+                     v = l->vertices[v].next) {
+                        LatticeVertex *vertex = &l->vertices[v];
+                        double backward = 0;
+
+                        for (guint32 k = 0; k < vertex->n_edges; k++) {
+                                const LatticeEdge *e = &l->edges[vertex->edges + k];
+
+                                backward += e->weight *
+                                            (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
+                        }
+                        vertex->backward = backward;
+                        if (i > 0)
+                                calls[i - 1].share += vertex->forward / end * backward;
+                        if (count)
+                                count_vertex(l, w, vertex, count * vertex->forward / end);
+                }
+        }
+        l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */
+        return TRUE;
+}
