@@ -460,8 +460,8 @@ static void learn(Joint *j, guint64 calm)
         delay_densities_learn(&j->bounds);
 }
 
-/* The logarithm of how likely the assignment is. */
-static gint64 log_of_assignment(Joint *j)
+/* The natural logarithm of how likely the assignment is. */
+static double log_of_assignment(Joint *j)
 {
         gint64 log = 0;
 
@@ -469,7 +469,7 @@ static gint64 log_of_assignment(Joint *j)
                 run_assigned(j, p, 0);
                 log += j->lattice.log;
         }
-        return log;
+        return (double)log / LOG_UNIT;
 }
 
 /* --- beliefs --------------------------------------------------------------- */
@@ -566,6 +566,22 @@ static void get_shares(const Joint *j, float *share)
         }
 }
 
+/* Each child to the candidate with the best score, of equal ones the earliest. */
+static void assign_best(Joint *j)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                float most = -1;
+
+                j->parent[i] = NO_PARENT;
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (j->score[k] > most) {
+                                most = j->score[k];
+                                j->parent[i] = j->candidate[k];
+                        }
+        }
+        link_children(j);
+}
+
 /* --- all of it ------------------------------------------------------------- */
 
 static void learn_in_rounds(Joint *j)
@@ -622,6 +638,10 @@ static void find_beliefs(Joint *j, Nesting *n)
         for (guint round = 0; round < DECIDE; round++)
                 claim_all(j, 0, FALSE, TRUE);
         get_shares(j, j->score);
+        if (n->options.keep) {
+                assign_best(j);
+                n->log += log_of_assignment(j);
+        }
 }
 
 /* Each call's parent with the best score, of equal ones the earliest. */

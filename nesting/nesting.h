@@ -54,9 +54,10 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
-        guint32 *candidates; /* by call: how many candidate parents it had; if kept */
-        gint64 log, true_log;
-        guint32 *true_parent; /* by call: its true parent, or NO_PARENT; for the oracle */
+        guint32 *candidates;  /* by call: how many candidate parents it had; if kept */
+        double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
+        double true_log;      /* oracle: how likely the true parents are */
+        guint32 *true_parent; /* oracle: by call, or NO_PARENT */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */
         guint64 children;     /* calls with a candidate parent */

@@ -474,7 +474,7 @@ static void test_beliefs(void)
                         j.parent[0] += a & 1;
                         j.parent[2] += a >> 1;
                         link_children(&j);
-                        all += likely[a] = exp(log_of_assignment(&j) / (double)LOG_UNIT);
+                        all += likely[a] = exp(log_of_assignment(&j));
                 }
                 start_claims(&j);
                 for (guint i = 0; i < 30; i++)

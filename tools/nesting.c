@@ -92,7 +92,7 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
           "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
-          "of a node together)",
+          "of a node together); oracle is joint that learns from path=",
           "METHOD" },
         { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
           "text, dot, svg, json or tsv (default text)", "FORMAT" },
@@ -294,17 +294,28 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlac
 
 static const char *method(void)
 {
-        return options.nesting.cheat ? "cheat" : options.nesting.joint ? "joint" : "paper";
-}
-
-static char *parameters(void)
-{
         const NestingOptions *o = &options.nesting;
 
-        return g_strdup_printf("method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
-                               "\nsmooth=%g\nfold=%d\nsibling_order=%s\n",
-                               method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
-                               options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
+        if (o->joint)
+                return o->cheat ? "oracle" : "joint";
+        return o->cheat ? "cheat" : "paper";
+}
+
+static char *parameters(const Nesting *n)
+{
+        const NestingOptions *o = &options.nesting;
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        g_string_printf(text,
+                        "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
+                        "\nsmooth=%g\nfold=%d\nsibling_order=%s\n",
+                        method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
+                        options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
+        if (o->joint)
+                g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
+        if (o->joint && o->cheat)
+                g_string_append_printf(text, "true_log_likelihood=%.0f\n", n->true_log);
+        return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
 static gboolean write_patterns(const PathSet *set, GError **error)
@@ -332,7 +343,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
         g_autofree CallPlace *places = NULL;
-        g_autofree char *params = parameters();
+        g_autofree char *params = parameters(nesting);
         StoreRun run = { .arguments = arguments, .parameters = params };
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
@@ -354,9 +365,14 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
 
 static gboolean check_options(GError **error)
 {
-        options.nesting.joint = options.method && !strcmp(options.method, "joint");
-        if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method paper or joint");
+        gboolean oracle = !g_strcmp0(options.method, "oracle");
+
+        if (options.method && !oracle && strcmp(options.method, "joint") &&
+            strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method paper, joint or oracle");
+        options.nesting.joint =
+                !options.nesting.cheat && (oracle || !g_strcmp0(options.method, "joint"));
+        options.nesting.cheat |= oracle;
         if (options.format && !path_writer_lookup(options.format))
                 return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
         options.nesting.fold = !options.no_fold;

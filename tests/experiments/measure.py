@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 # Every method is a curve in every figure: one that `ravel nesting --method` knows.
-METHODS = ["paper"]
+METHODS = ["paper", "joint", "oracle"]
 SEEDS = [1, 2, 3, 4, 5]
 
 RAVEL = os.environ.get("RAVEL", "./ravel")
