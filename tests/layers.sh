@@ -29,8 +29,9 @@ may capture 'tracefmt|capture'
 may paths 'tracefmt|paths'
 may maketrace 'tracefmt|maketrace'
 may nesting 'tracefmt|paths|nesting'
+may convolution 'tracefmt|paths|convolution'
 may skewer 'tracefmt|skewer'
-may tools 'tracefmt|capture|paths|nesting|maketrace|skewer|tools'
+may tools 'tracefmt|capture|paths|nesting|convolution|maketrace|skewer|tools'
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {
@@ -38,7 +39,9 @@ only() {
                 grep -Ev "^\./($1):" | grep -v '^\./tests/')"
 }
 only 'capture/pcap-source\.c' 'pcap'
-only 'paths/store(-reader)?\.c' 'sqlite3'
+only 'capture/header-labels\.c' 'nghttp2'
+only 'convolution/correlation\.c' 'fftw3'
+only 'paths/store(-[a-z]+)?\.[ch]' 'sqlite3'
 only 'paths/write-[a-z]+\.[ch]' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd)'
 echo "1..$n"

@@ -138,6 +138,39 @@ static void test_merge(void)
         }
 }
 
+/* More values in a bin than 32 bits count. */
+static void test_many(void)
+{
+        enum { DOUBLINGS = 40 };
+        Histogram h = HISTOGRAM_INIT, sum = HISTOGRAM_INIT, back = HISTOGRAM_INIT;
+        guint64 many = (guint64)1 << DOUBLINGS;
+
+        for (gint64 delay = 100; delay < 10000; delay += 20)
+                histogram_add(&h, delay);
+        histogram_add(&h, 100);
+        for (guint i = 0; i < DOUBLINGS; i++) {
+                histogram_merge(&sum, &h);
+                histogram_merge(&sum, &h);
+                histogram_clear(&h);
+                h = sum;
+                sum = (Histogram)HISTOGRAM_INIT;
+        }
+        g_assert_cmpuint(histogram_bin_count(&h, histogram_bin(100)), ==, 2 * many);
+        g_assert_cmpuint(histogram_bin_count(&h, histogram_bin(9980)), >=, many);
+        g_assert_cmpint(histogram_quantile(&h, 1.5 / 496), ==, 100);
+        histogram_add(&h, 5000000); /* the bins grow, the counts stay */
+        g_assert_cmpuint(histogram_bin_count(&h, histogram_bin(100)), ==, 2 * many);
+        g_assert_cmpuint(h.count, ==, 496 * many + 1);
+
+        g_autoptr(GBytes) packed = histogram_pack(&h);
+        gsize size;
+        const guint8 *data = g_bytes_get_data(packed, &size);
+        g_assert_true(histogram_unpack(&back, data, size));
+        assert_same(&h, &back);
+        histogram_clear(&back);
+        histogram_clear(&h);
+}
+
 static void test_pack(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(3);
@@ -192,6 +225,7 @@ int main(int argc, char **argv)
         g_test_add_func("/histogram/moments", test_moments);
         g_test_add_func("/histogram/quantiles", test_quantiles);
         g_test_add_func("/histogram/merge", test_merge);
+        g_test_add_func("/histogram/many", test_many);
         g_test_add_func("/histogram/pack", test_pack);
         g_test_add_func("/histogram/unpack-garbage", test_unpack_garbage);
         return g_test_run();

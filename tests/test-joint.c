@@ -224,16 +224,14 @@ static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64
                 s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
                                      .reply = span + 1000000 * (gint64)i,
                                      .call = i,
-                                     .caller = g_rand_int_range(rand, 0, 2),
-                                     .children = NO_PARENT };
+                                     .caller = g_rand_int_range(rand, 0, 2) };
         for (guint i = 0; i < n_out; i++) {
                 gint64 start = 1000000 * (gint64)n_in + (gint64)i * 700001;
 
                 s->out[i] = (CallOut){ .start = start,
                                        .end = start + g_rand_int_range(rand, 1000, 3000000),
                                        .call = 1000 + i,
-                                       .callee = g_rand_int_range(rand, 0, 3),
-                                       .before = NO_PARENT };
+                                       .callee = g_rand_int_range(rand, 0, 3) };
                 s->parent[i] = g_rand_int_range(rand, 0, n_in);
         }
 }

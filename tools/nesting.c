@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "nesting/nesting.h"
-#include "paths/path-write.h"
-#include "paths/store.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -17,18 +16,9 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        RankBy rank;
-        char *method, *store, *format, *calls, *output;
-        gint n_patterns;
-        gboolean no_fold;
-} options = { .nesting = NESTING_DEFAULTS, .n_patterns = 20 };
-
-static gboolean usage_error(GError **error, const char *value, const char *expected)
-{
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value,
-                    expected);
-        return FALSE;
-}
+        char *method, *calls;
+        gboolean no_fold, no_requests;
+} options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
 {
@@ -66,20 +56,6 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static gboolean parse_sort(const char *option, const char *value, gpointer data, GError **error)
-{
-        static const char *const names[] = { "total", "count", "mean", "p99" };
-
-        (void)option;
-        (void)data;
-        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-                if (!strcmp(value, names[i])) {
-                        options.rank = i;
-                        return TRUE;
-                }
-        return usage_error(error, value, "total, count, mean or p99");
-}
-
 static gboolean parse_siblings(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)option;
@@ -94,18 +70,10 @@ static const GOptionEntry entries[] = {
           "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
           "of a node together); oracle is joint that learns from path=",
           "METHOD" },
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, dot, svg, json or tsv (default text)", "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the patterns to FILE instead of standard output", "FILE" },
-        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-          "Write every pattern, path instance and call to an SQLite database", "FILE" },
+        { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
+          "Keep patterns only in the database, not every path instance and call", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent, to FILE", "FILE" },
-        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
-          "Write the first N patterns (default 20; 0: all)", "N" },
-        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
-          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
           "X,Y,Z" },
@@ -230,8 +198,8 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         const char *id = nesting_call_id(n, call, &length);
 
         g_string_append_printf(line, "%s\t%s\t",
-                               node_table_written(n->nodes, n->calls.nodes[call].caller),
-                               node_table_written(n->nodes, n->calls.nodes[call].callee));
+                               node_table_written(n->nodes, nesting_edge(n, call)->caller),
+                               node_table_written(n->nodes, nesting_edge(n, call)->callee));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -318,25 +286,6 @@ static char *parameters(const Nesting *n)
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static gboolean write_patterns(const PathSet *set, GError **error)
-{
-        PathWriter writer = path_writer_lookup(options.format ? options.format : "text");
-        g_autofree guint32 *rank = path_set_rank(set, options.rank);
-        guint32 n = path_set_size(set);
-        guint columns = options.output ? 0 : tool_columns();
-        PathWriteOptions write = {
-                .rank = rank,
-                .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
-                .columns = columns,
-                .colour = columns > 0 && !g_getenv("NO_COLOR"),
-        };
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
-
-        return out && writer(set, &write, out, error) &&
-               output_file_close(g_steal_pointer(&out), error);
-}
-
 static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
                                GError **error)
 {
@@ -344,23 +293,18 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(Store) store = NULL;
         g_autofree CallPlace *places = NULL;
         g_autofree char *params = parameters(nesting);
-        StoreRun run = { .arguments = arguments, .parameters = params };
-        guint n_facts;
-        char *const *facts = trace_reader_facts(reader, &n_facts);
+        StoreRun run = { .arguments = arguments,
+                         .parameters = params,
+                         .patterns_only = options.no_requests };
 
         path_set_summary(set)->method = method();
-        if (options.store) {
-                store = store_new(options.store, set, &run, error);
-                if (!store ||
-                    !store_add_capture(store, trace_reader_name(reader),
-                                       trace_reader_digest(reader), facts, n_facts, error))
-                        return FALSE;
-        }
+        if (result_has_store() && !(store = result_open_store(set, reader, &run, error)))
+                return FALSE;
         if (options.calls)
                 places = g_new(CallPlace, nesting->calls.n);
         return nesting_find_paths(nesting, set, places, error) &&
                (!store || store_finish(g_steal_pointer(&store), error)) &&
-               (!places || write_calls(nesting, set, places, error)) && write_patterns(set, error);
+               (!places || write_calls(nesting, set, places, error)) && result_write(set, error);
 }
 
 static gboolean check_options(GError **error)
@@ -373,11 +317,14 @@ static gboolean check_options(GError **error)
         options.nesting.joint =
                 !options.nesting.cheat && (oracle || !g_strcmp0(options.method, "joint"));
         options.nesting.cheat |= oracle;
-        if (options.format && !path_writer_lookup(options.format))
-                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+        if (options.no_requests && !result_has_store()) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--no-requests is about the database: expected -o FILE with it");
+                return FALSE;
+        }
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = options.store || options.calls;
-        return TRUE;
+        options.nesting.keep = (result_has_store() && !options.no_requests) || options.calls;
+        return result_check_options(error);
 }
 
 int tool_nesting(int argc, char **argv)
@@ -391,11 +338,12 @@ int tool_nesting(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, options.store != NULL, &error)) ||
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
             !(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
