@@ -25,10 +25,13 @@ enum {
         FRESH_ROUNDS = 6,   /* that assign anew, in the order of time */
         ROUNDS = 16,        /* of learning from beliefs */
         CALM_ROUNDS = 14,   /* until all parents are learned from */
-        SETTLE = 4,         /* rounds after these */
-        DECIDE = 4,         /* rounds that make the likeliest parent of a call likelier */
-        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
-        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
+        LEARN_FROM = 8192,  /* parents at most, or twice that; in stretches of */
+        STRETCH = 1024,
+        SETTLE = 4,        /* rounds after these */
+        SETTLE_ANEW = 7,   /* the same, where claims begin anew */
+        DECIDE = 3,        /* rounds that make the likeliest parent of a call likelier */
+        MOST_WEIGHT = 255, /* of a candidate, less 1 */
+        REMEMBERED = 16,   /* earlier children that the first assignment looks at */
 };
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
@@ -55,6 +58,8 @@ typedef struct {
 typedef struct {
         const NodeCalls *node;
         gint64 window;
+        guint32 n_kinds;   /* of calls into the node, */
+        guint32 n_callees; /* and of calls out of it */
         ParentWalk walk;
         WalkLattice lattice;
 
@@ -68,6 +73,7 @@ typedef struct {
         /* By call into the node. */
         guint32 *first;     /* child, or NO_PARENT */
         gsize *first_claim; /* where they begin; those of the next one end them */
+        guint32 *kind;      /* by caller and label */
         guint64 *crowd;     /* the mean number of calls that were open while it was, times 256 */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
@@ -83,6 +89,64 @@ typedef struct {
         DelayDensities bounds;
         guint32 *enter_row, *reply_row;
 } Joint;
+
+/* --- kinds of calls -------------------------------------------------------- */
+
+/* Fewer calls than that share of a node's are of no kind of their own for their label. */
+enum { RARE_SHARE = 100 };
+
+static guint32 number_kind(GHashTable *numbers, guint32 number, guint32 label)
+{
+        gint64 key = (gint64)number << 32 | label;
+        gpointer kind;
+
+        if (!g_hash_table_lookup_extended(numbers, &key, NULL, &kind)) {
+                kind = GUINT_TO_POINTER(g_hash_table_size(numbers));
+                g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), kind);
+        }
+        return GPOINTER_TO_UINT(kind);
+}
+
+/* A call's kind is the node at its other end and its label. kind has the numbers of
+ * these nodes; now it has those of kinds, from 0. Returns how many there are. */
+static guint32 find_kinds(guint32 *kind, const guint16 *label, guint32 n)
+{
+        g_autoptr(GHashTable) all =
+                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_autoptr(GHashTable) kinds =
+                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_autofree guint32 *times = g_new0(guint32, n);
+
+        for (guint32 i = 0; i < n; i++)
+                times[number_kind(all, kind[i], label[i])]++;
+        for (guint32 i = 0; i < n; i++) {
+                gboolean rare = times[number_kind(all, kind[i], label[i])] < n / RARE_SHARE;
+
+                kind[i] = number_kind(kinds, kind[i], rare ? 0 : label[i]);
+        }
+        return g_hash_table_size(kinds);
+}
+
+static void find_all_kinds(Joint *j, const CallLabels *labels)
+{
+        const NodeCalls *node = j->node;
+        g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
+        g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
+
+        for (guint32 p = 0; p < node->n_in; p++) {
+                j->kind[p] = node->in[p].caller;
+                label[p] = call_labels_get(labels, node->in[p].call);
+        }
+        j->n_kinds = find_kinds(j->kind, label, node->n_in);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                out_kind[i] = node->out[i].callee;
+                label[i] = call_labels_get(labels, node->out[i].call);
+        }
+        j->n_callees = MIN(find_kinds(out_kind, label, node->n_out), WALK_MAX_CALLEES);
+        for (guint32 i = 0; i < node->n_out; i++)
+                j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
+                                          MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
+}
 
 /* --- candidates ------------------------------------------------------------ */
 
@@ -313,7 +377,7 @@ static void assign_in_time(Joint *j)
         for (guint32 p = 0; p < n_in; p++) {
                 const CallIn *in = &j->node->in[p];
 
-                ways[p] = (Way){ parent_walk_start(&j->walk, in->caller, in->enter), NO_PARENT };
+                ways[p] = (Way){ parent_walk_start(&j->walk, j->kind[p], in->enter), NO_PARENT };
         }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
@@ -440,6 +504,17 @@ static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
         return crowds[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
+/* Of many parents it is enough to learn from some, in stretches all over the trace. */
+static inline guint32 n_stretches(const Joint *j)
+{
+        return MAX(j->node->n_in / LEARN_FROM, 1);
+}
+
+static inline gboolean teaches(const Joint *j, guint32 parent)
+{
+        return parent / STRETCH % n_stretches(j) == 0;
+}
+
 /* What a parent did by the assignment: the calls that it made, and no other, are on offer. */
 static void run_assigned(Joint *j, guint32 parent, guint32 count)
 {
@@ -448,8 +523,8 @@ static void run_assigned(Joint *j, guint32 parent, guint32 count)
 
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
                 j->offered[n++] = (LatticeCall){ .call = j->calls[k], .claimed = 1, .taken = 1 };
-        walk_lattice_run(&j->lattice, &j->walk, in->caller, in->enter, in->reply, j->offered, n,
-                         count);
+        walk_lattice_run(&j->lattice, &j->walk, j->kind[parent], in->enter, in->reply, j->offered,
+                         n, count);
 }
 
 /* Learns from the assignment, as far as parents are calm. */
@@ -458,7 +533,7 @@ static void learn(Joint *j, guint64 calm)
         parent_walk_fade(&j->walk);
         delay_densities_fade(&j->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
-                if (j->crowd[p] > calm)
+                if (j->crowd[p] > calm || !teaches(j, p))
                         continue;
                 run_assigned(j, p, 1);
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
@@ -524,8 +599,8 @@ static void claim_again(Joint *j, guint32 parent, guint32 count, gboolean decide
                                                .claimed = j->claimed[claims[i].child],
                                                .taken = taken };
         }
-        if (!walk_lattice_run(&j->lattice, &j->walk, in->caller, in->enter, in->reply, j->offered,
-                              n_offered, count))
+        if (!walk_lattice_run(&j->lattice, &j->walk, j->kind[parent], in->enter, in->reply,
+                              j->offered, n_offered, count))
                 return;
         n_offered = 0;
         for (guint32 i = 0; i < n; i++) {
@@ -549,15 +624,29 @@ static void claim_again(Joint *j, guint32 parent, guint32 count, gboolean decide
         }
 }
 
-/* All parents claim again; of those that are calm is counted what they do. */
-static void claim_all(Joint *j, guint64 calm, gboolean learning, gboolean decide)
+/* So that what is rounded off does not add up. */
+static void sum_claims(Joint *j)
 {
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                claim_again(j, p, learning && j->crowd[p] <= calm, decide);
-        /* So that what was rounded off does not add up. */
         memset(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
         for (gsize k = 0; k < j->candidates[j->node->n_out]; k++)
                 j->claimed[j->claims[k].child] += j->claims[k].rate;
+}
+
+/* All parents claim again, or, learning, those that teach; of the calm ones is counted what they
+ * do. */
+static void claim_to_learn(Joint *j, guint64 calm)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                if (teaches(j, p))
+                        claim_again(j, p, j->crowd[p] <= calm, FALSE);
+        sum_claims(j);
+}
+
+static void claim_all(Joint *j, gboolean decide)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                claim_again(j, p, FALSE, decide);
+        sum_claims(j);
 }
 
 /* By candidate, the share of its claim. */
@@ -608,7 +697,7 @@ static void learn_in_rounds(Joint *j)
         start_claims(j);
         for (guint round = 0; round < ROUNDS; round++) {
                 parent_walk_forget(&j->walk);
-                claim_all(j, calm_until(crowds, j->node->n_in, round), TRUE, FALSE);
+                claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->walk);
         }
 }
@@ -619,32 +708,35 @@ static void learn_from_truth(Joint *j, Nesting *n)
         assign_truth(j, n->true_parent);
         learn(j, G_MAXUINT64);
         n->true_log += log_of_assignment(j);
-        assign_in_time(j);
-        start_claims(j);
-        for (guint round = 0; round < ROUNDS; round++)
-                claim_all(j, 0, FALSE, FALSE);
 }
 
 static void start_walks(Joint *j)
 {
         make_claims(j);
-        walk_lattice_init(&j->lattice, j->node->n_callees);
-        parent_walk_init(&j->walk, j->node->n_callers, j->node->n_callees);
+        walk_lattice_init(&j->lattice, j->n_callees);
+        parent_walk_init(&j->walk, j->n_kinds, j->n_callees);
 }
 
 /* Finds shares and scores. */
 static void find_beliefs(Joint *j, Nesting *n)
 {
+        guint settle = SETTLE;
+
         start_walks(j);
         if (n->true_parent)
                 learn_from_truth(j, n);
         else
                 learn_in_rounds(j);
-        for (guint round = 0; round < SETTLE; round++)
-                claim_all(j, 0, FALSE, FALSE);
+        if (n->true_parent || n_stretches(j) > 1) {
+                assign_in_time(j);
+                start_claims(j);
+                settle = SETTLE_ANEW;
+        }
+        for (guint round = 0; round < settle; round++)
+                claim_all(j, FALSE);
         get_shares(j, j->share);
         for (guint round = 0; round < DECIDE; round++)
-                claim_all(j, 0, FALSE, TRUE);
+                claim_all(j, TRUE);
         get_shares(j, j->score);
         if (n->options.keep) {
                 assign_best(j);
@@ -673,26 +765,25 @@ static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
         }
 }
 
-static void joint_init(Joint *j)
+static void joint_init(Joint *j, const CallLabels *labels)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
 
         j->calls = g_new(WalkCall, n_out);
         j->parent = g_new(guint32, n_out);
         j->next = g_new(guint32, n_out);
-        j->enter_row = g_new(guint32, j->node->n_callees);
-        j->reply_row = g_new(guint32, j->node->n_callees);
+        j->kind = g_new(guint32, n_in);
+        find_all_kinds(j, labels);
+        j->enter_row = g_new(guint32, j->n_callees);
+        j->reply_row = g_new(guint32, j->n_callees);
         delay_densities_init(&j->bounds);
-        for (guint32 i = 0; i < j->node->n_callees; i++) {
+        for (guint32 i = 0; i < j->n_callees; i++) {
                 j->enter_row[i] = delay_densities_add_row(&j->bounds, 0);
                 j->reply_row[i] = delay_densities_add_row(&j->bounds, 0);
         }
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->crowd = g_new0(guint64, n_in);
-        for (guint32 i = 0; i < n_out; i++)
-                j->calls[i] = (WalkCall){ j->node->out[i].start, j->node->out[i].end,
-                                          j->node->out[i].callee };
 }
 
 static void joint_clear(Joint *j)
@@ -709,6 +800,7 @@ static void joint_clear(Joint *j)
         g_free(j->claimed);
         g_free(j->first);
         g_free(j->first_claim);
+        g_free(j->kind);
         g_free(j->crowd);
         g_free(j->candidate);
         g_free(j->claims);
@@ -721,7 +813,7 @@ void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candida
 {
         Joint j = { .node = node, .window = n->options.window };
 
-        joint_init(&j);
+        joint_init(&j, &n->labels);
         find_candidates(n, &j, candidates);
         j.share = g_new(float, j.candidates[node->n_out] + 1);
         j.score = g_new(float, j.candidates[node->n_out] + 1);

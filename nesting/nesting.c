@@ -40,6 +40,7 @@ void nesting_free(Nesting *n)
         call_matcher_free(n->matcher);
         big_free(n->candidates, n->calls.n * sizeof *n->candidates);
         big_free(n->id_at, n->id_size * sizeof *n->id_at);
+        call_labels_clear(&n->labels);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
         g_free(n->true_parent);
@@ -90,15 +91,17 @@ static gboolean take_done(Nesting *n, GError **error)
 gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
         Message with_path;
+        guint did;
 
         if (G_UNLIKELY(n->options.cheat)) {
                 with_path = *message;
                 true_path_join(n, &with_path);
                 message = &with_path;
         }
-        if (call_matcher_add(n->matcher, message) & MATCH_DONE)
-                return take_done(n, error);
-        return TRUE;
+        did = call_matcher_add(n->matcher, message);
+        if (n->options.joint && (did & MATCH_OPENED))
+                call_labels_add(&n->labels, message);
+        return !(did & MATCH_DONE) || take_done(n, error);
 }
 
 const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
@@ -129,6 +132,7 @@ static void close_up(Nesting *n)
                 if (!c->edge[i])
                         continue;
                 call_pairs_move(c, kept, i);
+                call_labels_move(&n->labels, kept, i);
                 if (n->ids)
                         n->id_at[kept] = n->id_at[i];
                 kept++;

@@ -19,6 +19,7 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
+#include "nesting/call-labels.h"
 #include "nesting/call-order.h"
 #include "nesting/call-tree.h"
 #include "nesting/candidates.h"
@@ -70,6 +71,7 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
+        CallLabels labels;    /* joint */
         guint32 *candidates;  /* by call: how many candidate parents it had; if kept */
         double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
         double true_log;      /* oracle: how likely the true parents are */

@@ -205,13 +205,6 @@ static guint32 add_step(ParentWalk *w, guint32 state, guint32 event)
         return i;
 }
 
-guint32 parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
-{
-        guint64 number = find_step(w, state, event)[1];
-
-        return number ? (guint32)number - 1 : NO_STEP;
-}
-
 static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
 {
         guint64 number = find_step(w, state, event)[1];
@@ -263,13 +256,24 @@ guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event)
         return get_step(w, state, event);
 }
 
-double parent_walk_unknown(ParentWalk *w, guint32 state, guint32 event, guint bin)
+guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
+                            guint32 *row)
 {
-        guint32 number = get_step(w, w->states[state].general, event); /* may move the steps */
-        const WalkStep *general = &w->steps[number];
-        double all = (double)w->states[state].count / DENSITY_COUNT;
+        guint64 number = find_step(w, state, event)[1];
+        const WalkStep *general;
+        double all;
 
-        return LEAN * general->probability / (all + LEAN) * w->delays.density[general->row][bin];
+        if (G_LIKELY(number)) {
+                *probability = w->steps[number - 1].probability;
+                *row = w->steps[number - 1].row;
+                return number - 1;
+        }
+        number = get_step(w, w->states[state].general, event); /* may move the steps */
+        general = &w->steps[number];
+        all = (double)w->states[state].count / DENSITY_COUNT;
+        *probability = LEAN * general->probability / (all + LEAN);
+        *row = general->row;
+        return NO_STEP;
 }
 
 /* --- places ---------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 /* A call that the node makes. */
 typedef struct {
         gint64 start, end;
-        guint32 callee; /* number among the node's callees */
+        guint32 callee; /* number among the node's callees, less than WALK_MAX_CALLEES */
 } WalkCall;
 
 enum {
@@ -93,11 +93,10 @@ gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time
  * n_callees more, the reply 2 * n_callees. */
 guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 
-/* The same, or NO_STEP where there is none yet, */
-guint32 parent_walk_find(const ParentWalk *w, guint32 state, guint32 event);
-
-/* and how likely, per ns, one would be then. */
-double parent_walk_unknown(ParentWalk *w, guint32 state, guint32 event, guint bin);
+/* The same, or NO_STEP where there is none yet; and what its probability and its row of the
+ * densities are or would be. */
+guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
+                            guint32 *row);
 
 /* Learning: halve or forget what was seen before, count what is seen now (a step by its
  * share, and the bin of its delay or NO_DELAY), and draw the conclusion. */

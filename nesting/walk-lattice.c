@@ -37,12 +37,19 @@ struct LatticeReturn {
         double probability; /* of all returns so far */
 };
 
+/* A call's step from a state. */
+struct LatticeStep {
+        guint32 mark;   /* of the state that it is for */
+        guint32 number; /* NO_STEP: there was none so far */
+        guint32 row;
+        double probability;
+};
+
 void walk_lattice_init(WalkLattice *l, guint32 n_callees)
 {
         memset(l, 0, sizeof *l);
         l->least = 1e-4;
-        l->step_of = g_new(guint32, n_callees);
-        l->step_for = g_new0(guint32, n_callees);
+        l->steps = g_new0(LatticeStep, n_callees);
 }
 
 void walk_lattice_clear(WalkLattice *l)
@@ -52,8 +59,7 @@ void walk_lattice_clear(WalkLattice *l)
         g_free(l->returns);
         g_free(l->open);
         g_free(l->first);
-        g_free(l->step_of);
-        g_free(l->step_for);
+        g_free(l->steps);
 }
 
 #define ROOM(array, n, room)                                                                       \
@@ -132,14 +138,17 @@ static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
         return v;
 }
 
-static guint32 step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
+/* The step from the state that is marked to a callee. */
+static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
 {
-        callee = MIN(callee, w->n_callees - 1);
-        if (l->step_for[callee] != l->step_mark) {
-                l->step_for[callee] = l->step_mark;
-                l->step_of[callee] = parent_walk_find(w, state, callee);
+        LatticeStep *step = &l->steps[callee];
+
+        if (step->mark != l->mark) {
+                step->mark = l->mark;
+                step->number =
+                        parent_walk_foresee(w, state, callee, &step->probability, &step->row);
         }
-        return l->step_of[callee];
+        return step;
 }
 
 static void add_edge(WalkLattice *l, LatticeEdge edge)
@@ -159,8 +168,7 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
         for (guint32 i = 0; i < vertex->n_open; i++) {
                 const LatticeCall *call = &calls[l->open[vertex->open + i]];
-                guint32 step = parent_walk_step(
-                        w, state, w->n_callees + MIN(call->call.callee, w->n_callees - 1));
+                guint32 step = parent_walk_step(w, state, w->n_callees + call->call.callee);
 
                 probability *= w->steps[step].probability;
                 state = w->steps[step].next;
@@ -178,14 +186,13 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
         guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
         double forward = l->vertices[v].forward, skip = 1, before = 1;
         gint32 exponent = l->vertices[v].exponent;
-        const WalkStep *step;
+        LatticeStep *step;
         guint32 i, bin, number;
         double weight;
 
         l->vertices[v].edges = l->n_edges;
-        l->step_mark++;
-        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP;
-             skip *= 1 - calls[i++].taken) {
+        l->mark++;
+        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= calls[i++].left) {
                 const LatticeCall *call = &calls[i];
                 guint32 to;
 
@@ -196,27 +203,19 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
                         state = r->state;
                         latest = r->time;
                         before = r->probability;
-                        l->step_mark++;
+                        l->mark++;
                 }
-                number = step_to(l, w, state, call->call.callee);
+                step = step_to(l, w, state, call->call.callee);
                 bin = density_bin(call->call.start - latest);
-                if (number == NO_VERTEX) {
-                        double general = parent_walk_unknown(
-                                w, state, MIN(call->call.callee, w->n_callees - 1), bin);
-                        weight = before * general / call->claimed;
-                        if (weight < l->least * (1 - call->taken))
-                                continue;
-                        number = l->step_of[MIN(call->call.callee, w->n_callees - 1)] =
-                                parent_walk_step(w, state,
-                                                 MIN(call->call.callee, w->n_callees - 1));
-                }
-                step = &w->steps[number];
-                weight = before * step->probability * w->delays.density[step->row][bin] /
-                         call->claimed;
-                if (weight < l->least * (1 - call->taken))
+                weight = before * step->probability * w->delays.density[step->row][bin] *
+                         call->per_claimed;
+                if (weight < l->least * call->left)
                         continue;
                 weight *= skip;
-                to = get_vertex(l, calls, i, step->next, open + n_returns, n_open - n_returns);
+                if (step->number == NO_STEP)
+                        step->number = parent_walk_step(w, state, call->call.callee);
+                to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
+                                n_open - n_returns);
                 if (to == NO_VERTEX)
                         continue;
                 if (l->vertices[to].forward == 0)
@@ -224,7 +223,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
                 if (l->vertices[to].exponent != exponent)
                         weight *= power_of_two(exponent - l->vertices[to].exponent);
                 l->vertices[to].forward += forward * weight;
-                add_edge(l, (LatticeEdge){ to, number, bin, n_returns, weight });
+                add_edge(l, (LatticeEdge){ to, step->number, bin, n_returns, weight });
         }
         if (i == n && skip > LEAST_SKIP) {
                 if (n_open > 0) {
@@ -235,9 +234,9 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
                         before = last->probability;
                 }
                 number = parent_walk_step(w, state, 2 * w->n_callees);
-                step = &w->steps[number];
                 bin = density_bin(reply - latest);
-                weight = before * step->probability * w->delays.density[step->row][bin] * skip;
+                weight = before * w->steps[number].probability *
+                         w->delays.density[w->steps[number].row][bin] * skip;
                 if (*end == 0)
                         *end_exponent = exponent;
                 if (*end_exponent != exponent)
@@ -279,6 +278,10 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 
         l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
         ROOM(l->first, n, l->first_room);
         memset(l->first, 0xff, n * sizeof *l->first);
+        for (guint32 i = 0; i < n; i++) {
+                calls[i].per_claimed = 1 / calls[i].claimed;
+                calls[i].left = 1 - calls[i].taken;
+        }
         ROOM(l->vertices, 1, l->vertices_room);
         l->vertices[l->n_vertices++] = (LatticeVertex){
                 .call = G_MAXUINT32, .state = w->first[caller], .next = NO_VERTEX, .forward = 1
@@ -287,7 +290,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
-                mass *= 1 - calls[i].taken;
+                mass *= calls[i].left;
                 for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next)
                         mass += l->vertices[v].forward *
                                 power_of_two(l->vertices[v].exponent - mass_exponent);

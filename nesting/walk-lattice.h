@@ -17,11 +17,13 @@ typedef struct {
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
+        double per_claimed, left; /* the lattice's own: 1 / claimed, 1 - taken */
 } LatticeCall;
 
 typedef struct LatticeVertex LatticeVertex;
 typedef struct LatticeEdge LatticeEdge;
 typedef struct LatticeReturn LatticeReturn;
+typedef struct LatticeStep LatticeStep;
 
 /* Room to work in, used again for each parent. */
 typedef struct {
@@ -33,10 +35,10 @@ typedef struct {
         guint32 *first; /* vertex, by call */
         guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
                 open_room, first_room;
-        guint32 *step_of, *step_for; /* by callee */
-        guint32 step_mark;
-        gint64 log; /* the logarithm of how likely all sets are together, claimed being one
-                     * per ns */
+        LatticeStep *steps; /* by callee, those that leave a state */
+        guint32 mark;       /* of the state */
+        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
+                             * per ns */
 } WalkLattice;
 
 void walk_lattice_init(WalkLattice *l, guint32 n_callees);

@@ -49,6 +49,18 @@ done <<END
 20  55
 END
 
+# A request says which application server it will ask: label=AP1 or AP2. (path=REQUEST.2 is that call.)
+"$gen_trace" 20000 5 --path >"$dir/plain"
+awk -F'\t' -v OFS='\t' '
+	NR == FNR { if ($2 == "CALL_SENT" && sub(/^path=/, "", $6) && sub(/\.2$/, "", $6)) asks[$6] = $4; next }
+	$2 == "CALL_SENT" && $3 == "client" { request = $6; sub(/path=/, "", request); $6 = $6 "\tlabel=" asks[request] }
+	{ print }' "$dir/plain" "$dir/plain" >"$dir/trace"
+"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && with=$(right joint) &&
+	mv "$dir/plain" "$dir/trace" && without=$(right joint)
+echo "# with labels $with %, without $without %"
+awk "BEGIN { exit !($with >= $without + 0.3) }"
+result $? 'labels of requests help'
+
 "$gen_trace" 2000 5 >"$dir/trace"
 "$ravel" nesting --method joint --calls "$dir/once" -w /dev/null "$dir/trace" &&
 	"$ravel" nesting --method joint --calls "$dir/again" -w /dev/null "$dir/trace" &&

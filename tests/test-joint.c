@@ -172,7 +172,7 @@ typedef struct {
         Names *names;
         guint32 n_callees;
         double log;
-        const ParentWalk *walk;
+        ParentWalk *walk;
         guint32 state;
         double delays_log; /* of those, by the walk's own densities */
 } Likelihood;
@@ -195,7 +195,7 @@ static void add_step_log(gpointer data, const char *const *states, const char *e
         l->log += log(p);
         if (l->walk) {
                 const WalkStep *known =
-                        &l->walk->steps[parent_walk_find(l->walk, l->state, number)];
+                        &l->walk->steps[parent_walk_step(l->walk, l->state, number)];
 
                 if (delay >= 0)
                         l->delays_log +=
@@ -404,7 +404,7 @@ static void test_places(void)
                         double lasts = 0;
 
                         parent_walk_step(&walk, at.state, event);
-                        step = &walk.steps[parent_walk_find(&walk, at.state, event)];
+                        step = &walk.steps[parent_walk_step(&walk, at.state, event)];
                         if (!walk.states[at.state].patience)
                                 break; /* a state that was not seen before */
                         for (guint32 k = 0; k < n_known; k++) {
@@ -453,11 +453,12 @@ static void test_beliefs(void)
         for (guint round = 0; round < 50; round++) {
                 SmallNode s;
                 Joint j = { .node = &s.node };
+                CallLabels labels = { 0 };
                 double likely[4], all = 0, first, second;
                 float found[7];
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                joint_init(&j);
+                joint_init(&j, &labels);
                 memcpy(j.candidates, begin, sizeof begin);
                 j.candidate = g_memdup2(candidate, sizeof candidate);
                 j.n_choice = 2;
@@ -476,7 +477,7 @@ static void test_beliefs(void)
                 }
                 start_claims(&j);
                 for (guint i = 0; i < 30; i++)
-                        claim_all(&j, 0, FALSE, FALSE);
+                        claim_all(&j, FALSE);
                 get_shares(&j, found);
                 first = (likely[0] + likely[2]) / all;
                 second = (likely[0] + likely[1]) / all;
