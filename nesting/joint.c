@@ -15,6 +15,7 @@
  * parents of calm moments, when few calls were open and there is little to mistake.
  */
 #include <math.h>
+#include <stdlib.h>
 
 #include "nesting/nesting.h"
 #include "nesting/parent-walk.h"
@@ -31,8 +32,15 @@ enum {
         SETTLE_ANEW = 7,   /* the same, where claims begin anew */
         DECIDE = 3,        /* rounds that make the likeliest parent of a call likelier */
         MOST_WEIGHT = 255, /* of a candidate, less 1 */
+        ORDER_ROUNDS = 8,  /* of learning, where a node works in order */
+        MOST_ORDERED = 64, /* callees, of a node that order is looked for at */
         REMEMBERED = 16,   /* earlier children that the first assignment looks at */
 };
+
+/* How likely an inversion is, next to what delays alone say, where a node works in order: while it
+ * is being found out, and then. */
+#define MAYBE_ORDER 0.7
+#define ORDER       0.4
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
@@ -62,11 +70,13 @@ typedef struct {
         guint32 n_callees; /* and of calls out of it */
         ParentWalk walk;
         WalkLattice lattice;
+        ServingOrder order;
 
         /* By call out of the node. */
         WalkCall *calls;
         guint32 *parent;   /* in an assignment: index of a call into the node, or NO_PARENT */
         guint32 *next;     /* child of that parent, or NO_PARENT */
+        guint32 *output;   /* its number among calls out of the node and replies */
         gsize *candidates; /* where they begin; those of the next one end them */
         double *claimed;   /* the sum of claims */
 
@@ -186,6 +196,40 @@ static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
 static inline guint32 n_candidates(const Joint *j, guint32 child)
 {
         return j->candidates[child + 1] - j->candidates[child];
+}
+
+typedef struct {
+        gint64 time;
+        guint32 which;
+} OutputTime;
+
+static int compare_outputs(const void *a, const void *b)
+{
+        const OutputTime *x = a, *y = b;
+
+        if (x->time != y->time)
+                return x->time < y->time ? -1 : 1;
+        return (x->which > y->which) - (x->which < y->which);
+}
+
+/* Numbers the calls out of the node and, after them, its replies in the order of time. */
+static void order_outputs(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        g_autofree OutputTime *times = g_new(OutputTime, n_out + n_in);
+        Output *outputs = g_new(Output, n_out + n_in);
+
+        for (guint32 i = 0; i < n_out; i++)
+                times[i] = (OutputTime){ j->calls[i].start, i };
+        for (guint32 p = 0; p < n_in; p++)
+                times[n_out + p] = (OutputTime){ j->node->in[p].reply, n_out + p };
+        qsort(times, n_out + n_in, sizeof *times, compare_outputs);
+        for (guint32 i = 0; i < n_out + n_in; i++) {
+                outputs[i].time = times[i].time;
+                j->output[times[i].which] = i;
+        }
+        serving_order_init(&j->order, outputs, n_out + n_in,
+                           (2 * j->n_callees + 1) * (j->n_callees + 1));
 }
 
 /* Gives each candidate a claim, in the order of parents. */
@@ -515,16 +559,25 @@ static inline gboolean teaches(const Joint *j, guint32 parent)
         return parent / STRETCH % n_stretches(j) == 0;
 }
 
-/* What a parent did by the assignment: the calls that it made, and no other, are on offer. */
-static void run_assigned(Joint *j, guint32 parent, guint32 count)
+static LatticeParent lattice_parent_of(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->node->in[parent];
+
+        return (LatticeParent){ parent, j->kind[parent], in->enter, in->reply,
+                                j->output[j->node->n_out + parent] };
+}
+
+/* What a parent did by the assignment: the calls that it made, and no other, are on offer. */
+static void run_assigned(Joint *j, guint32 parent, gboolean count)
+{
+        LatticeParent lattice_parent = lattice_parent_of(j, parent);
         guint32 n = 0;
 
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
-                j->offered[n++] = (LatticeCall){ .call = j->calls[k], .claimed = 1, .taken = 1 };
-        walk_lattice_run(&j->lattice, &j->walk, j->kind[parent], in->enter, in->reply, j->offered,
-                         n, count);
+                j->offered[n++] = (LatticeCall){
+                        .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
+                };
+        walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n, count);
 }
 
 /* Learns from the assignment, as far as parents are calm. */
@@ -584,9 +637,9 @@ static inline double taken_by(const Joint *j, const Claim *claim)
 
 /* A parent claims again, what it may have done being as likely as the others leave it that.
  * decide: a claim counts for more the larger a share it had. */
-static void claim_again(Joint *j, guint32 parent, guint32 count, gboolean decide)
+static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decide)
 {
-        const CallIn *in = &j->node->in[parent];
+        LatticeParent lattice_parent = lattice_parent_of(j, parent);
         Claim *claims = &j->claims[j->first_claim[parent]];
         guint32 n = j->first_claim[parent + 1] - j->first_claim[parent], n_offered = 0;
 
@@ -596,11 +649,11 @@ static void claim_again(Joint *j, guint32 parent, guint32 count, gboolean decide
                 if (taken >= LEAST_OFFERED)
                         j->offered[n_offered++] =
                                 (LatticeCall){ .call = j->calls[claims[i].child],
+                                               .output = j->output[claims[i].child],
                                                .claimed = j->claimed[claims[i].child],
                                                .taken = taken };
         }
-        if (!walk_lattice_run(&j->lattice, &j->walk, j->kind[parent], in->enter, in->reply,
-                              j->offered, n_offered, count))
+        if (!walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n_offered, count))
                 return;
         n_offered = 0;
         for (guint32 i = 0; i < n; i++) {
@@ -681,6 +734,20 @@ static void assign_best(Joint *j)
 
 /* --- all of it ------------------------------------------------------------- */
 
+/* More rounds, where the node is seen to work in order: the more order is believed in, the better
+ * it shows; what shows none then was chance. */
+static void learn_order(Joint *j)
+{
+        serving_order_learn(&j->order, &j->walk.delays, MAYBE_ORDER);
+        for (guint round = 0; round < ORDER_ROUNDS && j->order.in_use; round++) {
+                parent_walk_forget(&j->walk);
+                claim_to_learn(j, G_MAXUINT64);
+                parent_walk_learn(&j->walk);
+                serving_order_learn(&j->order, &j->walk.delays,
+                                    round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+        }
+}
+
 static void learn_in_rounds(Joint *j)
 {
         g_autofree guint64 *crowds = NULL;
@@ -699,7 +766,11 @@ static void learn_in_rounds(Joint *j)
                 parent_walk_forget(&j->walk);
                 claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->walk);
+                if (round + 2 == ROUNDS && j->n_callees <= MOST_ORDERED)
+                        j->lattice.order = &j->order;
         }
+        if (j->lattice.order)
+                learn_order(j);
 }
 
 /* The oracle: learns from the true parents, and keeps to that. */
@@ -708,11 +779,18 @@ static void learn_from_truth(Joint *j, Nesting *n)
         assign_truth(j, n->true_parent);
         learn(j, G_MAXUINT64);
         n->true_log += log_of_assignment(j);
+        if (j->n_callees > MOST_ORDERED)
+                return;
+        j->lattice.order = &j->order;
+        learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
+        serving_order_learn(&j->order, &j->walk.delays, ORDER);
+        serving_order_forget(&j->order);
 }
 
 static void start_walks(Joint *j)
 {
         make_claims(j);
+        order_outputs(j);
         walk_lattice_init(&j->lattice, j->n_callees);
         parent_walk_init(&j->walk, j->n_kinds, j->n_callees);
 }
@@ -739,6 +817,7 @@ static void find_beliefs(Joint *j, Nesting *n)
                 claim_all(j, TRUE);
         get_shares(j, j->score);
         if (n->options.keep) {
+                j->lattice.order = NULL;
                 assign_best(j);
                 n->log += log_of_assignment(j);
         }
@@ -771,6 +850,7 @@ static void joint_init(Joint *j, const CallLabels *labels)
 
         j->calls = g_new(WalkCall, n_out);
         j->parent = g_new(guint32, n_out);
+        j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
         j->kind = g_new(guint32, n_in);
         find_all_kinds(j, labels);
@@ -800,6 +880,8 @@ static void joint_clear(Joint *j)
         g_free(j->claimed);
         g_free(j->first);
         g_free(j->first_claim);
+        g_free(j->output);
+        serving_order_clear(&j->order);
         g_free(j->kind);
         g_free(j->crowd);
         g_free(j->candidate);

@@ -177,15 +177,41 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         }
 }
 
+/* When the latest event was, after so many returns, */
+static inline gint64 moment_of(const WalkLattice *l, const LatticeVertex *v, guint32 n_returns,
+                               const LatticeParent *parent, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return l->returns[v->returns + n_returns - 1].time;
+        return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
+}
+
+/* and what. */
+static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const LatticeVertex *v,
+                               guint32 n_returns, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return w->steps[l->returns[v->returns + n_returns - 1].step].event;
+        return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
+}
+
+/* The class of what comes after an event: a call, or the reply, as one more callee. */
+static inline guint32 class_of(const ParentWalk *w, guint32 event, guint32 callee)
+{
+        return event * (w->n_callees + 1) + callee;
+}
+
 /* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
  * the end. */
-static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint64 reply,
+static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
                    const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
 {
         guint32 n_returns = 0, state = l->vertices[v].state, open = l->vertices[v].open;
         guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
         double forward = l->vertices[v].forward, skip = 1, before = 1;
         gint32 exponent = l->vertices[v].exponent;
+        gint64 latest = moment_of(l, &l->vertices[v], 0, parent, calls);
+        gboolean ordered = l->order && l->order->in_use;
         LatticeStep *step;
         guint32 i, bin, number;
         double weight;
@@ -212,6 +238,12 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
                 if (weight < l->least * call->left)
                         continue;
                 weight *= skip;
+                if (ordered)
+                        weight *= serving_order_factor(
+                                l->order, call->output,
+                                class_of(w, event_of(l, w, &l->vertices[v], n_returns, calls),
+                                         call->call.callee),
+                                latest, parent->number);
                 if (step->number == NO_STEP)
                         step->number = parent_walk_step(w, state, call->call.callee);
                 to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
@@ -234,9 +266,15 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, gint64 latest, gint
                         before = last->probability;
                 }
                 number = parent_walk_step(w, state, 2 * w->n_callees);
-                bin = density_bin(reply - latest);
+                bin = density_bin(parent->reply - latest);
                 weight = before * w->steps[number].probability *
                          w->delays.density[w->steps[number].row][bin] * skip;
+                if (ordered)
+                        weight *= serving_order_factor(
+                                l->order, parent->output,
+                                class_of(w, event_of(l, w, &l->vertices[v], n_open, calls),
+                                         w->n_callees),
+                                latest, parent->number);
                 if (*end == 0)
                         *end_exponent = exponent;
                 if (*end_exponent != exponent)
@@ -269,8 +307,47 @@ static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, 
                                   of_returns);
 }
 
-gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
-                          LatticeCall *calls, guint32 n, guint32 count)
+/* Tells the order what is believed now, if that is more than what was, or the same parent's. */
+static void note_output(ServingOrder *order, guint32 output, guint32 class, gint64 trigger,
+                        guint32 parent, guint32 row, double share)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && share <= o->share)
+                return;
+        o->class = class;
+        o->trigger = trigger;
+        o->parent = parent;
+        o->row = row;
+        o->share = share;
+}
+
+/* What a parent believed of its own is no longer so. */
+static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && o->parent == parent)
+                o->share = 0;
+}
+
+static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex *v, double scale,
+                        const LatticeParent *parent, const LatticeCall *calls)
+{
+        for (guint32 i = 0; i < v->n_edges; i++) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                const LatticeVertex *to = e->to == NO_VERTEX ? NULL : &l->vertices[e->to];
+                guint32 event = event_of(l, w, v, e->n_returns, calls);
+
+                note_output(l->order, to ? calls[to->call].output : parent->output,
+                            class_of(w, event, to ? calls[to->call].call.callee : w->n_callees),
+                            moment_of(l, v, e->n_returns, parent, calls), parent->number,
+                            w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
+        }
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count)
 {
         double end = 0;
         gint32 end_exponent = 0;
@@ -283,10 +360,11 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 
                 calls[i].left = 1 - calls[i].taken;
         }
         ROOM(l->vertices, 1, l->vertices_room);
-        l->vertices[l->n_vertices++] = (LatticeVertex){
-                .call = G_MAXUINT32, .state = w->first[caller], .next = NO_VERTEX, .forward = 1
-        };
-        expand(l, w, 0, enter, reply, calls, n, &end, &end_exponent);
+        l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
+                                                        .state = w->first[parent->kind],
+                                                        .next = NO_VERTEX,
+                                                        .forward = 1 };
+        expand(l, w, 0, parent, calls, n, &end, &end_exponent);
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
@@ -307,11 +385,16 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 
                                 continue;
                         }
                         add_returns(l, w, v, calls);
-                        expand(l, w, v, calls[i].call.start, reply, calls, n, &end, &end_exponent);
+                        expand(l, w, v, parent, calls, n, &end, &end_exponent);
                 }
         }
         for (guint32 i = 0; i < n; i++)
                 calls[i].share = 0;
+        if (l->order) {
+                forget_output(l->order, parent->output, parent->number);
+                for (guint32 i = 0; i < n; i++)
+                        forget_output(l->order, calls[i].output, parent->number);
+        }
         if (!(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)
                         calls[i].share = calls[i].taken;
@@ -334,7 +417,9 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 
                         if (i > 0)
                                 calls[i - 1].share += vertex->forward / end * backward;
                         if (count)
-                                count_vertex(l, w, vertex, count * vertex->forward / end);
+                                count_vertex(l, w, vertex, vertex->forward / end);
+                        if (l->order)
+                                note_vertex(l, w, vertex, vertex->forward / end, parent, calls);
                 }
         }
         l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */

@@ -10,10 +10,12 @@
 #define RAVEL_WALK_LATTICE_H
 
 #include "nesting/parent-walk.h"
+#include "nesting/serving-order.h"
 
 /* A call that the parent may have made. */
 typedef struct {
         WalkCall call;
+        guint32 output; /* its number among the node's outputs */
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
@@ -25,8 +27,16 @@ typedef struct LatticeEdge LatticeEdge;
 typedef struct LatticeReturn LatticeReturn;
 typedef struct LatticeStep LatticeStep;
 
+/* The call into the node. */
+typedef struct {
+        guint32 number, kind;
+        gint64 enter, reply;
+        guint32 output; /* the reply's number among the node's outputs */
+} LatticeParent;
+
 /* Room to work in, used again for each parent. */
 typedef struct {
+        ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
         double least; /* what is less likely than that, next to the rest so far, is left out */
         LatticeVertex *vertices;
         LatticeEdge *edges;
@@ -47,7 +57,7 @@ void walk_lattice_clear(WalkLattice *l);
 /* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
  * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
  * taken then. */
-gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
-                          LatticeCall *calls, guint32 n, guint32 count);
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count);
 
 #endif

@@ -250,12 +250,12 @@ static guint32 children_of(const SmallNode *s, guint32 parent, guint32 *which)
 static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
                        const WalkCall *calls, const guint32 *which, guint32 n, gboolean count)
 {
+        LatticeParent parent = { .kind = in->caller, .enter = in->enter, .reply = in->reply };
         LatticeCall offered[80];
 
         for (guint32 i = 0; i < n; i++)
                 offered[i] = (LatticeCall){ .call = calls[which[i]], .claimed = 1, .taken = 1 };
-        g_assert_true(walk_lattice_run(lattice, walk, in->caller, in->enter, in->reply, offered, n,
-                                       count));
+        g_assert_true(walk_lattice_run(lattice, walk, &parent, offered, n, count));
         for (guint32 i = 0; i < n; i++)
                 g_assert_cmpfloat_with_epsilon(offered[i].share, 1, 1e-9);
         return lattice->log;
@@ -324,6 +324,7 @@ static void test_lattice(void)
                 ParentWalk walk;
                 WalkLattice lattice;
                 LatticeCall offered[OFFERED];
+                LatticeParent parent;
                 CallIn in;
                 double share[OFFERED] = { 0 }, all = 0;
 
@@ -345,8 +346,8 @@ static void test_lattice(void)
                                                .claimed = g_rand_double_range(rand, 1e-7, 1e-5),
                                                .taken = taken };
                 }
-                g_assert_true(walk_lattice_run(&lattice, &walk, in.caller, in.enter, in.reply,
-                                               offered, OFFERED, FALSE));
+                parent = (LatticeParent){ .kind = 1, .enter = in.enter, .reply = in.reply };
+                g_assert_true(walk_lattice_run(&lattice, &walk, &parent, offered, OFFERED, FALSE));
                 for (guint set = 0; set < 1 << OFFERED; set++) {
                         Likelihood l = { &names, 3, 0, &walk, walk.first[in.caller], 0 };
                         guint32 which[OFFERED], n = 0;
@@ -489,6 +490,67 @@ static void test_beliefs(void)
         }
 }
 
+/* --- order -------------------------------------------------------------------- */
+
+/* A queue that serves one after the other, in order or at random, is told from one that does not.
+ */
+static void test_order(void)
+{
+        enum { N = 400 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(10);
+
+        for (guint in_order = 0; in_order < 2; in_order++) {
+                Output *outputs = g_new(Output, N);
+                gint64 waiting[4];
+                DelayDensities delays;
+                guint32 row;
+                ServingOrder order;
+
+                for (guint i = 0; i < 4; i++)
+                        waiting[i] = 1000000 * (gint64)i;
+                for (guint i = 0; i < N; i++)
+                        outputs[i].time = 1000000 * (gint64)(i + 4);
+                delay_densities_init(&delays);
+                row = delay_densities_add_row(&delays, 0);
+                serving_order_init(&order, outputs, N, 2);
+                for (guint i = 0; i < N; i++) {
+                        guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
+
+                        outputs[i].class = 1;
+                        outputs[i].parent = i;
+                        outputs[i].row = row;
+                        outputs[i].share = 1;
+                        outputs[i].trigger = waiting[next];
+                        delay_densities_count(&delays, row,
+                                              density_bin(outputs[i].time - waiting[next]),
+                                              DENSITY_COUNT);
+                        waiting[next] = outputs[i].time;
+                }
+                delay_densities_learn(&delays);
+                /* Where all waited for as long, the other way round is hardly as likely. */
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        delays.density[row][bin] = in_order ? 1 : delays.density[row][bin];
+                serving_order_learn(&order, &delays, 0.4);
+                g_assert_cmpint(order.in_use, ==, in_order);
+                if (in_order) {
+                        gint64 early = outputs[100].trigger - 1, late = outputs[102].trigger + 1;
+
+                        g_assert_cmpfloat(order.factor[1], <, 0.1);
+                        g_assert_cmpfloat(order.factor[0], ==, 1);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 0, late, N), ==, 1);
+                        /* Another parent's, served before those that wait longer, or after. */
+                        g_assert_cmpfloat_with_epsilon(
+                                serving_order_factor(&order, 100, 1, late, N),
+                                order.factor[1] * order.factor[1], 1e-9);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
+                }
+                serving_order_forget(&order);
+                g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
+                serving_order_clear(&order);
+                delay_densities_clear(&delays);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -499,5 +561,6 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/order", test_order);
         return g_test_run();
 }
