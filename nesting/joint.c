@@ -42,6 +42,9 @@ enum {
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
 
+/* The weight of the first of two opinions. */
+#define FIRST_OPINION 0.6
+
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
 #define ASSIGNED 100
@@ -88,7 +91,7 @@ typedef struct {
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
         Claim *claims;      /* of parents, each one's in order of start */
-        float *share;       /* by candidate: of its claim; */
+        float *share;       /* by candidate: of its claim, then its probability; */
         float *score;       /* the same, once it is decided */
         guint32 n_choice;   /* calls with more than one candidate */
 
@@ -716,20 +719,62 @@ static void get_shares(const Joint *j, float *share)
         }
 }
 
-/* Each child to the candidate with the best score, of equal ones the earliest. */
-static void assign_best(Joint *j)
+/* Each child to the candidate with the best score, of equal ones the earliest; or to the second
+ * best, if there is one. */
+static void assign_best(Joint *j, gboolean second)
 {
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                float most = -1;
+                guint32 best = NO_PARENT, next = NO_PARENT;
+                float most = -1, less = -1;
 
-                j->parent[i] = NO_PARENT;
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+
                         if (j->score[k] > most) {
+                                less = most;
+                                next = best;
                                 most = j->score[k];
-                                j->parent[i] = j->candidate[k];
+                                best = p;
+                        } else if (j->score[k] > less) {
+                                less = j->score[k];
+                                next = p;
                         }
+                }
+                j->parent[i] = second && next != NO_PARENT ? next : best;
         }
         link_children(j);
+}
+
+/* A share as a probability. Claims that agree in a circle are surer of each other than they should
+ * be, so what goes beyond 0.65 counts by the eighth root of its odds. */
+static float trust(double share)
+{
+        const double odds_of_065 = 0.65 / 0.35;
+        double odds = share / MAX(1 - share, 1e-9);
+
+        if (odds <= odds_of_065)
+                return share;
+        odds = odds_of_065 * sqrt(sqrt(sqrt(odds / odds_of_065)));
+        return odds / (1 + odds);
+}
+
+/* The second opinion: what claims come to that begin with the second best parent of each call.
+ * Where there is another way to agree, it shows that. Shares become probabilities. */
+static void doubt(Joint *j)
+{
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree float *second = g_new(float, n);
+
+        assign_best(j, TRUE);
+        start_claims(j);
+        for (guint round = 0; round < SETTLE_ANEW; round++)
+                claim_all(j, FALSE);
+        get_shares(j, second);
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (n_candidates(j, i) > 1)
+                                j->share[k] = trust(FIRST_OPINION * j->share[k] +
+                                                    (1 - FIRST_OPINION) * second[k]);
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -816,9 +861,10 @@ static void find_beliefs(Joint *j, Nesting *n)
         for (guint round = 0; round < DECIDE; round++)
                 claim_all(j, TRUE);
         get_shares(j, j->score);
+        doubt(j);
         if (n->options.keep) {
                 j->lattice.order = NULL;
-                assign_best(j);
+                assign_best(j, FALSE);
                 n->log += log_of_assignment(j);
         }
 }
