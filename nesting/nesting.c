@@ -49,12 +49,14 @@ void nesting_free(Nesting *n)
         call_trees_clear(&n->trees);
         call_order_clear(&n->order);
         call_matcher_free(n->matcher);
+        call_labels_clear(&n->labels);
         windows_free(n->windows);
         g_hash_table_destroy(n->numbers);
         g_free(n->cuts);
         g_free(n->path);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
+        g_free(n->true_parent);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -93,13 +95,17 @@ gboolean nesting_take_done(Nesting *n, GError **error)
 gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
         Message with_path;
+        guint did;
 
         if (G_UNLIKELY(n->options.cheat)) {
                 with_path = *message;
                 true_path_join(n, &with_path);
                 message = &with_path;
         }
-        if ((call_matcher_add(n->matcher, message) & MATCH_DONE) && !nesting_take_done(n, error))
+        did = call_matcher_add(n->matcher, message);
+        if (n->options.joint && (did & MATCH_OPENED))
+                call_labels_add(&n->labels, message);
+        if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
         return !n->windows || windows_add(n, message->time, error);
 }
@@ -129,8 +135,10 @@ static void close_up(Nesting *n)
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
         for (guint32 i = 0; i < c->n; i++)
-                if (c->edge[i])
+                if (c->edge[i]) {
+                        call_labels_move(&n->labels, kept, i);
                         call_pairs_move(c, kept++, i, 1);
+                }
         c->n = kept;
 }
 
@@ -216,6 +224,16 @@ void nesting_find_roles(Nesting *n, gboolean all)
 
 /* --- the order of it all --------------------------------------------------- */
 
+/* Keeps the true parents for the oracle to learn from; calls have none again. */
+static void take_truth(Nesting *n)
+{
+        n->true_parent = g_new(guint32, n->calls.n);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                n->true_parent[i] = n->calls.cause[i].parent;
+                n->calls.cause[i].parent = NO_PARENT;
+        }
+}
+
 void nesting_find_parents(Nesting *n)
 {
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
@@ -227,9 +245,11 @@ void nesting_find_parents(Nesting *n)
                         !call_matcher_counts(n->matcher)->disorder);
         if (n->options.cheat)
                 find_true_parents(n);
-        else if (n->options.joint)
+        if (n->options.cheat && n->options.joint)
+                take_truth(n);
+        if (n->options.joint)
                 find_parents_at_nodes(n);
-        else
+        else if (!n->options.cheat)
                 score_nestings(n);
         call_order_restart(&n->order);
 }
