@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "convolution/node-causes.h"
+
+#include <math.h>
+
+enum {
+        CELLS = 128,        /* of a support */
+        ROUNDS = 36,        /* of learning */
+        FREE_ROUNDS = 4,    /* in which a cause may have any number of effects */
+        SETTLE_ROUNDS = 26, /* after which passages too rare are dropped */
+        SIDES = 3,          /* widths of a window on either side that its support has */
+        LEVELS = 1024,      /* of probability that attributions are sorted by */
+};
+
+static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
+        START_GROUP = 30, GROUP = 6,       /* or so many messages */
+        UNEXPLAINED = 0.5, /* share of an out-edge's messages that ends the cap of causes */
+        PRIOR = 5,         /* messages that a context is worth without any */
+        LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
+
+/* A range of delays, in ns, and its cells. */
+typedef struct {
+        gint64 from, to; /* to is in it */
+        guint first_cell;
+        double cells_per_ns;
+} Support;
+
+typedef struct {
+        guint in, out; /* among the node's in-edges and out-edges */
+        guint group;
+        guint first_support, n_supports;
+        guint first_cell, n_cells;
+        double excess;    /* event pairs more than accident */
+        double share;     /* of the causes that have an effect this way */
+        double explained; /* effects, expected */
+        gboolean dropped;
+} Passage;
+
+/* Causes of an in-edge that have at most one effect of the passages of the group. */
+typedef struct {
+        guint in;
+        guint32 first_slot;
+} Group;
+
+/* Candidate pairs of a cause and an effect. */
+typedef struct {
+        gsize n, room;
+        gsize *first;  /* by effect; those of the next one end them */
+        guint32 *slot; /* of the cause, in the passage's group */
+        guint32 *cell;
+        float *weight; /* share by density */
+        float *claim;  /* what the effect tells the slot: see sweep() */
+        float *belief; /* probability of the pair */
+} Pairs;
+
+struct NodeCauses {
+        const EdgeTraces *traces;
+        NodeId node;
+        double least;
+        guint n_in, n_out;
+        const EdgeTrace **in, **out;
+        guint32 *first_cause, *first_effect; /* by in-edge and out-edge */
+        guint32 n_causes, n_effects;
+        GArray *supports, *passages, *groups;
+        guint n_cells;
+        double *density, *mass; /* by cell: 1/ns, and expected effects */
+        guint16 *passage_of;    /* by cell */
+        double *rate;           /* by out-edge: unexplained messages, 1/ns */
+        double *unexplained;    /* by out-edge: messages */
+        double duration;        /* ns */
+        const guint32 *context; /* by cause; NULL: all are in one */
+        guint n_contexts;
+        double *context_share; /* by context and passage */
+        double *context_mass, *context_n;
+        double *slot_sum, *slot_next; /* by slot */
+        guint32 n_slots;
+        Pairs pairs;
+};
+
+#define PASSAGE(c, i)  (&g_array_index((c)->passages, Passage, i))
+#define GROUP_OF(c, i) (&g_array_index((c)->groups, Group, i))
+
+NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
+{
+        NodeCauses *c = g_new0(NodeCauses, 1);
+
+        c->traces = traces;
+        c->node = node;
+        c->least = least;
+        c->n_in = traces->first_in[node + 1] - traces->first_in[node];
+        c->n_out = traces->first_out[node + 1] - traces->first_out[node];
+        c->in = g_new(const EdgeTrace *, c->n_in);
+        c->out = g_new(const EdgeTrace *, c->n_out);
+        c->first_cause = g_new0(guint32, c->n_in + 1);
+        c->first_effect = g_new0(guint32, c->n_out + 1);
+        for (guint i = 0; i < c->n_in; i++) {
+                c->in[i] = &traces->edges[traces->in[traces->first_in[node] + i]];
+                c->first_cause[i + 1] = c->first_cause[i] + c->in[i]->n;
+        }
+        for (guint i = 0; i < c->n_out; i++) {
+                c->out[i] = &traces->edges[traces->first_out[node] + i];
+                c->first_effect[i + 1] = c->first_effect[i] + c->out[i]->n;
+        }
+        c->n_causes = c->first_cause[c->n_in];
+        c->n_effects = c->first_effect[c->n_out];
+        c->supports = g_array_new(FALSE, FALSE, sizeof(Support));
+        c->passages = g_array_new(FALSE, FALSE, sizeof(Passage));
+        c->groups = g_array_new(FALSE, FALSE, sizeof(Group));
+        c->rate = g_new0(double, c->n_out);
+        c->unexplained = g_new0(double, c->n_out);
+        c->duration = (double)MAX(traces->last - traces->first, 1);
+        return c;
+}
+
+void node_causes_free(NodeCauses *c)
+{
+        if (!c)
+                return;
+        g_free(c->in);
+        g_free(c->out);
+        g_free(c->first_cause);
+        g_free(c->first_effect);
+        g_array_unref(c->supports);
+        g_array_unref(c->passages);
+        g_array_unref(c->groups);
+        g_free(c->density);
+        g_free(c->mass);
+        g_free(c->passage_of);
+        g_free(c->rate);
+        g_free(c->unexplained);
+        g_free(c->context_share);
+        g_free(c->context_mass);
+        g_free(c->context_n);
+        g_free(c->slot_sum);
+        g_free(c->slot_next);
+        g_free(c->pairs.first);
+        g_free(c->pairs.slot);
+        g_free(c->pairs.cell);
+        g_free(c->pairs.weight);
+        g_free(c->pairs.claim);
+        g_free(c->pairs.belief);
+        g_free(c);
+}
+
+/* --- passages ----------------------------------------------------------------- */
+
+static void add_cells(NodeCauses *c, guint passage, guint n)
+{
+        guint all = c->n_cells + n;
+
+        c->density = g_renew(double, c->density, all);
+        c->mass = g_renew(double, c->mass, all);
+        c->passage_of = g_renew(guint16, c->passage_of, all);
+        for (guint i = c->n_cells; i < all; i++) {
+                c->density[i] = c->mass[i] = 0;
+                c->passage_of[i] = (guint16)passage;
+        }
+        c->n_cells = all;
+}
+
+static guint cell_of(const Support *s, gint64 delay)
+{
+        guint cell = (guint)((double)(delay - s->from) * s->cells_per_ns);
+
+        return s->first_cell + MIN(cell, CELLS - 1);
+}
+
+/* Ranges of delays around the windows, merged where they overlap. */
+static void add_supports(NodeCauses *c, guint passage, const GArray *windows, const Lags *lags,
+                         const Quanta *quanta)
+{
+        gint64 longest = quanta_delay(quanta, lags->first + (gint64)lags->n);
+        Passage *p = PASSAGE(c, passage);
+
+        p->first_support = c->supports->len;
+        p->first_cell = c->n_cells;
+        for (guint i = 0; i < windows->len; i++) {
+                const DelayWindow *w = &g_array_index(windows, DelayWindow, i);
+                gint64 side = SIDES * (gint64)(w->to - w->from);
+                gint64 from = quanta_delay(quanta, lags->first + (gint64)w->from - side - 1);
+                gint64 to = quanta_delay(quanta, lags->first + (gint64)w->to + side);
+                Support s = { MAX(from, 0), MIN(to, longest), 0, 0 };
+
+                if (c->supports->len > p->first_support) {
+                        Support *before =
+                                &g_array_index(c->supports, Support, c->supports->len - 1);
+
+                        if (s.from <= before->to) {
+                                before->from = MIN(s.from, before->from);
+                                before->to = MAX(s.to, before->to);
+                                continue;
+                        }
+                }
+                g_array_append_val(c->supports, s);
+        }
+        p->n_supports = c->supports->len - p->first_support;
+        p->n_cells = p->n_supports * CELLS;
+        for (guint i = 0; i < p->n_supports; i++) {
+                Support *s = &g_array_index(c->supports, Support, p->first_support + i);
+
+                s->first_cell = p->first_cell + i * CELLS;
+                s->cells_per_ns = CELLS / (double)(s->to - s->from + 1);
+        }
+        add_cells(c, passage, p->n_cells);
+}
+
+/* The density of a passage from the mass of its cells, in groups of neighbours that have
+ * at least so much: what is fine where there is much, and smooth where there is little. */
+static void learn_density(NodeCauses *c, const Passage *p, double group)
+{
+        double all = 0, width, floor_;
+
+        for (guint i = 0; i < p->n_cells; i++)
+                all += c->mass[p->first_cell + i];
+        if (all <= 0)
+                return;
+        group = MAX(group, SMALLEST_GROUP * all);
+        for (guint k = 0; k < p->n_supports; k++) {
+                const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
+                guint from = 0;
+
+                width = 1 / s->cells_per_ns;
+                floor_ = 1e-3 / (width * CELLS);
+                while (from < CELLS) {
+                        double sum = 0, rest = 0;
+                        guint to = from;
+
+                        while (to < CELLS && (sum < group || to == from))
+                                sum += c->mass[s->first_cell + to++];
+                        for (guint i = to; i < CELLS && rest < group; i++)
+                                rest += c->mass[s->first_cell + i];
+                        if (rest < group / 2) /* too little for a group of its own */
+                                for (; to < CELLS; to++)
+                                        sum += c->mass[s->first_cell + to];
+                        for (guint i = from; i < to; i++)
+                                c->density[s->first_cell + i] =
+                                        MAX(sum / (all * width * (to - from)), floor_);
+                        from = to;
+                }
+        }
+}
+
+void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *windows,
+                             const float *correlation, const float *background, const Lags *lags,
+                             const Quanta *quanta)
+{
+        Passage passage = { .in = in, .out = out }, *p;
+        guint index = c->passages->len;
+
+        g_array_append_val(c->passages, passage);
+        add_supports(c, index, windows, lags, quanta);
+        p = PASSAGE(c, index);
+        for (guint i = 0; i < windows->len; i++)
+                p->excess += g_array_index(windows, DelayWindow, i).excess;
+        for (guint k = 0; k < p->n_supports; k++) {
+                const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
+
+                for (guint i = 0; i < CELLS; i++) {
+                        gint64 delay = s->from + (gint64)((i + 0.5) / s->cells_per_ns);
+                        gint64 at = quanta_lag(quanta, delay + quanta->quantum / 2) - lags->first;
+
+                        at = CLAMP(at, 0, (gint64)lags->n - 1);
+                        c->mass[s->first_cell + i] = MAX(correlation[at] - background[at], 0) /
+                                                     s->cells_per_ns / (double)quanta->quantum;
+                }
+        }
+        learn_density(c, p, START_GROUP);
+        p->share = p->explained = p->excess;
+        p->share /= c->in[in]->n;
+}
+
+/* --- candidate pairs ------------------------------------------------------------ */
+
+static void add_pair(Pairs *p, guint32 slot, guint32 cell)
+{
+        if (p->n == p->room) {
+                p->room = MAX(2 * p->room, 4096);
+                p->slot = g_renew(guint32, p->slot, p->room);
+                p->cell = g_renew(guint32, p->cell, p->room);
+                p->weight = g_renew(float, p->weight, p->room);
+                p->claim = g_renew(float, p->claim, p->room);
+                p->belief = g_renew(float, p->belief, p->room);
+        }
+        p->slot[p->n] = slot;
+        p->cell[p->n] = cell;
+        p->claim[p->n++] = 0;
+}
+
+static void find_pairs(NodeCauses *c)
+{
+        Pairs *pairs = &c->pairs;
+        guint32 *cursor = g_new(guint32, c->supports->len);
+
+        pairs->n = 0;
+        pairs->first = g_renew(gsize, pairs->first, c->n_effects + 1);
+        for (guint k = 0; k < c->n_out; k++) {
+                const EdgeTrace *out = c->out[k];
+
+                memset(cursor, 0, c->supports->len * sizeof *cursor);
+                for (guint32 z = 0; z < out->n; z++) {
+                        pairs->first[c->first_effect[k] + z] = pairs->n;
+                        for (guint i = 0; i < c->passages->len; i++) {
+                                const Passage *p = PASSAGE(c, i);
+                                const EdgeTrace *in = c->in[p->in];
+                                guint32 slot = GROUP_OF(c, p->group)->first_slot;
+
+                                if (p->out != k || p->dropped)
+                                        continue;
+                                for (guint s = p->first_support;
+                                     s < p->first_support + p->n_supports; s++) {
+                                        const Support *support =
+                                                &g_array_index(c->supports, Support, s);
+                                        gint64 earliest = out->sent[z] - support->to;
+                                        gint64 latest = out->sent[z] - support->from;
+
+                                        while (cursor[s] < in->n &&
+                                               in->received[cursor[s]] < earliest)
+                                                cursor[s]++;
+                                        for (guint32 a = cursor[s];
+                                             a < in->n && in->received[a] <= latest; a++)
+                                                add_pair(pairs, slot + a,
+                                                         cell_of(support,
+                                                                 out->sent[z] - in->received[a]));
+                                }
+                        }
+                }
+        }
+        pairs->first[c->n_effects] = pairs->n;
+        g_free(cursor);
+}
+
+/* --- expectation: how likely each pair is ----------------------------------------- */
+
+static guint32 cause_of_slot(const NodeCauses *c, guint32 slot, guint group)
+{
+        const Group *g = GROUP_OF(c, group);
+
+        return c->first_cause[g->in] + (slot - g->first_slot);
+}
+
+static void weigh_pairs(NodeCauses *c)
+{
+        for (gsize i = 0; i < c->pairs.n; i++) {
+                guint32 cell = c->pairs.cell[i];
+                guint passage = c->passage_of[cell];
+                const Passage *p = PASSAGE(c, passage);
+                double share = p->share;
+
+                if (c->context) {
+                        guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
+
+                        share = c->context_share[c->context[cause] * c->passages->len + passage];
+                }
+                c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
+        }
+}
+
+/* How often a cause of the context has no effect of the group. */
+static double childless(const NodeCauses *c, guint32 context, guint group)
+{
+        double rest = 1;
+
+        for (guint i = 0; i < c->passages->len; i++)
+                if (PASSAGE(c, i)->group == group && !PASSAGE(c, i)->dropped)
+                        rest -= c->context ? c->context_share[context * c->passages->len + i]
+                                           : PASSAGE(c, i)->share;
+        return MAX(rest, LEAST_CHILDLESS);
+}
+
+static void start_slots(NodeCauses *c, double *sum)
+{
+        for (guint g = 0; g < c->groups->len; g++) {
+                const Group *group = GROUP_OF(c, g);
+                guint32 n = c->in[group->in]->n;
+
+                if (c->context) {
+                        double *rest = g_new(double, c->n_contexts);
+
+                        for (guint i = 0; i < c->n_contexts; i++)
+                                rest[i] = childless(c, i, g);
+                        for (guint32 i = 0; i < n; i++)
+                                sum[group->first_slot + i] =
+                                        rest[c->context[c->first_cause[group->in] + i]];
+                        g_free(rest);
+                } else {
+                        double rest = childless(c, 0, g);
+
+                        for (guint32 i = 0; i < n; i++)
+                                sum[group->first_slot + i] = rest;
+                }
+        }
+}
+
+/* One round of messages between effects and slots of causes. A slot offers itself to an
+ * effect for the pair's weight, divided by what all other effects claim of it and its
+ * chance to have none; an effect claims it for the weight, divided by all other offers and
+ * the rate of effects without a cause. */
+static void sweep(NodeCauses *c, gboolean limited)
+{
+        Pairs *pairs = &c->pairs;
+        double *sum = c->slot_sum, *next = c->slot_next;
+
+        start_slots(c, next);
+        memset(c->unexplained, 0, c->n_out * sizeof *c->unexplained);
+        for (guint k = 0; k < c->n_out; k++)
+                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++) {
+                        gsize first = pairs->first[z], end = pairs->first[z + 1];
+                        double all = c->rate[k];
+
+                        for (gsize i = first; i < end; i++) {
+                                double others = limited ? sum[pairs->slot[i]] - pairs->claim[i] : 1;
+                                double offer = pairs->weight[i] / others;
+
+                                pairs->belief[i] = (float)offer;
+                                all += pairs->belief[i];
+                        }
+                        for (gsize i = first; i < end; i++) {
+                                double offer = pairs->belief[i];
+
+                                pairs->claim[i] = (float)(pairs->weight[i] / (all - offer));
+                                next[pairs->slot[i]] += pairs->claim[i];
+                                pairs->belief[i] = (float)(offer / all);
+                        }
+                        c->unexplained[k] += c->rate[k] / all;
+                }
+        c->slot_sum = next;
+        c->slot_next = sum;
+}
+
+/* --- maximisation ----------------------------------------------------------------- */
+
+static void learn_shares(NodeCauses *c)
+{
+        guint n = c->passages->len;
+
+        memset(c->mass, 0, c->n_cells * sizeof *c->mass);
+        for (gsize i = 0; i < c->pairs.n; i++)
+                c->mass[c->pairs.cell[i]] += c->pairs.belief[i];
+        for (guint i = 0; i < n; i++) {
+                Passage *p = PASSAGE(c, i);
+
+                p->explained = 0;
+                for (guint k = 0; k < p->n_cells; k++)
+                        p->explained += c->mass[p->first_cell + k];
+                p->share = p->explained / c->in[p->in]->n;
+        }
+        for (guint k = 0; k < c->n_out; k++)
+                c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
+        if (!c->context)
+                return;
+        memset(c->context_mass, 0, c->n_contexts * n * sizeof *c->context_mass);
+        for (gsize i = 0; i < c->pairs.n; i++) {
+                guint passage = c->passage_of[c->pairs.cell[i]];
+                guint32 cause = cause_of_slot(c, c->pairs.slot[i], PASSAGE(c, passage)->group);
+
+                c->context_mass[c->context[cause] * n + passage] += c->pairs.belief[i];
+        }
+        for (guint x = 0; x < c->n_contexts; x++)
+                for (guint i = 0; i < n; i++)
+                        c->context_share[x * n + i] =
+                                (c->context_mass[x * n + i] + PRIOR * PASSAGE(c, i)->share) /
+                                (c->context_n[x] + PRIOR);
+}
+
+static void learn_densities(NodeCauses *c)
+{
+        for (guint i = 0; i < c->passages->len; i++)
+                if (!PASSAGE(c, i)->dropped)
+                        learn_density(c, PASSAGE(c, i), GROUP);
+}
+
+static void add_group(NodeCauses *c, guint in)
+{
+        Group g = { in, c->n_slots };
+
+        g_array_append_val(c->groups, g);
+        c->n_slots += c->in[in]->n;
+        c->slot_sum = g_renew(double, c->slot_sum, c->n_slots);
+        c->slot_next = g_renew(double, c->slot_next, c->n_slots);
+}
+
+/* Where most messages of an out-edge have no cause left, causes may have one of them
+ * beside their other effects. */
+static gboolean release(NodeCauses *c)
+{
+        gboolean any = FALSE;
+
+        for (guint k = 0; k < c->n_out; k++) {
+                if (c->unexplained[k] < MAX(UNEXPLAINED * c->out[k]->n, c->least))
+                        continue;
+                for (guint i = 0; i < c->passages->len; i++) {
+                        Passage *p = PASSAGE(c, i);
+                        double kept_out = p->excess - p->explained;
+                        gboolean alone = TRUE;
+
+                        if (p->out != k || kept_out < MAX(c->least, 0.25 * p->excess))
+                                continue;
+                        for (guint o = 0; o < c->passages->len; o++)
+                                alone &= o == i || PASSAGE(c, o)->group != p->group;
+                        if (alone)
+                                continue;
+                        p->group = c->groups->len;
+                        add_group(c, p->in);
+                        p->share = MIN(p->excess / c->in[p->in]->n, 1);
+                        any = TRUE;
+                }
+        }
+        return any;
+}
+
+static void drop_rare(NodeCauses *c)
+{
+        for (guint i = 0; i < c->passages->len; i++)
+                if (PASSAGE(c, i)->explained < c->least / 2)
+                        PASSAGE(c, i)->dropped = TRUE;
+}
+
+static void start_rates(NodeCauses *c)
+{
+        for (guint k = 0; k < c->n_out; k++)
+                c->unexplained[k] = c->out[k]->n;
+        for (guint i = 0; i < c->passages->len; i++)
+                c->unexplained[PASSAGE(c, i)->out] -= PASSAGE(c, i)->excess;
+        for (guint k = 0; k < c->n_out; k++)
+                c->rate[k] = MAX(c->unexplained[k], 0.1 * c->out[k]->n) / c->duration;
+}
+
+static void start(NodeCauses *c)
+{
+        for (guint i = 0; i < c->n_in; i++)
+                add_group(c, i);
+        for (guint i = 0; i < c->passages->len; i++)
+                PASSAGE(c, i)->group = PASSAGE(c, i)->in;
+        start_rates(c);
+        find_pairs(c);
+}
+
+void node_causes_learn(NodeCauses *c)
+{
+        gboolean limited = FALSE;
+
+        if (!c->groups->len)
+                start(c);
+        else {
+                find_pairs(c);
+                limited = TRUE;
+        }
+        start_slots(c, c->slot_sum);
+        for (guint round = 0; round < ROUNDS; round++) {
+                weigh_pairs(c);
+                if (round == FREE_ROUNDS && !limited) {
+                        limited = TRUE;
+                        start_slots(c, c->slot_sum);
+                        for (gsize i = 0; i < c->pairs.n; i++)
+                                c->pairs.claim[i] = 0;
+                }
+                sweep(c, limited);
+                learn_shares(c);
+                learn_densities(c);
+                if (round >= 10 && round % 4 == 2 && round < SETTLE_ROUNDS && !c->context &&
+                    release(c)) {
+                        find_pairs(c);
+                        start_slots(c, c->slot_sum);
+                }
+                if (round == SETTLE_ROUNDS)
+                        drop_rare(c);
+        }
+}
+
+void node_causes_set_contexts(NodeCauses *c, const guint32 *context, guint n)
+{
+        guint n_passages = c->passages->len;
+
+        c->context = context;
+        c->n_contexts = n;
+        c->context_share = g_renew(double, c->context_share, n *n_passages);
+        c->context_mass = g_renew(double, c->context_mass, n *n_passages);
+        c->context_n = g_renew(double, c->context_n, n);
+        memset(c->context_n, 0, n * sizeof *c->context_n);
+        for (guint32 i = 0; i < c->n_causes; i++)
+                c->context_n[context[i]]++;
+        for (guint x = 0; x < n; x++)
+                for (guint i = 0; i < n_passages; i++)
+                        c->context_share[x * n_passages + i] = PASSAGE(c, i)->share;
+}
+
+/* --- attribution -------------------------------------------------------------------- */
+
+void node_causes_attribute(NodeCauses *c, CauseFound found, gpointer data)
+{
+        const Pairs *pairs = &c->pairs;
+        gsize at[LEVELS + 1] = { 0 }, n = 0;
+        gsize *order = g_new(gsize, pairs->n);
+        guint32 *effect_of = g_new(guint32, pairs->n);
+        guint8 *slot_taken = g_new0(guint8, MAX(c->n_slots, 1));
+        guint8 *effect_taken = g_new0(guint8, MAX(c->n_effects, 1));
+
+#define LEVEL(i) (LEVELS - 1 - (guint)MIN(pairs->belief[i] * LEVELS, LEVELS - 1))
+        for (gsize i = 0; i < pairs->n; i++)
+                if (pairs->belief[i] >= LEAST_PROBABILITY) {
+                        at[LEVEL(i) + 1]++;
+                        n++;
+                }
+        for (guint l = 0; l < LEVELS; l++)
+                at[l + 1] += at[l];
+        for (guint32 z = 0; z < c->n_effects; z++)
+                for (gsize i = pairs->first[z]; i < pairs->first[z + 1]; i++)
+                        if (pairs->belief[i] >= LEAST_PROBABILITY) {
+                                effect_of[at[LEVEL(i)]] = z;
+                                order[at[LEVEL(i)]++] = i;
+                        }
+#undef LEVEL
+        for (gsize k = 0; k < n; k++) {
+                gsize i = order[k];
+                guint32 z = effect_of[k], slot = pairs->slot[i];
+                const Passage *p = PASSAGE(c, c->passage_of[pairs->cell[i]]);
+
+                if (slot_taken[slot] || effect_taken[z])
+                        continue;
+                slot_taken[slot] = effect_taken[z] = 1;
+                found(data, p->out, z - c->first_effect[p->out], p->in,
+                      slot - GROUP_OF(c, p->group)->first_slot, pairs->belief[i]);
+        }
+        g_free(order);
+        g_free(effect_of);
+        g_free(slot_taken);
+        g_free(effect_taken);
+}
+
+double node_causes_explained(const NodeCauses *c)
+{
+        double rest = 0;
+
+        if (!c->passages->len)
+                return 0;
+        for (guint k = 0; k < c->n_out; k++)
+                rest += c->unexplained[k];
+        return 1 - rest / MAX(c->n_effects, 1);
+}

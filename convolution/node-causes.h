@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What caused the messages that leave a node: the joint method's part of
+ * FindCausedMessages (paper, Figure 6), for all edges into and out of a node together.
+ *
+ * A message into the node is a *cause*, one out of it an *effect*. A *passage* is an in-edge
+ * with an out-edge whose messages are correlated, and the windows of delay in which they
+ * are. Each effect has one cause at most, or comes of its own; each cause has at most one
+ * effect, or one an out-edge where the node is seen to send several for one. Within
+ * that, a passage has the share of its in-edge's messages that go this way and a density of
+ * their delay, and an out-edge a rate of messages that nothing explains. All these are
+ * learned by expectation maximisation: given them, how likely each pair of cause and effect
+ * is, by the sum-product algorithm for matchings; given that, these.
+ *
+ * So what explains an effect better leaves nothing to explain for others, and derived
+ * correlations (section 5.3.1) fade.
+ */
+#ifndef RAVEL_NODE_CAUSES_H
+#define RAVEL_NODE_CAUSES_H
+
+#include "convolution/delay-window.h"
+#include "convolution/edge-trace.h"
+
+typedef struct NodeCauses NodeCauses;
+
+/* traces is borrowed. least is how many messages a passage needs. */
+NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least);
+void node_causes_free(NodeCauses *causes);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeCauses, node_causes_free)
+
+/* A passage from edges[in] to edges[out], with the windows found in c. */
+void node_causes_add_passage(NodeCauses *causes, guint in, guint out, const GArray *windows,
+                             const float *c, const float *background, const Lags *lags,
+                             const Quanta *quanta);
+
+/* Learns all. */
+void node_causes_learn(NodeCauses *causes);
+
+/* By cause, in-edge after in-edge, in order of received: which context it is in, below n.
+ * Causes in one context go the same ways with the same shares, which are learned a
+ * context. Borrowed. */
+void node_causes_set_contexts(NodeCauses *causes, const guint32 *context, guint n);
+
+/* Calls found for each effect that has a cause: indices in sent of out-edge and in received of
+ * in-edge, and how likely it is. */
+typedef void (*CauseFound)(gpointer data, guint out, guint32 effect, guint in, guint32 cause,
+                           double probability);
+void node_causes_attribute(NodeCauses *causes, CauseFound found, gpointer data);
+
+/* The share of the messages out of the node that its passages explain. */
+double node_causes_explained(const NodeCauses *causes);
+
+#endif
