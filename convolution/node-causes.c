@@ -69,9 +69,14 @@ struct NodeCauses {
         double *unexplained;    /* by out-edge: messages */
         double duration;        /* ns */
         const guint32 *context; /* by cause; NULL: all are in one */
-        guint n_contexts;
-        double *context_share; /* by context and passage */
-        double *context_mass, *context_n;
+        const guint32 *label;   /* by effect */
+        guint n_contexts, n_labels;
+        double *context_share;  /* by context and passage */
+        double *label_share;    /* by context and label */
+        double *label_base;     /* by in-edge and label */
+        double *label_weight;   /* by label: 1 / its share of the out-edge's messages */
+        double *context_mass, *label_mass, *context_n;
+        guint *context_in;      /* by context: in-edge */
         double *slot_sum, *slot_next; /* by slot */
         guint32 n_slots;
         Pairs pairs;
@@ -340,7 +345,8 @@ static guint32 cause_of_slot(const NodeCauses *c, guint32 slot, guint group)
 
 static void weigh_pairs(NodeCauses *c)
 {
-        for (gsize i = 0; i < c->pairs.n; i++) {
+        for (guint32 z = 0; z < c->n_effects; z++)
+        for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
                 guint32 cell = c->pairs.cell[i];
                 guint passage = c->passage_of[cell];
                 const Passage *p = PASSAGE(c, passage);
@@ -349,7 +355,8 @@ static void weigh_pairs(NodeCauses *c)
                 if (c->context) {
                         guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
 
-                        share = c->context_share[c->context[cause] * c->passages->len + passage];
+                        share = c->label_share[c->context[cause] * c->n_labels + c->label[z]] *
+                                c->label_weight[c->label[z]];
                 }
                 c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
         }
@@ -448,17 +455,33 @@ static void learn_shares(NodeCauses *c)
                 c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
         if (!c->context)
                 return;
+        memset(c->label_mass, 0, c->n_contexts * c->n_labels * sizeof *c->label_mass);
         memset(c->context_mass, 0, c->n_contexts * n * sizeof *c->context_mass);
-        for (gsize i = 0; i < c->pairs.n; i++) {
-                guint passage = c->passage_of[c->pairs.cell[i]];
-                guint32 cause = cause_of_slot(c, c->pairs.slot[i], PASSAGE(c, passage)->group);
+        for (guint32 z = 0; z < c->n_effects; z++)
+                for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
+                        guint passage = c->passage_of[c->pairs.cell[i]];
+                        guint32 cause = cause_of_slot(c, c->pairs.slot[i],
+                                                      PASSAGE(c, passage)->group);
+                        guint32 context = c->context[cause];
 
-                c->context_mass[c->context[cause] * n + passage] += c->pairs.belief[i];
-        }
+                        c->context_mass[context * n + passage] += c->pairs.belief[i];
+                        c->label_mass[context * c->n_labels + c->label[z]] += c->pairs.belief[i];
+                }
         for (guint x = 0; x < c->n_contexts; x++)
                 for (guint i = 0; i < n; i++)
                         c->context_share[x * n + i] =
                                 (c->context_mass[x * n + i] + PRIOR * PASSAGE(c, i)->share) /
+                                (c->context_n[x] + PRIOR);
+        memset(c->label_base, 0, c->n_in * c->n_labels * sizeof *c->label_base);
+        for (guint x = 0; x < c->n_contexts; x++)
+                for (guint i = 0; i < c->n_labels; i++)
+                        c->label_base[c->context_in[x] * c->n_labels + i] +=
+                                c->label_mass[x * c->n_labels + i] / c->in[c->context_in[x]]->n;
+        for (guint x = 0; x < c->n_contexts; x++)
+                for (guint i = 0; i < c->n_labels; i++)
+                        c->label_share[x * c->n_labels + i] =
+                                (c->label_mass[x * c->n_labels + i] +
+                                 PRIOR * c->label_base[c->context_in[x] * c->n_labels + i]) /
                                 (c->context_n[x] + PRIOR);
 }
 
@@ -567,21 +590,50 @@ void node_causes_learn(NodeCauses *c)
         }
 }
 
-void node_causes_set_contexts(NodeCauses *c, const guint32 *context, guint n)
+void node_causes_set_contexts(NodeCauses *c, const guint32 *context, guint n, const guint32 *label, guint n_labels)
 {
         guint n_passages = c->passages->len;
 
         c->context = context;
         c->n_contexts = n;
-        c->context_share = g_renew(double, c->context_share, n *n_passages);
-        c->context_mass = g_renew(double, c->context_mass, n *n_passages);
+        c->label = label;
+        c->n_labels = n_labels;
+        c->context_share = g_renew(double, c->context_share, n * n_passages);
+        c->context_mass = g_renew(double, c->context_mass, n * n_passages);
+        c->label_share = g_renew(double, c->label_share, n * n_labels);
+        c->label_mass = g_renew(double, c->label_mass, n * n_labels);
+        c->label_base = g_renew(double, c->label_base, c->n_in * n_labels);
         c->context_n = g_renew(double, c->context_n, n);
+        c->context_in = g_renew(guint, c->context_in, n);
         memset(c->context_n, 0, n * sizeof *c->context_n);
-        for (guint32 i = 0; i < c->n_causes; i++)
-                c->context_n[context[i]]++;
-        for (guint x = 0; x < n; x++)
-                for (guint i = 0; i < n_passages; i++)
-                        c->context_share[x * n_passages + i] = PASSAGE(c, i)->share;
+        memset(c->context_in, 0, n * sizeof *c->context_in);
+        for (guint i = 0; i < c->n_in; i++)
+                for (guint32 a = c->first_cause[i]; a < c->first_cause[i + 1]; a++) {
+                        c->context_n[context[a]]++;
+                        c->context_in[context[a]] = i;
+                }
+        c->label_weight = g_renew(double, c->label_weight, n_labels);
+        memset(c->label_weight, 0, n_labels * sizeof *c->label_weight);
+        for (guint32 z = 0; z < c->n_effects; z++)
+                c->label_weight[label[z]]++;
+        for (guint k = 0; k < c->n_out; k++)
+                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
+                        if (c->label_weight[label[z]] >= 1)
+                                c->label_weight[label[z]] = -c->label_weight[label[z]] / c->out[k]->n;
+        for (guint i = 0; i < n_labels; i++)
+                c->label_weight[i] = -1 / c->label_weight[i];
+        for (guint x = 0; x < n; x++) {
+                memset(&c->label_share[x * n_labels], 0, n_labels * sizeof *c->label_share);
+                for (guint i = 0; i < n_passages; i++) {
+                        const Passage *p = PASSAGE(c, i);
+
+                        c->context_share[x * n_passages + i] = p->share;
+                        if (p->in != c->context_in[x])
+                                continue;
+                        for (guint32 z = c->first_effect[p->out]; z < c->first_effect[p->out + 1]; z++)
+                                c->label_share[x * n_labels + label[z]] += p->share / c->out[p->out]->n;
+                }
+        }
 }
 
 /* --- attribution -------------------------------------------------------------------- */

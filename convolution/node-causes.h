@@ -39,7 +39,7 @@ void node_causes_learn(NodeCauses *causes);
 /* By cause, in-edge after in-edge, in order of received: which context it is in, below n.
  * Causes in one context go the same ways with the same shares, which are learned a
  * context. Borrowed. */
-void node_causes_set_contexts(NodeCauses *causes, const guint32 *context, guint n);
+void node_causes_set_contexts(NodeCauses *causes, const guint32 *context, guint n, const guint32 *label, guint n_labels);
 
 /* Calls found for each effect that has a cause: indices in sent of out-edge and in received of
  * in-edge, and how likely it is. */
