@@ -16,7 +16,7 @@ static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
         START_GROUP = 30, GROUP = 6,       /* or so many messages */
         UNEXPLAINED = 0.5, /* share of an out-edge's messages that ends the cap of causes */
         PRIOR = 5,         /* messages that a context is worth without any */
-        LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
+        PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
 
 /* A range of delays, in ns, and its cells. */
 typedef struct {
@@ -33,6 +33,8 @@ typedef struct {
         double excess;    /* event pairs more than accident */
         double share;     /* of the causes that have an effect this way */
         double explained; /* effects, expected */
+        guint n_groups;
+        double kept;
         gboolean dropped;
 } Passage;
 
@@ -211,7 +213,7 @@ static void add_supports(NodeCauses *c, guint passage, const GArray *windows, co
 
 /* The density of a passage from the mass of its cells, in groups of neighbours that have
  * at least so much: what is fine where there is much, and smooth where there is little. */
-static void learn_density(NodeCauses *c, const Passage *p, double group)
+static void learn_density(NodeCauses *c, Passage *p, double group)
 {
         double all = 0, width, floor_;
 
@@ -220,6 +222,7 @@ static void learn_density(NodeCauses *c, const Passage *p, double group)
         if (all <= 0)
                 return;
         group = MAX(group, SMALLEST_GROUP * all);
+        p->n_groups = 0;
         for (guint k = 0; k < p->n_supports; k++) {
                 const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
                 guint from = 0;
@@ -237,6 +240,7 @@ static void learn_density(NodeCauses *c, const Passage *p, double group)
                         if (rest < group / 2) /* too little for a group of its own */
                                 for (; to < CELLS; to++)
                                         sum += c->mass[s->first_cell + to];
+                        p->n_groups += sum >= group / 2;
                         for (guint i = from; i < to; i++)
                                 c->density[s->first_cell + i] =
                                         MAX(sum / (all * width * (to - from)), floor_);
@@ -449,7 +453,8 @@ static void learn_shares(NodeCauses *c)
                 p->explained = 0;
                 for (guint k = 0; k < p->n_cells; k++)
                         p->explained += c->mass[p->first_cell + k];
-                p->share = p->explained / c->in[p->in]->n;
+                p->share = MAX(p->explained - PENALTY * p->n_groups, 0) / c->in[p->in]->n;
+                p->kept = p->explained > 0 ? p->share * c->in[p->in]->n / p->explained : 0;
         }
         for (guint k = 0; k < c->n_out; k++)
                 c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
@@ -464,13 +469,13 @@ static void learn_shares(NodeCauses *c)
                                                       PASSAGE(c, passage)->group);
                         guint32 context = c->context[cause];
 
-                        c->context_mass[context * n + passage] += c->pairs.belief[i];
-                        c->label_mass[context * c->n_labels + c->label[z]] += c->pairs.belief[i];
+                        c->context_mass[context * n + passage] += c->pairs.belief[i]; 
+                        c->label_mass[context * c->n_labels + c->label[z]] += c->pairs.belief[i] * PASSAGE(c, passage)->kept;
                 }
         for (guint x = 0; x < c->n_contexts; x++)
                 for (guint i = 0; i < n; i++)
                         c->context_share[x * n + i] =
-                                (c->context_mass[x * n + i] + PRIOR * PASSAGE(c, i)->share) /
+                                (c->context_mass[x * n + i] * PASSAGE(c, i)->kept + PRIOR * PASSAGE(c, i)->share) /
                                 (c->context_n[x] + PRIOR);
         memset(c->label_base, 0, c->n_in * c->n_labels * sizeof *c->label_base);
         for (guint x = 0; x < c->n_contexts; x++)
