@@ -5,7 +5,9 @@
  *
  *     c(lag) = sum over all slots t of cause(t) * effect(t + lag)
  *
- * It is computed in one of these ways, which give the same numbers to 1e-5 of the greatest:
+ * It is computed in one of these ways, which give the same numbers to 1e-5 of the greatest,
+ * and exactly the same where they are whole numbers (each is rounded to what single
+ * precision leaves sure):
  *
  *   pairs  adds up the pairs of slots that lie within the lags. Best where messages are
  *          few: 1 to 3 ns a pair.
@@ -47,8 +49,8 @@ void correlator_run(Correlator *correlator, const EdgeSignal *cause, const EdgeS
 /* To be called before a signal that was correlated is freed. */
 void correlator_forget(Correlator *correlator, const EdgeSignal *signal);
 
-/* What auto would take for these two: CORRELATE_PAIRS or CORRELATE_FFT. Linear in their
- * slots. */
+/* What auto takes for these two, which are not empty: CORRELATE_PAIRS or CORRELATE_FFT. It
+ * looks at a sample of the slots, and at how often the signals are used. */
 CorrelateBy correlator_choose(const Correlator *correlator, const EdgeSignal *cause,
                               const EdgeSignal *effect);
 

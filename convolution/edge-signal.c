@@ -23,6 +23,7 @@ EdgeSignal *edge_signal_new(const gint64 *times, gsize n, const Quanta *q, Signa
         EdgeSignal *s = g_new0(EdgeSignal, 1);
         gsize i = 0;
 
+        s->uses = 1;
         s->slot = g_new(gint64, n);
         s->value = g_new(float, n);
         while (i < n) {

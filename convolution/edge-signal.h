@@ -30,6 +30,8 @@ typedef struct {
         gsize n;      /* slots that have a message */
         gint64 *slot; /* n of them, rising */
         float *value; /* n of them, above 0 */
+        guint uses;   /* how many correlations it will be part of, about; for the caller to
+                         set, at first 1: the more, the more it pays to transform it */
 } EdgeSignal;
 
 /* The signal of the messages at n times, which are in order. Linear. */

@@ -226,6 +226,41 @@ void histogram_merge(Histogram *into, const Histogram *from)
         into->square = add_squares(into->square, from->square);
 }
 
+/* x * n / d, to the nearest. */
+static gint128 scale_sum(gint128 x, guint64 n, guint64 d)
+{
+        gint128 whole = x / d * n, rest = x % d * n;
+
+        return whole + (rest + (rest < 0 ? -(gint128)(d / 2) : (gint128)(d / 2))) / d;
+}
+
+void histogram_scale(Histogram *into, const Histogram *from, guint64 n)
+{
+        guint64 seen = 0, done = 0;
+        Histogram temporary;
+        const Histogram *in;
+
+        g_assert(into->count == 0);
+        if (from->count == 0 || n == 0)
+                return;
+        in = without_list(from, &temporary);
+        /* What is counted up to a bin is rounded, not the bin, or the sum would not be n. */
+        for (guint32 i = 0; i < in->n_bins; i++) {
+                guint64 count;
+
+                seen += in->bins ? in->bins[i] : in->count;
+                count = (guint64)scale_sum(seen, n, in->count) - done;
+                if (count > 0)
+                        count_in_bin(into, in->first + i, count);
+                done += count;
+        }
+        g_free(temporary.bins);
+        into->min = from->min;
+        into->max = from->max;
+        into->sum = scale_sum(from->sum, n, from->count);
+        into->square = scale_sum(from->square, n, from->count);
+}
+
 gint64 histogram_mean(const Histogram *h)
 {
         if (h->count == 0)

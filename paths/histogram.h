@@ -45,6 +45,9 @@ void histogram_add_zeros(Histogram *h, guint64 n); /* n delays of 0 */
  * third of what they cost one by one. */
 void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride);
 void histogram_merge(Histogram *into, const Histogram *from);
+/* The same shape, mean and extremes, of n values: into, which is empty, becomes from as it
+ * would be if its values came up n / count times as often. */
+void histogram_scale(Histogram *into, const Histogram *from, guint64 n);
 
 /* All 0 for an empty histogram. Mean rounds half away from zero. */
 gint64 histogram_mean(const Histogram *h);

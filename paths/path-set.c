@@ -59,6 +59,7 @@ struct PathSet {
         PathSink sink;
         gpointer sink_data;
         PathSetSummary *summary;
+        PathGraph *graph; /* NULL where the patterns are not linear */
 
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         guint64 n_instances;
@@ -129,10 +130,24 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         return set;
 }
 
+PathSet *path_set_new_linear(const NodeTable *nodes, PathGraph *graph)
+{
+        PathSet *set = path_set_new(nodes, SIBLINGS_STRICT);
+
+        set->graph = graph;
+        return set;
+}
+
+const PathGraph *path_set_graph(const PathSet *set)
+{
+        return set->graph;
+}
+
 void path_set_free(PathSet *set)
 {
         if (!set)
                 return;
+        path_graph_free(set->graph);
         g_ptr_array_free(set->patterns, TRUE);
         g_array_free(set->variants, TRUE);
         g_free(set->words);
@@ -204,21 +219,31 @@ static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guin
         return entry;
 }
 
+/* NOTHING where there is none of this signature. */
+static guint32 lookup_pattern(const PathSet *set, const char *signature, guint64 id)
+{
+        const HashTable *t = &set->by_id;
+
+        for (gsize at = id & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
+                guint32 found = t->places[at].index;
+                const PatternEntry *entry = g_ptr_array_index(set->patterns, found);
+                if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature))
+                        return found;
+        }
+        return NOTHING;
+}
+
 /* Finds the pattern of an instance by its signature, or makes it. */
 static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guint32 *slot)
 {
         char *signature =
                 path_shape_signature(set->nodes, client_of(set, calls), calls, n, set->order, slot);
         guint64 id = path_signature_id(signature);
-        const HashTable *t = &set->by_id;
+        guint32 found = lookup_pattern(set, signature, id);
 
-        for (gsize at = id & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
-                guint32 found = t->places[at].index;
-                const PatternEntry *entry = g_ptr_array_index(set->patterns, found);
-                if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature)) {
-                        g_free(signature);
-                        return found;
-                }
+        if (found != NOTHING) {
+                g_free(signature);
+                return found;
         }
         guint32 made = path_set_size(set);
         pattern_new(set, calls, n, slot, signature, id);
@@ -342,6 +367,85 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 return TRUE;
         return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
 }
+
+/* --- linear patterns ------------------------------------------------------- */
+
+static char *linear_signature(const NodeTable *nodes, NodeId client, const PathHop *hops, guint32 n)
+{
+        GString *text = g_string_new(node_table_written(nodes, client));
+
+        for (guint32 i = 0; i < n; i++)
+                g_string_append_printf(text, ">%s", node_table_written(nodes, hops[i].node));
+        return g_string_free(text, FALSE);
+}
+
+static PatternEntry *linear_pattern(PathSet *set, NodeId client, const PathHop *hops, guint32 n)
+{
+        g_autofree char *signature = linear_signature(set->nodes, client, hops, n);
+        guint64 id = path_signature_id(signature);
+        guint32 found = lookup_pattern(set, signature, id);
+        PatternEntry *entry;
+
+        if (found != NOTHING)
+                return g_ptr_array_index(set->patterns, found);
+        entry = g_new0(PatternEntry, 1);
+        entry->pattern = (PathPattern){ .signature = g_steal_pointer(&signature),
+                                        .id = id,
+                                        .client = client,
+                                        .n_nodes = n,
+                                        .nodes = g_new0(PatternNode, n) };
+        for (guint32 i = 0; i < n; i++) {
+                PatternNode *node = &entry->pattern.nodes[i];
+
+                node->node = hops[i].node;
+                node->parent = i == 0 ? NO_PARENT : i - 1;
+                node->depth = i;
+        }
+        table_put(&set->by_id, id, path_set_size(set));
+        g_ptr_array_add(set->patterns, entry);
+        return entry;
+}
+
+/* Adds to a distribution what another one is like, count times; zeros if it is empty. */
+static void add_scaled(Histogram *into, const Histogram *from, guint64 count)
+{
+        Histogram scaled = HISTOGRAM_INIT;
+
+        if (from->count == 0) {
+                histogram_add_zeros(into, count);
+                return;
+        }
+        histogram_scale(&scaled, from, count);
+        histogram_merge(into, &scaled);
+        histogram_clear(&scaled);
+}
+
+void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
+                         double probability)
+{
+        PatternEntry *entry = linear_pattern(set, client, hops, n);
+        const Histogram none = HISTOGRAM_INIT;
+
+        g_assert(set->graph && n >= 1 && count >= 1);
+        for (guint32 i = 0; i < n; i++) {
+                PatternNode *node = &entry->pattern.nodes[i];
+
+                add_scaled(&node->latency, &hops[i].latency, count);
+                add_scaled(&node->network, &hops[i].network, count);
+                add_scaled(&node->own, &hops[i].stay, count);
+                add_scaled(&node->call_delay, i == 0 ? &none : &hops[i - 1].stay, count);
+        }
+        for (guint32 i = 0; i < n; i++) {
+                histogram_clear(&hops[i].latency);
+                histogram_clear(&hops[i].network);
+                histogram_clear(&hops[i].stay);
+        }
+        entry->pattern.count += count;
+        entry->probability_sum += probability * (double)count;
+        set->n_instances += count;
+}
+
+/* --- what is in a set ------------------------------------------------------- */
 
 guint64 path_set_instances(const PathSet *set)
 {

@@ -11,6 +11,7 @@
 #define RAVEL_PATH_SET_H
 
 #include "paths/histogram.h"
+#include "paths/path-graph.h"
 #include "tracefmt/message.h"
 
 #define NO_PARENT ((guint32)-1)
@@ -50,10 +51,12 @@ typedef struct {
 } PatternNode;
 
 typedef struct {
-        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names */
+        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
+                               client>A>B>A>C */
         guint64 id;         /* hash of the signature (docs/paths.md); 16 hex digits in outputs */
         NodeId client;      /* who called the root */
-        guint64 count;      /* path instances; nodes[0].latency is their total latency */
+        guint64 count;      /* path instances, or messages at the end of a linear path;
+                               nodes[0].latency is their total latency */
         double probability; /* mean over the instances of the product of their calls' */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
@@ -96,6 +99,34 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
 /* Adds one instance of n >= 1 calls: pre-order, siblings in call order. Linear in
  * n once its shape is known. */
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
+
+/* --- linear patterns ------------------------------------------------------- *
+ *
+ * Convolution finds no instances, but how many messages took a path of nodes, and by what
+ * delays. Its patterns are *linear*: client>A>B>A>C, each node's only child being the
+ * next one. A set has either kind. */
+
+/* One step of a linear path. The distributions are of any number of messages that stand
+ * for all; all of a path of the same number. */
+typedef struct {
+        NodeId node;
+        Histogram latency; /* from the sending of the message to node until the path ends */
+        Histogram network; /* until it is at node */
+        Histogram stay;    /* from then until node sends the next; empty for the last */
+} PathHop;
+
+/* The set of linear patterns that belongs to a graph, which it takes. */
+PathSet *path_set_new_linear(const NodeTable *nodes, PathGraph *graph);
+
+/* NULL where the set is of instances. */
+const PathGraph *path_set_graph(const PathSet *set);
+
+/* Adds count messages (1 or more) that went the way of the n >= 1 hops and no further; to
+ * the pattern if it is there already. Hop i's latency is the path's time from then on,
+ * the network and the stay add up to it; distributions are scaled to count. probability:
+ * that all of it is right. The hops are emptied. */
+void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
+                         double probability);
 
 /* The pattern that the last instance was added to. */
 guint32 path_set_latest(const PathSet *set);
