@@ -4,24 +4,21 @@
 #include <math.h>
 
 enum {
-        CELLS = 128,        /* of a support */
-        ROUNDS = 36,        /* of learning */
+        LEAST_CELLS = 128, MOST_CELLS = 4096,
         FREE_ROUNDS = 4,    /* in which a cause may have any number of effects */
-        SETTLE_ROUNDS = 26, /* after which passages too rare are dropped */
         SIDES = 3,          /* widths of a window on either side that its support has */
         LEVELS = 1024,      /* of probability that attributions are sorted by */
 };
 
 static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
         START_GROUP = 30, GROUP = 6,       /* or so many messages */
-        UNEXPLAINED = 0.5, /* share of an out-edge's messages that ends the cap of causes */
         PRIOR = 5,         /* messages that a context is worth without any */
         PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
 
 /* A range of delays, in ns, and its cells. */
 typedef struct {
         gint64 from, to; /* to is in it */
-        guint first_cell;
+        guint first_cell, n_cells;
         double cells_per_ns;
 } Support;
 
@@ -35,6 +32,7 @@ typedef struct {
         double explained; /* effects, expected */
         guint n_groups;
         double kept;
+        double share_of_way;
         gboolean dropped;
 } Passage;
 
@@ -73,6 +71,7 @@ struct NodeCauses {
         const guint32 *context; /* by cause; NULL: all are in one */
         const guint32 *label;   /* by effect */
         guint n_contexts, n_labels;
+        gboolean learned;
         double *context_share;  /* by context and passage */
         double *label_share;    /* by context and label */
         double *label_base;     /* by in-edge and label */
@@ -86,6 +85,16 @@ struct NodeCauses {
 
 #define PASSAGE(c, i)  (&g_array_index((c)->passages, Passage, i))
 #define GROUP_OF(c, i) (&g_array_index((c)->groups, Group, i))
+
+static void add_group(NodeCauses *c, guint in)
+{
+        Group g = { in, c->n_slots };
+
+        g_array_append_val(c->groups, g);
+        c->n_slots += c->in[in]->n;
+        c->slot_sum = g_renew(double, c->slot_sum, c->n_slots);
+        c->slot_next = g_renew(double, c->slot_next, c->n_slots);
+}
 
 NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
 {
@@ -116,6 +125,8 @@ NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
         c->rate = g_new0(double, c->n_out);
         c->unexplained = g_new0(double, c->n_out);
         c->duration = (double)MAX(traces->last - traces->first, 1);
+        for (guint i = 0; i < c->n_in; i++)
+                add_group(c, i);
         return c;
 }
 
@@ -169,7 +180,7 @@ static guint cell_of(const Support *s, gint64 delay)
 {
         guint cell = (guint)((double)(delay - s->from) * s->cells_per_ns);
 
-        return s->first_cell + MIN(cell, CELLS - 1);
+        return s->first_cell + MIN(cell, s->n_cells - 1);
 }
 
 /* Ranges of delays around the windows, merged where they overlap. */
@@ -186,7 +197,7 @@ static void add_supports(NodeCauses *c, guint passage, const GArray *windows, co
                 gint64 side = SIDES * (gint64)(w->to - w->from);
                 gint64 from = quanta_delay(quanta, lags->first + (gint64)w->from - side - 1);
                 gint64 to = quanta_delay(quanta, lags->first + (gint64)w->to + side);
-                Support s = { MAX(from, 0), MIN(to, longest), 0, 0 };
+                Support s = { MAX(from, 0), MIN(to, longest), 0, 0, 0 };
 
                 if (c->supports->len > p->first_support) {
                         Support *before =
@@ -201,12 +212,13 @@ static void add_supports(NodeCauses *c, guint passage, const GArray *windows, co
                 g_array_append_val(c->supports, s);
         }
         p->n_supports = c->supports->len - p->first_support;
-        p->n_cells = p->n_supports * CELLS;
         for (guint i = 0; i < p->n_supports; i++) {
                 Support *s = &g_array_index(c->supports, Support, p->first_support + i);
 
-                s->first_cell = p->first_cell + i * CELLS;
-                s->cells_per_ns = CELLS / (double)(s->to - s->from + 1);
+                s->first_cell = p->first_cell + p->n_cells;
+                s->n_cells = (guint)CLAMP((s->to - s->from) / quanta->quantum, LEAST_CELLS, MOST_CELLS);
+                s->cells_per_ns = s->n_cells / (double)(s->to - s->from + 1);
+                p->n_cells += s->n_cells;
         }
         add_cells(c, passage, p->n_cells);
 }
@@ -228,17 +240,17 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
                 guint from = 0;
 
                 width = 1 / s->cells_per_ns;
-                floor_ = 1e-3 / (width * CELLS);
-                while (from < CELLS) {
+                floor_ = 1e-3 / (width * s->n_cells);
+                while (from < s->n_cells) {
                         double sum = 0, rest = 0;
                         guint to = from;
 
-                        while (to < CELLS && (sum < group || to == from))
+                        while (to < s->n_cells && (sum < group || to == from))
                                 sum += c->mass[s->first_cell + to++];
-                        for (guint i = to; i < CELLS && rest < group; i++)
+                        for (guint i = to; i < s->n_cells && rest < group; i++)
                                 rest += c->mass[s->first_cell + i];
                         if (rest < group / 2) /* too little for a group of its own */
-                                for (; to < CELLS; to++)
+                                for (; to < s->n_cells; to++)
                                         sum += c->mass[s->first_cell + to];
                         p->n_groups += sum >= group / 2;
                         for (guint i = from; i < to; i++)
@@ -251,11 +263,15 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
 
 void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *windows,
                              const float *correlation, const float *background, const Lags *lags,
-                             const Quanta *quanta)
+                             const Quanta *quanta, gboolean beside)
 {
-        Passage passage = { .in = in, .out = out }, *p;
+        Passage passage = { .in = in, .out = out, .group = in, .share_of_way = 1 }, *p;
         guint index = c->passages->len;
 
+        if (beside) {
+                passage.group = c->groups->len;
+                add_group(c, in);
+        }
         g_array_append_val(c->passages, passage);
         add_supports(c, index, windows, lags, quanta);
         p = PASSAGE(c, index);
@@ -264,7 +280,7 @@ void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *w
         for (guint k = 0; k < p->n_supports; k++) {
                 const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
 
-                for (guint i = 0; i < CELLS; i++) {
+                for (guint i = 0; i < s->n_cells; i++) {
                         gint64 delay = s->from + (gint64)((i + 0.5) / s->cells_per_ns);
                         gint64 at = quanta_lag(quanta, delay + quanta->quantum / 2) - lags->first;
 
@@ -360,7 +376,7 @@ static void weigh_pairs(NodeCauses *c)
                         guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
 
                         share = c->label_share[c->context[cause] * c->n_labels + c->label[z]] *
-                                c->label_weight[c->label[z]];
+                                c->label_weight[c->label[z]] * p->share_of_way;
                 }
                 c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
         }
@@ -456,6 +472,15 @@ static void learn_shares(NodeCauses *c)
                 p->share = MAX(p->explained - PENALTY * p->n_groups, 0) / c->in[p->in]->n;
                 p->kept = p->explained > 0 ? p->share * c->in[p->in]->n / p->explained : 0;
         }
+        for (guint i = 0; i < n; i++) {
+                double way = 0;
+
+                for (guint o = 0; o < n; o++)
+                        if (PASSAGE(c, o)->in == PASSAGE(c, i)->in &&
+                            PASSAGE(c, o)->out == PASSAGE(c, i)->out)
+                                way += PASSAGE(c, o)->share;
+                PASSAGE(c, i)->share_of_way = way > 0 ? PASSAGE(c, i)->share / way : 0;
+        }
         for (guint k = 0; k < c->n_out; k++)
                 c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
         if (!c->context)
@@ -497,45 +522,6 @@ static void learn_densities(NodeCauses *c)
                         learn_density(c, PASSAGE(c, i), GROUP);
 }
 
-static void add_group(NodeCauses *c, guint in)
-{
-        Group g = { in, c->n_slots };
-
-        g_array_append_val(c->groups, g);
-        c->n_slots += c->in[in]->n;
-        c->slot_sum = g_renew(double, c->slot_sum, c->n_slots);
-        c->slot_next = g_renew(double, c->slot_next, c->n_slots);
-}
-
-/* Where most messages of an out-edge have no cause left, causes may have one of them
- * beside their other effects. */
-static gboolean release(NodeCauses *c)
-{
-        gboolean any = FALSE;
-
-        for (guint k = 0; k < c->n_out; k++) {
-                if (c->unexplained[k] < MAX(UNEXPLAINED * c->out[k]->n, c->least))
-                        continue;
-                for (guint i = 0; i < c->passages->len; i++) {
-                        Passage *p = PASSAGE(c, i);
-                        double kept_out = p->excess - p->explained;
-                        gboolean alone = TRUE;
-
-                        if (p->out != k || kept_out < MAX(c->least, 0.25 * p->excess))
-                                continue;
-                        for (guint o = 0; o < c->passages->len; o++)
-                                alone &= o == i || PASSAGE(c, o)->group != p->group;
-                        if (alone)
-                                continue;
-                        p->group = c->groups->len;
-                        add_group(c, p->in);
-                        p->share = MIN(p->excess / c->in[p->in]->n, 1);
-                        any = TRUE;
-                }
-        }
-        return any;
-}
-
 static void drop_rare(NodeCauses *c)
 {
         for (guint i = 0; i < c->passages->len; i++)
@@ -553,28 +539,16 @@ static void start_rates(NodeCauses *c)
                 c->rate[k] = MAX(c->unexplained[k], 0.1 * c->out[k]->n) / c->duration;
 }
 
-static void start(NodeCauses *c)
+void node_causes_learn(NodeCauses *c, guint rounds)
 {
-        for (guint i = 0; i < c->n_in; i++)
-                add_group(c, i);
-        for (guint i = 0; i < c->passages->len; i++)
-                PASSAGE(c, i)->group = PASSAGE(c, i)->in;
-        start_rates(c);
+        gboolean limited = c->learned;
+
+        if (!c->learned)
+                start_rates(c);
+        c->learned = TRUE;
         find_pairs(c);
-}
-
-void node_causes_learn(NodeCauses *c)
-{
-        gboolean limited = FALSE;
-
-        if (!c->groups->len)
-                start(c);
-        else {
-                find_pairs(c);
-                limited = TRUE;
-        }
         start_slots(c, c->slot_sum);
-        for (guint round = 0; round < ROUNDS; round++) {
+        for (guint round = 0; round < rounds; round++) {
                 weigh_pairs(c);
                 if (round == FREE_ROUNDS && !limited) {
                         limited = TRUE;
@@ -585,14 +559,42 @@ void node_causes_learn(NodeCauses *c)
                 sweep(c, limited);
                 learn_shares(c);
                 learn_densities(c);
-                if (round >= 10 && round % 4 == 2 && round < SETTLE_ROUNDS && !c->context &&
-                    release(c)) {
-                        find_pairs(c);
-                        start_slots(c, c->slot_sum);
-                }
-                if (round == SETTLE_ROUNDS)
-                        drop_rare(c);
         }
+        drop_rare(c);
+}
+
+/* --- what is left ----------------------------------------------------------------- */
+
+void node_causes_unexplained(const NodeCauses *c, guint out, GArray *times)
+{
+        g_array_set_size(times, 0);
+        for (guint32 i = 0; i < c->out[out]->n; i++) {
+                guint32 z = c->first_effect[out] + i;
+                double explained = 0;
+
+                for (gsize k = c->pairs.first[z]; k < c->pairs.first[z + 1]; k++)
+                        explained += c->pairs.belief[k];
+                if (explained < 0.5)
+                        g_array_append_val(times, c->out[out]->sent[i]);
+        }
+}
+
+void node_causes_childless(const NodeCauses *c, guint in, GArray *times)
+{
+        float *effects = g_new0(float, c->in[in]->n);
+
+        for (gsize k = 0; k < c->pairs.n; k++) {
+                const Group *g = GROUP_OF(c, in);
+                guint32 slot = c->pairs.slot[k];
+
+                if (slot >= g->first_slot && slot < g->first_slot + c->in[in]->n)
+                        effects[slot - g->first_slot] += c->pairs.belief[k];
+        }
+        g_array_set_size(times, 0);
+        for (guint32 i = 0; i < c->in[in]->n; i++)
+                if (effects[i] < 0.5f)
+                        g_array_append_val(times, c->in[in]->received[i]);
+        g_free(effects);
 }
 
 void node_causes_set_contexts(NodeCauses *c, const guint32 *context, guint n, const guint32 *label, guint n_labels)

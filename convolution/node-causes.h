@@ -31,10 +31,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeCauses, node_causes_free)
 /* A passage from edges[in] to edges[out], with the windows found in c. */
 void node_causes_add_passage(NodeCauses *causes, guint in, guint out, const GArray *windows,
                              const float *c, const float *background, const Lags *lags,
-                             const Quanta *quanta);
+                             const Quanta *quanta, gboolean beside);
 
 /* Learns all. */
-void node_causes_learn(NodeCauses *causes);
+void node_causes_learn(NodeCauses *causes, guint rounds);
+void node_causes_unexplained(const NodeCauses *causes, guint out, GArray *times);
+void node_causes_childless(const NodeCauses *causes, guint in, GArray *times);
 
 /* By cause, in-edge after in-edge, in order of received: which context it is in, below n.
  * Causes in one context go the same ways with the same shares, which are learned a
