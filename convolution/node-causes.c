@@ -574,7 +574,7 @@ void node_causes_unexplained(const NodeCauses *c, guint out, GArray *times)
 
                 for (gsize k = c->pairs.first[z]; k < c->pairs.first[z + 1]; k++)
                         explained += c->pairs.belief[k];
-                if (explained < 0.5)
+                if (explained < 0.7)
                         g_array_append_val(times, c->out[out]->sent[i]);
         }
 }
