@@ -164,33 +164,44 @@ static const RawEdge *reverse_of(const EdgeTraceLoader *l, const RawEdge *e)
         return i == NO_EDGE ? NULL : raw_edge(l, i);
 }
 
-/* Whether from called to: by what the messages say they are, else because it sent the
- * first of those between the two. */
+/* Whether messages say that from called to. */
 static gboolean is_call_edge(const RawEdge *e, const RawEdge *reverse)
 {
-        return e->kinds[CALL_SENT >> 1] > 0 || (reverse && reverse->kinds[RET_SENT >> 1] > 0) ||
-               (e->kinds[MSG_SENT >> 1] > 0 &&
-                (!reverse || reverse->kinds[MSG_SENT >> 1] == 0 || e < reverse));
+        return e->kinds[CALL_SENT >> 1] > 0 || (reverse && reverse->kinds[RET_SENT >> 1] > 0);
+}
+
+/* Whether the first one-way message between from and to went this way. */
+static gboolean is_first_edge(const RawEdge *e, const RawEdge *reverse)
+{
+        return e->kinds[MSG_SENT >> 1] > 0 &&
+               (!reverse || reverse->kinds[MSG_SENT >> 1] == 0 || e < reverse);
 }
 
 static NodeId *find_fold(EdgeTraceLoader *l, gboolean fold, EdgeTraces *traces)
 {
-        g_autofree FoldEdge *calls = g_new(FoldEdge, l->edges->len);
-        guint n_calls = 0;
+        g_autofree FoldEdge *edges = g_new(FoldEdge, l->edges->len);
+        guint n = 0;
         NodeId *map;
 
         for (guint i = 0; i < l->edges->len; i++) {
-                const RawEdge *e = raw_edge(l, i);
+                const RawEdge *e = raw_edge(l, i), *reverse = reverse_of(l, e);
 
-                if (is_call_edge(e, reverse_of(l, e)))
-                        calls[n_calls++] = (FoldEdge){ e->from, e->to };
+                if (is_call_edge(e, reverse) || is_first_edge(e, reverse))
+                        edges[n++] = (FoldEdge){ e->from, e->to };
         }
-        map = fold ? fold_clients(l->nodes, calls, n_calls, &traces->folded)
-                   : fold_nothing(l->nodes);
+        map = fold ? fold_clients(l->nodes, edges, n, &traces->folded) : fold_nothing(l->nodes);
         traces->n_nodes = node_table_size(l->nodes);
         traces->called = g_new0(gboolean, traces->n_nodes);
-        for (guint i = 0; i < n_calls; i++)
-                traces->called[map[calls[i].callee]] = TRUE;
+        traces->calls = g_new0(gboolean, traces->n_nodes);
+        traces->spoken_to = g_new0(gboolean, traces->n_nodes);
+        for (guint i = 0; i < l->edges->len; i++) {
+                const RawEdge *e = raw_edge(l, i), *reverse = reverse_of(l, e);
+
+                if (is_call_edge(e, reverse))
+                        traces->called[map[e->to]] = traces->calls[map[e->from]] = TRUE;
+                if (is_first_edge(e, reverse))
+                        traces->spoken_to[map[e->to]] = TRUE;
+        }
         return map;
 }
 
@@ -462,6 +473,8 @@ void edge_traces_free(EdgeTraces *t)
         g_free(t->first_in);
         g_free(t->in);
         g_free(t->called);
+        g_free(t->calls);
+        g_free(t->spoken_to);
         g_free(t);
 }
 

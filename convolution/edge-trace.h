@@ -42,15 +42,18 @@ typedef struct {
         guint n_nodes;
         EdgeTrace *edges;
         guint n_edges;
-        guint *first_out;   /* n_nodes + 1 of them */
-        guint *in;          /* n_edges of them */
-        guint *first_in;    /* n_nodes + 1 of them */
-        gboolean *called;   /* by node: it was called, or was sent the first message */
-        gint64 first, last; /* the first and the last stamp; NO_TIME where there is no message */
-        guint64 messages;   /* on all edges */
-        guint64 unmatched;  /* observations left out because the other end, which has
-                               others or more of them, stands for the message */
-        guint folded;       /* how many clients are one node */
+        guint *first_out;    /* n_nodes + 1 of them */
+        guint *in;           /* n_edges of them */
+        guint *first_in;     /* n_nodes + 1 of them */
+        gboolean *called;    /* by node: some message is a call to it or a return from it */
+        gboolean *calls;     /* by node: some message is a call from it or a return to it */
+        gboolean *spoken_to; /* by node: some other node sent it the first of the one-way
+                                messages between them */
+        gint64 first, last;  /* the first and the last stamp; NO_TIME where there is no message */
+        guint64 messages;    /* on all edges */
+        guint64 unmatched;   /* observations left out because the other end, which has
+                                others or more of them, stands for the message */
+        guint folded;        /* how many clients are one node */
 } EdgeTraces;
 
 /* nodes is borrowed and must outlive what comes of it. */

@@ -4,15 +4,16 @@
 #include <math.h>
 
 enum {
-        LEAST_CELLS = 128, MOST_CELLS = 4096,
-        FREE_ROUNDS = 4,    /* in which a cause may have any number of effects */
-        SIDES = 3,          /* widths of a window on either side that its support has */
-        LEVELS = 1024,      /* of probability that attributions are sorted by */
+        LEAST_CELLS = 128,
+        MOST_CELLS = 4096,
+        FREE_ROUNDS = 4, /* in which a cause may have any number of effects */
+        SIDES = 3,       /* widths of a window on either side that its support has */
+        LEVELS = 1024,   /* of probability that attributions are sorted by */
 };
 
 static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
         START_GROUP = 30, GROUP = 6,       /* or so many messages */
-        PRIOR = 5,         /* messages that a context is worth without any */
+        PRIOR = 5,                         /* messages that a context is worth without any */
         PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
 
 /* A range of delays, in ns, and its cells. */
@@ -68,16 +69,17 @@ struct NodeCauses {
         double *rate;           /* by out-edge: unexplained messages, 1/ns */
         double *unexplained;    /* by out-edge: messages */
         double duration;        /* ns */
-        const guint32 *context; /* by cause; NULL: all are in one */
-        const guint32 *label;   /* by effect */
-        guint n_contexts, n_labels;
+        /* What is known of pasts and futures; none before node_causes_set_history(). */
+        const guint32 *past, *future; /* by cause, by effect */
+        guint n_pasts, n_futures;
+        guint *past_in;        /* by past: in-edge */
+        double *past_n;        /* by past: causes */
+        double *past_share;    /* by past and passage: of the causes */
+        double *future_share;  /* by past and future: of the causes */
+        double *future_base;   /* by in-edge and future: of all causes */
+        double *future_weight; /* by future: 1 / its share of the out-edge's messages */
+        double *past_mass, *future_mass;
         gboolean learned;
-        double *context_share;  /* by context and passage */
-        double *label_share;    /* by context and label */
-        double *label_base;     /* by in-edge and label */
-        double *label_weight;   /* by label: 1 / its share of the out-edge's messages */
-        double *context_mass, *label_mass, *context_n;
-        guint *context_in;      /* by context: in-edge */
         double *slot_sum, *slot_next; /* by slot */
         guint32 n_slots;
         Pairs pairs;
@@ -146,9 +148,14 @@ void node_causes_free(NodeCauses *c)
         g_free(c->passage_of);
         g_free(c->rate);
         g_free(c->unexplained);
-        g_free(c->context_share);
-        g_free(c->context_mass);
-        g_free(c->context_n);
+        g_free(c->past_in);
+        g_free(c->past_n);
+        g_free(c->past_share);
+        g_free(c->past_mass);
+        g_free(c->future_share);
+        g_free(c->future_mass);
+        g_free(c->future_base);
+        g_free(c->future_weight);
         g_free(c->slot_sum);
         g_free(c->slot_next);
         g_free(c->pairs.first);
@@ -216,7 +223,8 @@ static void add_supports(NodeCauses *c, guint passage, const GArray *windows, co
                 Support *s = &g_array_index(c->supports, Support, p->first_support + i);
 
                 s->first_cell = p->first_cell + p->n_cells;
-                s->n_cells = (guint)CLAMP((s->to - s->from) / quanta->quantum, LEAST_CELLS, MOST_CELLS);
+                s->n_cells =
+                        (guint)CLAMP((s->to - s->from) / quanta->quantum, LEAST_CELLS, MOST_CELLS);
                 s->cells_per_ns = s->n_cells / (double)(s->to - s->from + 1);
                 p->n_cells += s->n_cells;
         }
@@ -366,31 +374,32 @@ static guint32 cause_of_slot(const NodeCauses *c, guint32 slot, guint group)
 static void weigh_pairs(NodeCauses *c)
 {
         for (guint32 z = 0; z < c->n_effects; z++)
-        for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
-                guint32 cell = c->pairs.cell[i];
-                guint passage = c->passage_of[cell];
-                const Passage *p = PASSAGE(c, passage);
-                double share = p->share;
+                for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
+                        guint32 cell = c->pairs.cell[i];
+                        guint passage = c->passage_of[cell];
+                        const Passage *p = PASSAGE(c, passage);
+                        double share = p->share;
 
-                if (c->context) {
-                        guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
+                        if (c->past) {
+                                guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
 
-                        share = c->label_share[c->context[cause] * c->n_labels + c->label[z]] *
-                                c->label_weight[c->label[z]] * p->share_of_way;
+                                share = c->future_share[c->past[cause] * c->n_futures +
+                                                        c->future[z]] *
+                                        c->future_weight[c->future[z]] * p->share_of_way;
+                        }
+                        c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
                 }
-                c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
-        }
 }
 
-/* How often a cause of the context has no effect of the group. */
-static double childless(const NodeCauses *c, guint32 context, guint group)
+/* How often a cause with this past has no effect of the group. */
+static double childless(const NodeCauses *c, guint32 past, guint group)
 {
         double rest = 1;
 
         for (guint i = 0; i < c->passages->len; i++)
                 if (PASSAGE(c, i)->group == group && !PASSAGE(c, i)->dropped)
-                        rest -= c->context ? c->context_share[context * c->passages->len + i]
-                                           : PASSAGE(c, i)->share;
+                        rest -= c->past ? c->past_share[past * c->passages->len + i]
+                                        : PASSAGE(c, i)->share;
         return MAX(rest, LEAST_CHILDLESS);
 }
 
@@ -400,14 +409,14 @@ static void start_slots(NodeCauses *c, double *sum)
                 const Group *group = GROUP_OF(c, g);
                 guint32 n = c->in[group->in]->n;
 
-                if (c->context) {
-                        double *rest = g_new(double, c->n_contexts);
+                if (c->past) {
+                        double *rest = g_new(double, c->n_pasts);
 
-                        for (guint i = 0; i < c->n_contexts; i++)
+                        for (guint i = 0; i < c->n_pasts; i++)
                                 rest[i] = childless(c, i, g);
                         for (guint32 i = 0; i < n; i++)
                                 sum[group->first_slot + i] =
-                                        rest[c->context[c->first_cause[group->in] + i]];
+                                        rest[c->past[c->first_cause[group->in] + i]];
                         g_free(rest);
                 } else {
                         double rest = childless(c, 0, g);
@@ -483,36 +492,37 @@ static void learn_shares(NodeCauses *c)
         }
         for (guint k = 0; k < c->n_out; k++)
                 c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
-        if (!c->context)
+        if (!c->past)
                 return;
-        memset(c->label_mass, 0, c->n_contexts * c->n_labels * sizeof *c->label_mass);
-        memset(c->context_mass, 0, c->n_contexts * n * sizeof *c->context_mass);
+        memset(c->future_mass, 0, c->n_pasts * c->n_futures * sizeof *c->future_mass);
+        memset(c->past_mass, 0, c->n_pasts * n * sizeof *c->past_mass);
         for (guint32 z = 0; z < c->n_effects; z++)
                 for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
                         guint passage = c->passage_of[c->pairs.cell[i]];
-                        guint32 cause = cause_of_slot(c, c->pairs.slot[i],
-                                                      PASSAGE(c, passage)->group);
-                        guint32 context = c->context[cause];
+                        guint32 cause =
+                                cause_of_slot(c, c->pairs.slot[i], PASSAGE(c, passage)->group);
+                        guint32 past = c->past[cause];
 
-                        c->context_mass[context * n + passage] += c->pairs.belief[i]; 
-                        c->label_mass[context * c->n_labels + c->label[z]] += c->pairs.belief[i] * PASSAGE(c, passage)->kept;
+                        c->past_mass[past * n + passage] += c->pairs.belief[i];
+                        c->future_mass[past * c->n_futures + c->future[z]] +=
+                                c->pairs.belief[i] * PASSAGE(c, passage)->kept;
                 }
-        for (guint x = 0; x < c->n_contexts; x++)
+        for (guint x = 0; x < c->n_pasts; x++)
                 for (guint i = 0; i < n; i++)
-                        c->context_share[x * n + i] =
-                                (c->context_mass[x * n + i] * PASSAGE(c, i)->kept + PRIOR * PASSAGE(c, i)->share) /
-                                (c->context_n[x] + PRIOR);
-        memset(c->label_base, 0, c->n_in * c->n_labels * sizeof *c->label_base);
-        for (guint x = 0; x < c->n_contexts; x++)
-                for (guint i = 0; i < c->n_labels; i++)
-                        c->label_base[c->context_in[x] * c->n_labels + i] +=
-                                c->label_mass[x * c->n_labels + i] / c->in[c->context_in[x]]->n;
-        for (guint x = 0; x < c->n_contexts; x++)
-                for (guint i = 0; i < c->n_labels; i++)
-                        c->label_share[x * c->n_labels + i] =
-                                (c->label_mass[x * c->n_labels + i] +
-                                 PRIOR * c->label_base[c->context_in[x] * c->n_labels + i]) /
-                                (c->context_n[x] + PRIOR);
+                        c->past_share[x * n + i] = (c->past_mass[x * n + i] * PASSAGE(c, i)->kept +
+                                                    PRIOR * PASSAGE(c, i)->share) /
+                                                   (c->past_n[x] + PRIOR);
+        memset(c->future_base, 0, c->n_in * c->n_futures * sizeof *c->future_base);
+        for (guint x = 0; x < c->n_pasts; x++)
+                for (guint i = 0; i < c->n_futures; i++)
+                        c->future_base[c->past_in[x] * c->n_futures + i] +=
+                                c->future_mass[x * c->n_futures + i] / c->in[c->past_in[x]]->n;
+        for (guint x = 0; x < c->n_pasts; x++)
+                for (guint i = 0; i < c->n_futures; i++)
+                        c->future_share[x * c->n_futures + i] =
+                                (c->future_mass[x * c->n_futures + i] +
+                                 PRIOR * c->future_base[c->past_in[x] * c->n_futures + i]) /
+                                (c->past_n[x] + PRIOR);
 }
 
 static void learn_densities(NodeCauses *c)
@@ -563,6 +573,33 @@ void node_causes_learn(NodeCauses *c, guint rounds)
         drop_rare(c);
 }
 
+/* --- pasts and futures ------------------------------------------------------------- */
+
+static void count_pasts(NodeCauses *c)
+{
+        memset(c->past_n, 0, c->n_pasts * sizeof *c->past_n);
+        memset(c->past_in, 0, c->n_pasts * sizeof *c->past_in);
+        for (guint i = 0; i < c->n_in; i++)
+                for (guint32 a = c->first_cause[i]; a < c->first_cause[i + 1]; a++) {
+                        c->past_n[c->past[a]]++;
+                        c->past_in[c->past[a]] = i;
+                }
+}
+
+static void count_futures(NodeCauses *c)
+{
+        memset(c->future_weight, 0, c->n_futures * sizeof *c->future_weight);
+        for (guint32 z = 0; z < c->n_effects; z++)
+                c->future_weight[c->future[z]]++;
+        for (guint k = 0; k < c->n_out; k++)
+                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
+                        if (c->future_weight[c->future[z]] >= 1) /* not turned over yet */
+                                c->future_weight[c->future[z]] =
+                                        -c->future_weight[c->future[z]] / c->out[k]->n;
+        for (guint i = 0; i < c->n_futures; i++)
+                c->future_weight[i] = -1 / c->future_weight[i];
+}
+
 /* --- what is left ----------------------------------------------------------------- */
 
 void node_causes_unexplained(const NodeCauses *c, guint out, GArray *times)
@@ -597,48 +634,38 @@ void node_causes_childless(const NodeCauses *c, guint in, GArray *times)
         g_free(effects);
 }
 
-void node_causes_set_contexts(NodeCauses *c, const guint32 *context, guint n, const guint32 *label, guint n_labels)
+void node_causes_set_history(NodeCauses *c, const guint32 *past, guint n_pasts,
+                             const guint32 *future, guint n_futures)
 {
-        guint n_passages = c->passages->len;
+        guint n = c->passages->len;
 
-        c->context = context;
-        c->n_contexts = n;
-        c->label = label;
-        c->n_labels = n_labels;
-        c->context_share = g_renew(double, c->context_share, n * n_passages);
-        c->context_mass = g_renew(double, c->context_mass, n * n_passages);
-        c->label_share = g_renew(double, c->label_share, n * n_labels);
-        c->label_mass = g_renew(double, c->label_mass, n * n_labels);
-        c->label_base = g_renew(double, c->label_base, c->n_in * n_labels);
-        c->context_n = g_renew(double, c->context_n, n);
-        c->context_in = g_renew(guint, c->context_in, n);
-        memset(c->context_n, 0, n * sizeof *c->context_n);
-        memset(c->context_in, 0, n * sizeof *c->context_in);
-        for (guint i = 0; i < c->n_in; i++)
-                for (guint32 a = c->first_cause[i]; a < c->first_cause[i + 1]; a++) {
-                        c->context_n[context[a]]++;
-                        c->context_in[context[a]] = i;
-                }
-        c->label_weight = g_renew(double, c->label_weight, n_labels);
-        memset(c->label_weight, 0, n_labels * sizeof *c->label_weight);
-        for (guint32 z = 0; z < c->n_effects; z++)
-                c->label_weight[label[z]]++;
-        for (guint k = 0; k < c->n_out; k++)
-                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
-                        if (c->label_weight[label[z]] >= 1)
-                                c->label_weight[label[z]] = -c->label_weight[label[z]] / c->out[k]->n;
-        for (guint i = 0; i < n_labels; i++)
-                c->label_weight[i] = -1 / c->label_weight[i];
-        for (guint x = 0; x < n; x++) {
-                memset(&c->label_share[x * n_labels], 0, n_labels * sizeof *c->label_share);
-                for (guint i = 0; i < n_passages; i++) {
+        c->past = past;
+        c->future = future;
+        c->n_pasts = n_pasts;
+        c->n_futures = n_futures;
+        c->past_in = g_renew(guint, c->past_in, n_pasts);
+        c->past_n = g_renew(double, c->past_n, n_pasts);
+        c->past_share = g_renew(double, c->past_share, n_pasts *n);
+        c->past_mass = g_renew(double, c->past_mass, n_pasts *n);
+        c->future_share = g_renew(double, c->future_share, n_pasts *n_futures);
+        c->future_mass = g_renew(double, c->future_mass, n_pasts *n_futures);
+        c->future_base = g_renew(double, c->future_base, c->n_in *n_futures);
+        c->future_weight = g_renew(double, c->future_weight, n_futures);
+        count_pasts(c);
+        count_futures(c);
+        for (guint x = 0; x < n_pasts; x++) {
+                double *share = &c->future_share[x * n_futures];
+
+                memset(share, 0, n_futures * sizeof *share);
+                for (guint i = 0; i < n; i++) {
                         const Passage *p = PASSAGE(c, i);
 
-                        c->context_share[x * n_passages + i] = p->share;
-                        if (p->in != c->context_in[x])
+                        c->past_share[x * n + i] = p->share;
+                        if (p->in != c->past_in[x])
                                 continue;
-                        for (guint32 z = c->first_effect[p->out]; z < c->first_effect[p->out + 1]; z++)
-                                c->label_share[x * n_labels + label[z]] += p->share / c->out[p->out]->n;
+                        for (guint32 z = c->first_effect[p->out]; z < c->first_effect[p->out + 1];
+                             z++)
+                                share[future[z]] += p->share / c->out[p->out]->n;
                 }
         }
 }

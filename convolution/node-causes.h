@@ -28,20 +28,28 @@ NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
 void node_causes_free(NodeCauses *causes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeCauses, node_causes_free)
 
-/* A passage from edges[in] to edges[out], with the windows found in c. */
+/* A passage from in-edge in to out-edge out, each counted at the node, with windows (at least
+ * one) found in c. beside: causes have such an effect beside any others. */
 void node_causes_add_passage(NodeCauses *causes, guint in, guint out, const GArray *windows,
                              const float *c, const float *background, const Lags *lags,
                              const Quanta *quanta, gboolean beside);
 
-/* Learns all. */
+/* Learns all, in so many rounds, from where it was. */
 void node_causes_learn(NodeCauses *causes, guint rounds);
+
+/* What is left, after learning: when the messages of an out-edge were sent that probably have
+ * no cause, and when those of an in-edge were received that probably have no effect but
+ * beside others. Into times, of gint64. */
 void node_causes_unexplained(const NodeCauses *causes, guint out, GArray *times);
 void node_causes_childless(const NodeCauses *causes, guint in, GArray *times);
 
-/* By cause, in-edge after in-edge, in order of received: which context it is in, below n.
- * Causes in one context go the same ways with the same shares, which are learned a
- * context. Borrowed. */
-void node_causes_set_contexts(NodeCauses *causes, const guint32 *context, guint n, const guint32 *label, guint n_labels);
+/* What is known of the causes' pasts and the effects' futures (message-causes.h): which of
+ * n_pasts each cause has, in-edge after in-edge in order of received, and which of
+ * n_futures each effect has, out-edge after out-edge in order of sent. No two in-edges
+ * share a past, no two out-edges a future, and each occurs. Shares are from then on learned
+ * for each past and future. Borrowed until the next call. */
+void node_causes_set_history(NodeCauses *causes, const guint32 *past, guint n_pasts,
+                             const guint32 *future, guint n_futures);
 
 /* Calls found for each effect that has a cause: indices in sent of out-edge and in received of
  * in-edge, and how likely it is. */

@@ -21,6 +21,7 @@ static const struct {
         { "stats", tool_stats, "what is in a trace" },
         { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
+        { "convolution", tool_convolution, "causal paths of any messages" },
         { "score", tool_score, "how right found paths are, given the true ones" },
         { "skewer", tool_skewer, "adds skew to the clocks of a trace, finds it, removes it" },
 };

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "nesting/nesting.h"
-#include "paths/path-write.h"
-#include "paths/store.h"
+#include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -17,18 +16,9 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        RankBy rank;
-        char *method, *store, *format, *calls, *output;
-        gint n_patterns;
+        char *method, *calls;
         gboolean no_fold;
-} options = { .nesting = NESTING_DEFAULTS, .n_patterns = 20 };
-
-static gboolean usage_error(GError **error, const char *value, const char *expected)
-{
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value,
-                    expected);
-        return FALSE;
-}
+} options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
 {
@@ -66,20 +56,6 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static gboolean parse_sort(const char *option, const char *value, gpointer data, GError **error)
-{
-        static const char *const names[] = { "total", "count", "mean", "p99" };
-
-        (void)option;
-        (void)data;
-        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-                if (!strcmp(value, names[i])) {
-                        options.rank = i;
-                        return TRUE;
-                }
-        return usage_error(error, value, "total, count, mean or p99");
-}
-
 static gboolean parse_siblings(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)option;
@@ -94,18 +70,8 @@ static const GOptionEntry entries[] = {
           "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
           "of a node together)",
           "METHOD" },
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, dot, svg, json or tsv (default text)", "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the patterns to FILE instead of standard output", "FILE" },
-        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-          "Write every pattern, path instance and call to an SQLite database", "FILE" },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent, to FILE", "FILE" },
-        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
-          "Write the first N patterns (default 20; 0: all)", "N" },
-        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
-          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
           "X,Y,Z" },
@@ -307,25 +273,6 @@ static char *parameters(void)
                                options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
 }
 
-static gboolean write_patterns(const PathSet *set, GError **error)
-{
-        PathWriter writer = path_writer_lookup(options.format ? options.format : "text");
-        g_autofree guint32 *rank = path_set_rank(set, options.rank);
-        guint32 n = path_set_size(set);
-        guint columns = options.output ? 0 : tool_columns();
-        PathWriteOptions write = {
-                .rank = rank,
-                .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
-                .columns = columns,
-                .colour = columns > 0 && !g_getenv("NO_COLOR"),
-        };
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "-", FALSE, error);
-
-        return out && writer(set, &write, out, error) &&
-               output_file_close(g_steal_pointer(&out), error);
-}
-
 static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
                                GError **error)
 {
@@ -333,23 +280,16 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(Store) store = NULL;
         g_autofree CallPlace *places = NULL;
         g_autofree char *params = parameters();
-        StoreRun run = { .arguments = arguments, .parameters = params };
-        guint n_facts;
-        char *const *facts = trace_reader_facts(reader, &n_facts);
 
         path_set_summary(set)->method = method();
-        if (options.store) {
-                store = store_new(options.store, set, &run, error);
-                if (!store ||
-                    !store_add_capture(store, trace_reader_name(reader),
-                                       trace_reader_digest(reader), facts, n_facts, error))
-                        return FALSE;
-        }
+        if (result_has_store() &&
+            !(store = result_open_store(set, reader, arguments, params, error)))
+                return FALSE;
         if (options.calls)
                 places = g_new(CallPlace, nesting->calls.n);
         return nesting_find_paths(nesting, set, places, error) &&
                (!store || store_finish(g_steal_pointer(&store), error)) &&
-               (!places || write_calls(nesting, set, places, error)) && write_patterns(set, error);
+               (!places || write_calls(nesting, set, places, error)) && result_write(set, error);
 }
 
 static gboolean check_options(GError **error)
@@ -357,11 +297,9 @@ static gboolean check_options(GError **error)
         options.nesting.joint = options.method && !strcmp(options.method, "joint");
         if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper or joint");
-        if (options.format && !path_writer_lookup(options.format))
-                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = options.store || options.calls;
-        return TRUE;
+        options.nesting.keep = result_has_store() || options.calls;
+        return result_check_options(error);
 }
 
 int tool_nesting(int argc, char **argv)
@@ -375,11 +313,12 @@ int tool_nesting(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, options.store != NULL, &error)) ||
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
             !(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

@@ -20,6 +20,7 @@ enum {
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
+int tool_convolution(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
 int tool_merge(int argc, char **argv);
 int tool_nesting(int argc, char **argv);

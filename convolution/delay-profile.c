@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "convolution/delay-profile.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+        SECOND = 1000000000,
+        CROWDED = 50,       /* of effects in a bin, for each cause: more hide what is causal */
+        NODE_WORK = 100000, /* messages that are looked at of a node, about */
+        LEAST_SAMPLE = 50,
+        MOST_SAMPLE = 1000,
+        LEAST_LAGS = 100,
+        MOST_LAGS = 20000,
+};
+
+/* Standard deviations above which a bin is counted. */
+static const double SURE = 5;
+
+gint64 delay_resolution(const EdgeTraces *t)
+{
+        gint64 resolution = SECOND;
+
+        for (guint i = 0; i < t->n_edges && resolution > 1; i++) {
+                const EdgeTrace *e = &t->edges[i];
+
+                for (guint32 k = 0; k < e->n && resolution > 1; k++)
+                        while (e->sent[k] % resolution || e->received[k] % resolution)
+                                resolution /= 10;
+        }
+        return resolution;
+}
+
+/* --- a profile ------------------------------------------------------------- */
+
+/* The bins are the same for all profiles of a trace, but for how many there are. */
+static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
+{
+        double edge = (double)resolution;
+
+        p->n = 0;
+        p->edges[0] = 0;
+        while (p->n < DELAY_BINS && p->edges[p->n] < longest) {
+                gint64 next = (gint64)(edge / (double)resolution + 0.5) * resolution;
+
+                edge *= 1.25;
+                if (next > p->edges[p->n])
+                        p->edges[++p->n] = next;
+        }
+        memset(p->after, 0, sizeof p->after);
+        memset(p->before, 0, sizeof p->before);
+}
+
+static guint32 first_not_before(const gint64 *times, guint32 n, gint64 time)
+{
+        guint32 low = 0, high = n;
+
+        while (low < high) {
+                guint32 middle = low + (high - low) / 2;
+
+                if (times[middle] < time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static void add_cause(DelayProfile *p, gint64 cause, const EdgeTrace *out, gint64 resolution)
+{
+        guint32 at = first_not_before(out->sent, out->n, cause);
+        guint32 i = at;
+
+        for (guint bin = 0; bin < p->n && i < out->n; bin++) {
+                guint32 from = i;
+
+                while (i < out->n && out->sent[i] < cause + p->edges[bin + 1])
+                        i++;
+                p->after[bin] += i - from;
+        }
+        /* Effects of the same moment count as after: what mirrors them is one step before. */
+        i = at;
+        for (guint bin = 0; bin < p->n && i > 0; bin++) {
+                guint32 from = i;
+
+                while (i > 0 && out->sent[i - 1] > cause - resolution - p->edges[bin + 1])
+                        i--;
+                p->before[bin] += from - i;
+        }
+}
+
+void delay_profile_find(const EdgeTraces *t, const EdgeTrace *in, gint64 resolution, guint sample,
+                        DelayProfile *p)
+{
+        guint n = MIN(sample, in->n), first = t->first_out[in->to], end = t->first_out[in->to + 1];
+        double span = (double)(t->last - t->first) + 1;
+        guint64 n_out = 0;
+
+        for (guint k = first; k < end; k++)
+                n_out += t->edges[k].n;
+        make_bins(p, resolution, (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(n_out, 1)));
+        for (guint i = 0; i < n; i++)
+                for (guint k = first; k < end; k++)
+                        add_cause(p, in->received[(guint64)i * in->n / n], &t->edges[k],
+                                  resolution);
+}
+
+double delay_profile_excess(const DelayProfile *p, guint bin)
+{
+        double sum = p->after[bin] + p->before[bin];
+
+        return sum > 0 ? (p->after[bin] - p->before[bin]) / sqrt(sum) : 0;
+}
+
+/* --- choosing -------------------------------------------------------------- */
+
+/* How many delays there are of each size, in all of the trace. */
+typedef struct {
+        gint64 edges[DELAY_BINS + 1];
+        double weight[DELAY_BINS];
+        double sum;
+} DelaySizes;
+
+static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64 resolution)
+{
+        guint n_in = t->first_in[node + 1] - t->first_in[node];
+        guint n_out = t->first_out[node + 1] - t->first_out[node];
+        guint sample;
+
+        if (n_in == 0 || n_out == 0)
+                return;
+        sample = CLAMP(NODE_WORK / CROWDED / n_in / n_out, LEAST_SAMPLE, MOST_SAMPLE);
+        for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {
+                const EdgeTrace *in = &t->edges[t->in[i]];
+                DelayProfile p;
+
+                delay_profile_find(t, in, resolution, sample, &p);
+                for (guint bin = 0; bin < p.n; bin++) {
+                        sizes->edges[bin + 1] = p.edges[bin + 1];
+                        if (delay_profile_excess(&p, bin) <= SURE)
+                                continue;
+                        sizes->weight[bin] +=
+                                (p.after[bin] - p.before[bin]) * in->n / MIN(sample, in->n);
+                }
+        }
+}
+
+static void sum_up(DelaySizes *sizes)
+{
+        sizes->sum = 0;
+        for (guint bin = 0; bin < DELAY_BINS; bin++)
+                sizes->sum += sizes->weight[bin];
+}
+
+/* The delay, as the lower edge of its bin, that a share of all are shorter than. */
+static gint64 size_at(const DelaySizes *sizes, double share)
+{
+        double sum = 0;
+
+        for (guint bin = 0; bin < DELAY_BINS; bin++) {
+                sum += sizes->weight[bin];
+                if (sum >= share * sizes->sum)
+                        return sizes->edges[bin];
+        }
+        return sizes->edges[DELAY_BINS];
+}
+
+/* 1, 2 or 5 times a power of ten: the next one that is not above ns, or not below. */
+static gint64 round_duration(double ns, gboolean up)
+{
+        static const gint64 steps[] = { 1, 2, 5 };
+        gint64 power = 1, below = 1;
+
+        for (;; power *= 10)
+                for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+                        gint64 value = steps[i] * power;
+
+                        if ((double)value > ns || value > G_MAXINT64 / 20)
+                                return up && (double)below < ns ? value : below;
+                        below = value;
+                }
+}
+
+void delay_profile_choose(const EdgeTraces *t, const GArray *roots, gint64 *quantum,
+                          gint64 *max_delay)
+{
+        gint64 resolution = delay_resolution(t), shortest, longest;
+        g_autofree gboolean *is_root = g_new0(gboolean, t->n_nodes);
+        g_autofree DelaySizes *sizes = g_new0(DelaySizes, 1);
+
+        for (guint i = 0; i < roots->len; i++)
+                is_root[g_array_index(roots, NodeId, i)] = TRUE;
+        for (NodeId node = 0; node < t->n_nodes; node++)
+                if (!is_root[node])
+                        add_node(sizes, t, node, resolution);
+        sum_up(sizes);
+        if (sizes->sum > 0) {
+                shortest = size_at(sizes, 0.1);
+                longest = size_at(sizes, 0.95);
+        } else {
+                /* Nothing stands out: a look at the whole. */
+                longest = (t->messages ? t->last - t->first : 0) / 100;
+                shortest = longest / 100;
+        }
+        if (*quantum == 0) {
+                *quantum = MAX(round_duration((double)shortest / 10, FALSE), resolution);
+                if (*max_delay == 0)
+                        *quantum = MAX(*quantum,
+                                       round_duration(4 * (double)longest / MOST_LAGS, TRUE));
+                else
+                        *quantum =
+                                MAX(*quantum, round_duration((double)*max_delay / MOST_LAGS, TRUE));
+        }
+        if (*max_delay == 0)
+                *max_delay = round_duration(MAX(4 * (double)longest, LEAST_LAGS * (double)*quantum),
+                                            TRUE);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A first look at the delays of a trace, before anything is known of them: how often
+ * messages leave a node so long after one has arrived, for delays of every size from the
+ * resolution of the stamps up. From it come the quantum and the greatest delay, where the
+ * user names none, and the roots.
+ *
+ * Accident makes as many effects before their causes as after. What there is more after
+ * than before, in bins of which each is a fourth wider than the one before it, is causal.
+ * A sample of the messages is enough.
+ */
+#ifndef RAVEL_DELAY_PROFILE_H
+#define RAVEL_DELAY_PROFILE_H
+
+#include "convolution/edge-trace.h"
+
+enum { DELAY_BINS = 220 };
+
+typedef struct {
+        guint n; /* bins */
+        gint64 edges[DELAY_BINS +
+                     1];           /* ns; bin i has the delays from edges[i] to edges[i + 1] - 1 */
+        double after[DELAY_BINS];  /* effects so long after a cause */
+        double before[DELAY_BINS]; /* and before one */
+} DelayProfile;
+
+/* The greatest power of ten, up to a second, that divides all stamps: ns. */
+gint64 delay_resolution(const EdgeTraces *traces);
+
+/* The delays from the messages of an edge to those that leave its receiver, for up to
+ * sample of the former. */
+void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, gint64 resolution,
+                        guint sample, DelayProfile *profile);
+
+/* By how many standard deviations bin has more after than before. */
+double delay_profile_excess(const DelayProfile *profile, guint bin);
+
+/* Picks, from the delays of all nodes that are no roots:
+ *   quantum    a tenth of the delay that nine in ten are longer than, so that the shortest
+ *              hops have a shape, but no less than the resolution of the stamps;
+ *   max_delay  four times the delay that one in twenty are longer than, and at least 100
+ *              quanta, so that there is a background to tell spikes from; at most 20,000
+ *              quanta.
+ * Both in ns, 1, 2 or 5 times a power of ten. One that is not 0 is kept. */
+void delay_profile_choose(const EdgeTraces *traces, const GArray *roots, gint64 *quantum,
+                          gint64 *max_delay);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ProcessNode (paper, Figure 6, lines 9 to 16): adds a vertex for each set of messages
+ * that those to a node have caused, and goes on from there, depth first.
+ *
+ * What the figure leaves open: where it ends. It does at a root, since what that sends is
+ * its own doing; where too few messages go on; and where a path is too long or the graph
+ * too large.
+ */
+#include <math.h>
+
+#include "convolution/convolution.h"
+
+/* That so high a point is no accident: none of as many points with a normal distribution
+ * is, but for one in so many. */
+static double certainty(double height, gsize points)
+{
+        return exp((double)points * log1p(-0.5 * erfc(height / sqrt(2))));
+}
+
+static void end_at(PathSearch *search, guint32 vertex, PathEnd end)
+{
+        g_array_index(search->vertices, FoundVertex, vertex).end = end;
+}
+
+/* Lines 12 to 16 for one set. */
+static void follow(PathSearch *search, NodeId node, guint32 parent, const CausedMessages *caused,
+                   guint depth)
+{
+        const Convolution *run = search->run;
+        FoundVertex v = {
+                .node = run->traces->edges[run->traces->first_out[node] + caused->edge].to,
+                .parent = parent,
+                .n = caused->messages.n,
+                .delay = caused->delay,
+                .probability = certainty(caused->height, run->lags.n),
+        };
+        guint32 vertex = search->vertices->len;
+
+        g_array_append_val(search->vertices, v);
+        process_node(search, v.node, vertex, &caused->messages, depth);
+}
+
+void process_node(PathSearch *search, NodeId node, guint32 vertex, const Messages *messages,
+                  guint depth)
+{
+        const ConvolutionOptions *options = &search->run->options;
+        g_autoptr(GArray) caused = NULL;
+        PathEnd end = PATH_END_UNEXPLAINED;
+
+        if (search->run->is_root[node]) {
+                end_at(search, vertex, PATH_END_ROOT);
+                return;
+        }
+        if (search->run->out[node].n == 0) {
+                end_at(search, vertex, PATH_END_SILENT);
+                return;
+        }
+        if (depth >= options->max_depth) {
+                end_at(search, vertex, PATH_END_DEPTH);
+                return;
+        }
+        caused = find_caused_messages(search, node, messages);
+        for (guint i = 0; i < caused->len; i++) {
+                const CausedMessages *o = &g_array_index(caused, CausedMessages, i);
+
+                if (search->vertices->len >= options->max_vertices)
+                        end = end == PATH_GOES_ON ? PATH_GOES_ON : PATH_END_LIMIT;
+                else if (o->messages.n >= options->min_messages) {
+                        follow(search, node, vertex, o, depth + 1);
+                        end = PATH_GOES_ON;
+                } else if (end == PATH_END_UNEXPLAINED) {
+                        end = PATH_END_FEW;
+                }
+                g_free(o->messages.received);
+        }
+        end_at(search, vertex, end);
+}

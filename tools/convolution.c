@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel convolution TRACE: the convolution algorithm, from a trace to the graph of causal
+ * paths from each root, and their ranked patterns.
+ */
+#include <string.h>
+
+#include "convolution/convolution.h"
+#include "convolution/correlation-series.h"
+#include "tools/result.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+
+enum {
+        MOST_LAGS = 1 << 26,  /* what a few arrays of that length take is still memory to have */
+        MOST_WHOLE = 1 << 28, /* quanta, for --correlate whole */
+        MOST_THREADS = 256,
+};
+
+static struct {
+        ConvolutionOptions convolution;
+        char *method, *correlate, *correlation;
+        char **roots;
+        gint64 min_messages;
+        gint threads;
+        gboolean no_fold, quantum_given, max_delay_given;
+} options = { .convolution = CONVOLUTION_DEFAULTS };
+
+/* --- options --------------------------------------------------------------- */
+
+static gboolean parse_duration(const char *option, const char *value, gpointer data, GError **error)
+{
+        ConvolutionOptions *o = &options.convolution;
+        gint64 ns;
+
+        (void)data;
+        if (!tool_duration(value, &ns, error))
+                return FALSE;
+        if (!strcmp(option, "--tolerance")) {
+                o->tolerance = ns;
+                return TRUE;
+        }
+        if (ns == 0)
+                return usage_error(error, value, "a duration of 1ns or more");
+        *(strcmp(option, "--quantum") ? &o->max_delay : &o->quantum) = ns;
+        return TRUE;
+}
+
+static gboolean parse_deviations(const char *option, const char *value, gpointer data,
+                                 GError **error)
+{
+        char *end;
+        double deviations = g_ascii_strtod(value, &end);
+
+        (void)data;
+        if (end == value || *end || !(deviations > 0 && deviations <= 1000))
+                return usage_error(error, value, "a number of standard deviations, such as 4");
+        *(strcmp(option, "--spike") ? &options.convolution.between : &options.convolution.spike) =
+                deviations;
+        return TRUE;
+}
+
+static const GOptionEntry entries[] = {
+        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
+          "How paths are found: auto (all messages of a node together, the default) or paper "
+          "(Figure 6 of the paper)",
+          "METHOD" },
+        { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
+          "Paths begin at NODE; may be repeated (default: the nodes that nobody calls)", "NODE" },
+        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
+          "How finely time is cut (default: from the delays in the trace)", "DURATION" },
+        { "max-delay", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
+          "The longest that a node may take (default: from the delays in the trace)", "DURATION" },
+        { "tolerance", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
+          "How far from its spike a delay may be (default: a quantum)", "DURATION" },
+        { "spike", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
+          "A spike is so many standard deviations above the mean (default 4)", "N" },
+        { "between", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
+          "Between two spikes it is less than so many (default 3)", "S" },
+        { "min-messages", 0, 0, G_OPTION_ARG_INT64, &options.min_messages,
+          "Leave out edges with fewer messages (default: 0.5 % of the roots', at least 5)", "N" },
+        { "correlate", 0, 0, G_OPTION_ARG_STRING, &options.correlate,
+          "auto, pairs, fft or whole: how correlations are computed (default auto)", "HOW" },
+        { "correlation", 0, 0, G_OPTION_ARG_STRING, &options.correlation,
+          "Write the correlation of two edges, such as a>b,b>c, instead of the paths, as tsv or "
+          "svg",
+          "CAUSE,EFFECT" },
+        { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
+          "Do not make one node of the clients", NULL },
+        { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
+          "Use so many threads (default: as many as there are processors)", "N" },
+        G_OPTION_ENTRY_NULL
+};
+
+static gboolean check_correlate(GError **error)
+{
+        static const char *const names[] = { "auto", "pairs", "fft", "whole" };
+
+        for (guint i = 0; options.correlate && i < G_N_ELEMENTS(names); i++)
+                if (!strcmp(options.correlate, names[i])) {
+                        options.convolution.correlate = i;
+                        return TRUE;
+                }
+        return !options.correlate ||
+               usage_error(error, options.correlate, "--correlate auto, pairs, fft or whole");
+}
+
+static gboolean check_options(GError **error)
+{
+        ConvolutionOptions *o = &options.convolution;
+        g_autofree char *text = NULL;
+
+        if (!options.method)
+                options.method = g_strdup("auto");
+        if (strcmp(options.method, "auto") && strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method auto or paper");
+        if (!check_correlate(error) || !result_check_options(error))
+                return FALSE;
+        if (o->between > o->spike) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--between %g is above --spike %g, expected it to be at most that",
+                            o->between, o->spike);
+                return FALSE;
+        }
+        if (options.min_messages < 0 || options.threads < 0 || options.threads > MOST_THREADS) {
+                text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages < 0
+                                                                    ? options.min_messages
+                                                                    : options.threads);
+                return usage_error(error, text,
+                                   options.min_messages < 0 ? "--min-messages of 1 or more"
+                                                            : "-j of 1 to 256");
+        }
+        if (options.correlation && strcmp(result_format(), "svg") &&
+            strcmp(result_format(), "text") && strcmp(result_format(), "tsv"))
+                return usage_error(error, result_format(), "--format tsv or svg of a correlation");
+        o->min_messages = (guint64)options.min_messages;
+        o->threads = options.threads ? (guint)options.threads : g_get_num_processors();
+        return TRUE;
+}
+
+/* --- reading --------------------------------------------------------------- */
+
+static EdgeTraces *read_edges(TraceReader *reader, NodeTable *nodes, GError **error)
+{
+        g_autoptr(EdgeTraceLoader) loader = edge_trace_loader_new(nodes);
+        Message message;
+        int status;
+
+        while ((status = trace_reader_next(reader, &message, error)) != 0) {
+                if (status < 0) {
+                        if (!tool_sort_trace(reader, error))
+                                return NULL;
+                        edge_trace_loader_free(loader);
+                        loader = edge_trace_loader_new(nodes);
+                        continue;
+                }
+                if (!edge_trace_loader_add(loader, &message, error))
+                        return NULL;
+        }
+        return edge_trace_loader_finish(g_steal_pointer(&loader), !options.no_fold);
+}
+
+/* The node that the user calls text, by name or as it is written in a trace. */
+static NodeId find_node(const NodeTable *nodes, const char *text, gsize n)
+{
+        NodeId node = node_table_lookup(nodes, text, n);
+
+        for (NodeId i = 0; node == NO_NODE && i < node_table_size(nodes); i++)
+                if (strlen(node_table_written(nodes, i)) == n &&
+                    !memcmp(node_table_written(nodes, i), text, n))
+                        node = i;
+        return node;
+}
+
+static gboolean input_error(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static gboolean input_error(GError **error, const char *format, ...)
+{
+        g_autofree char *text = NULL;
+        va_list arguments;
+
+        va_start(arguments, format);
+        text = g_strdup_vprintf(format, arguments);
+        va_end(arguments);
+        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, text);
+        return FALSE;
+}
+
+/* NULL and error set where a root that the user names is no node that sends. */
+static GArray *find_roots(const EdgeTraces *traces, GError **error)
+{
+        g_autoptr(GArray) roots = NULL;
+
+        if (!options.roots)
+                return convolution_find_roots(traces);
+        roots = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        for (char **name = options.roots; *name; name++) {
+                NodeId node = find_node(traces->nodes, *name, strlen(*name));
+                gboolean twice = FALSE;
+
+                if (node == NO_NODE || traces->first_out[node] == traces->first_out[node + 1]) {
+                        input_error(error, "--root %s: no node of that name sends a message%s",
+                                    *name,
+                                    node != NO_NODE && traces->folded
+                                            ? " (is it a client that was folded? see --no-fold)"
+                                            : "");
+                        return NULL;
+                }
+                for (guint i = 0; i < roots->len; i++)
+                        twice |= g_array_index(roots, NodeId, i) == node;
+                if (!twice)
+                        g_array_append_val(roots, node);
+        }
+        return g_steal_pointer(&roots);
+}
+
+/* --- what the user should know ---------------------------------------------- */
+
+static void report_traces(const EdgeTraces *traces, const TraceReader *reader)
+{
+        if (!traces->messages)
+                tool_warn("%s: no messages in it", trace_reader_name(reader));
+        if (traces->unmatched)
+                tool_warn("%" G_GUINT64_FORMAT " stamps are left out: the messages have no ids, "
+                          "and the two ends saw different numbers of them",
+                          traces->unmatched);
+        if (traces->folded)
+                tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
+                          traces->folded);
+}
+
+static void report_roots(const EdgeTraces *traces, const GArray *roots)
+{
+        g_autoptr(GString) names = g_string_new(NULL);
+        enum { MOST = 10 };
+
+        if (!traces->messages)
+                return;
+        if (!roots->len) {
+                tool_warn("no roots found: what each node sends may follow from what it got; name "
+                          "one with --root");
+                return;
+        }
+        for (guint i = 0; i < MIN(roots->len, MOST); i++)
+                g_string_append_printf(
+                        names, "%s%s", i ? ", " : "",
+                        node_table_written(traces->nodes, g_array_index(roots, NodeId, i)));
+        if (roots->len > MOST)
+                g_string_append_printf(names, " and %u more", roots->len - MOST);
+        tool_warn("%s found: %s", roots->len == 1 ? "root" : "roots", names->str);
+}
+
+static void report_choice(const ConvolutionOptions *o)
+{
+        g_autofree char *quantum = path_format_duration(o->quantum);
+        g_autofree char *max_delay = path_format_duration(o->max_delay);
+
+        if (!options.quantum_given || !options.max_delay_given)
+                tool_warn("quantum %s%s, delays up to %s%s", quantum,
+                          options.quantum_given ? "" : " (chosen)", max_delay,
+                          options.max_delay_given ? "" : " (chosen)");
+}
+
+static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions *o, GError **error)
+{
+        gint64 lags = o->max_delay / o->quantum;
+        gsize width = 2 * (gsize)(o->tolerance / o->quantum) + 1;
+        gsize least = spike_least_points(width, o->spike);
+
+        if (lags < 1 || lags > MOST_LAGS)
+                return input_error(error,
+                                   "--max-delay is %" G_GINT64_FORMAT " quanta, expected 1 to %d",
+                                   lags, MOST_LAGS);
+        if (o->correlate == CORRELATE_WHOLE && traces->messages &&
+            (traces->last - traces->first) / o->quantum > MOST_WHOLE - lags)
+                return input_error(error,
+                                   "--correlate whole: the trace is %" G_GINT64_FORMAT
+                                   " quanta long, expected at most %" G_GINT64_FORMAT,
+                                   (traces->last - traces->first) / o->quantum, MOST_WHOLE - lags);
+        if ((gsize)lags < least)
+                tool_warn("--max-delay is %" G_GINT64_FORMAT " quanta: a spike %" G_GSIZE_FORMAT
+                          " wide can be %g deviations above the mean only of %" G_GSIZE_FORMAT
+                          " or more",
+                          lags, width, o->spike, least);
+        return TRUE;
+}
+
+/* Why paths end, as far as it is not the trace's doing. */
+static void report_ends(const Convolution *run)
+{
+        const ConvolutionOptions *o = &run->options;
+
+        if (run->ends[PATH_END_FEW])
+                tool_warn("%" G_GUINT64_FORMAT " messages end where fewer than %" G_GUINT64_FORMAT
+                          " go on (--min-messages)",
+                          run->ends[PATH_END_FEW], o->min_messages);
+        if (run->ends[PATH_END_DEPTH])
+                tool_warn("%" G_GUINT64_FORMAT " messages end after %u edges, the longest path "
+                          "that is followed",
+                          run->ends[PATH_END_DEPTH], o->max_depth);
+        if (run->ends[PATH_END_LIMIT])
+                tool_warn("%" G_GUINT64_FORMAT " messages end where the graph has %u vertices for "
+                          "one edge of a root: raise --min-messages",
+                          run->ends[PATH_END_LIMIT], o->max_vertices);
+}
+
+/* --- results --------------------------------------------------------------- */
+
+static char *parameters(const Convolution *run)
+{
+        static const char *const names[] = { "auto", "pairs", "fft", "whole" };
+        const ConvolutionOptions *o = &run->options;
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        g_string_append_printf(text, "method=%s\n", options.method);
+        for (guint i = 0; i < run->roots->len; i++)
+                g_string_append_printf(text, "root=%s\n",
+                                       node_table_written(run->traces->nodes,
+                                                          g_array_index(run->roots, NodeId, i)));
+        g_string_append_printf(text,
+                               "quantum_ns=%" G_GINT64_FORMAT "\nmax_delay_ns=%" G_GINT64_FORMAT
+                               "\ntolerance_ns=%" G_GINT64_FORMAT "\nspike=%g\nbetween=%g\n"
+                               "min_messages=%" G_GUINT64_FORMAT "\ncorrelate=%s\nfold=%d\n",
+                               o->quantum, o->max_delay, o->tolerance, o->spike, o->between,
+                               o->min_messages, names[o->correlate], !options.no_fold);
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static void fill_summary(const EdgeTraces *traces, PathSet *set)
+{
+        PathSetSummary *summary = path_set_summary(set);
+
+        summary->method = options.method;
+        summary->messages = traces->messages;
+        summary->first = traces->first;
+        summary->last = traces->last;
+}
+
+static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *reader,
+                            const char *arguments, GError **error)
+{
+        g_autoptr(Store) store = NULL;
+        g_autofree char *params = parameters(run);
+
+        if (result_has_store() &&
+            (!(store = result_open_store(set, reader, arguments, params, error)) ||
+             !store_finish(g_steal_pointer(&store), error)))
+                return FALSE;
+        return result_write(set, error);
+}
+
+/* "a>b" to the edge; NULL and error set where there is none. */
+static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GError **error)
+{
+        const char *to = strchr(text, '>');
+        NodeId from, receiver;
+        const EdgeTrace *edge = NULL;
+
+        if (!to) {
+                input_error(error, "--correlation: found \"%s\", expected an edge such as a>b",
+                            text);
+                return NULL;
+        }
+        from = find_node(traces->nodes, text, (gsize)(to - text));
+        receiver = find_node(traces->nodes, to + 1, strlen(to + 1));
+        if (from != NO_NODE && receiver != NO_NODE)
+                edge = edge_traces_lookup(traces, from, receiver);
+        if (!edge)
+                input_error(error, "--correlation %s: no message of the trace goes this way", text);
+        return edge;
+}
+
+static gboolean write_correlation(const Convolution *run, const PathSet *set, GError **error)
+{
+        g_auto(GStrv) names = g_strsplit(options.correlation, ",", -1);
+        const EdgeTrace *cause, *effect;
+        g_autoptr(CorrelationSeries) series = NULL;
+        g_autoptr(OutputFile) out = NULL;
+
+        if (g_strv_length(names) != 2)
+                return input_error(error,
+                                   "--correlation: found \"%s\", expected two edges such as "
+                                   "a>b,b>c",
+                                   options.correlation);
+        if (!(cause = find_edge(run->traces, names[0], error)) ||
+            !(effect = find_edge(run->traces, names[1], error)))
+                return FALSE;
+        if (cause->to != effect->from)
+                return input_error(error,
+                                   "--correlation %s: the second edge has to leave the node that "
+                                   "the first one enters",
+                                   options.correlation);
+        series = correlation_series_new(run, cause, effect, path_set_graph(set));
+        out = result_open(error);
+        return out &&
+               (strcmp(result_format(), "svg")
+                        ? correlation_series_write_tsv(series, out, error)
+                        : correlation_series_write_svg(series, out, error)) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, const char *arguments,
+                               GError **error)
+{
+        ConvolutionOptions *o = &options.convolution;
+        g_autoptr(GArray) roots = find_roots(traces, error);
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(PathSet) set = NULL;
+
+        if (!roots)
+                return FALSE;
+        if (!options.roots)
+                report_roots(traces, roots);
+        options.quantum_given = o->quantum > 0;
+        options.max_delay_given = o->max_delay > 0;
+        convolution_choose(traces, roots, o);
+        report_choice(o);
+        if (!check_choice(traces, o, error))
+                return FALSE;
+        run = convolution_new(traces, o, g_steal_pointer(&roots));
+        set = strcmp(options.method, "paper") ? convolution_find_joint_paths(run)
+                                               : convolution_find_paths(run);
+        fill_summary(traces, set);
+        report_ends(run);
+        return options.correlation ? write_correlation(run, set, error)
+                                   : write_paths(run, set, reader, arguments, error);
+}
+
+int tool_convolution(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("TRACE - find causal paths of any messages");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autofree char *arguments = g_strjoinv(" ", argv);
+        g_autoptr(TraceReader) reader = NULL;
+        g_autoptr(EdgeTraces) traces = NULL;
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        result_add_options(context);
+        tool_add_reader_options(context);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_options(&error) ||
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
+            !(traces = read_edges(reader, nodes, &error)))
+                return tool_fail(error);
+        tool_report_reader(reader);
+        report_traces(traces, reader);
+        if (!find_and_write(traces, reader, arguments, &error))
+                return tool_fail(error);
+        return EXIT_DONE;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/result.h"
+
+#include <string.h>
+
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+
+static struct {
+        RankBy rank;
+        char *store, *format, *output;
+        gint n_patterns;
+} options = { .n_patterns = 20 };
+
+gboolean usage_error(GError **error, const char *value, const char *expected)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s", value,
+                    expected);
+        return FALSE;
+}
+
+static gboolean parse_sort(const char *option, const char *value, gpointer data, GError **error)
+{
+        static const char *const names[] = { "total", "count", "mean", "p99" };
+
+        (void)option;
+        (void)data;
+        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+                if (!strcmp(value, names[i])) {
+                        options.rank = i;
+                        return TRUE;
+                }
+        return usage_error(error, value, "total, count, mean or p99");
+}
+
+static const GOptionEntry entries[] = {
+        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+          "text, dot, svg, json or tsv (default text)", "FORMAT" },
+        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write the patterns to FILE instead of standard output", "FILE" },
+        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
+          "Write every pattern, path instance and call to an SQLite database", "FILE" },
+        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
+          "Write the first N patterns (default 20; 0: all)", "N" },
+        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
+          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
+        G_OPTION_ENTRY_NULL
+};
+
+void result_add_options(GOptionContext *context)
+{
+        g_option_context_add_main_entries(context, entries, NULL);
+}
+
+const char *result_format(void)
+{
+        return options.format ? options.format : "text";
+}
+
+gboolean result_check_options(GError **error)
+{
+        return path_writer_lookup(result_format()) ||
+               usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+}
+
+gboolean result_has_store(void)
+{
+        return options.store != NULL;
+}
+
+OutputFile *result_open(GError **error)
+{
+        return output_file_new(options.output ? options.output : "-", FALSE, error);
+}
+
+Store *result_open_store(PathSet *set, TraceReader *reader, const char *arguments,
+                         const char *parameters, GError **error)
+{
+        StoreRun run = { .arguments = arguments, .parameters = parameters };
+        g_autoptr(Store) store = store_new(options.store, set, &run, error);
+        guint n_facts;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
+
+        if (!store || !store_add_capture(store, trace_reader_name(reader),
+                                         trace_reader_digest(reader), facts, n_facts, error))
+                return NULL;
+        return g_steal_pointer(&store);
+}
+
+gboolean result_write(const PathSet *set, GError **error)
+{
+        PathWriter writer = path_writer_lookup(result_format());
+        g_autofree guint32 *rank = path_set_rank(set, options.rank);
+        guint32 n = path_set_size(set);
+        guint columns = options.output ? 0 : tool_columns();
+        PathWriteOptions write = {
+                .rank = rank,
+                .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
+                .columns = columns,
+                .colour = columns > 0 && !g_getenv("NO_COLOR"),
+        };
+        g_autoptr(OutputFile) out = result_open(error);
+
+        return out && writer(set, &write, out, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
