@@ -382,6 +382,64 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         return ok;
 }
 
+/* Of linear patterns only: the graph that they are paths of. */
+static const char *const GRAPH_SCHEMA =
+        "CREATE TABLE vertex ("
+        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
+        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
+        "CREATE TABLE vertex_delay ("
+        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
+
+static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
+                              GError **error)
+{
+        const PathVertex *v = path_graph_vertex(path_set_graph(store->set), i);
+
+        sqlite3_bind_int64(vertex, 1, (gint64)i + 1);
+        if (v->parent == NO_VERTEX)
+                sqlite3_bind_null(vertex, 2);
+        else
+                sqlite3_bind_int64(vertex, 2, (gint64)v->parent + 1);
+        sqlite3_bind_int64(vertex, 3, (gint64)v->node + 1);
+        sqlite3_bind_int64(vertex, 4, v->depth);
+        sqlite3_bind_int64(vertex, 5, (gint64)v->count);
+        sqlite3_bind_double(vertex, 6, v->probability);
+        bind_text(vertex, 7, v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
+        if (!insert(store, vertex, error))
+                return FALSE;
+        for (guint k = 0; k < v->delays->len; k++) {
+                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
+
+                sqlite3_bind_int64(delay, 1, (gint64)i + 1);
+                sqlite3_bind_int64(delay, 2, d->delay);
+                sqlite3_bind_int64(delay, 3, (gint64)d->count);
+                if (!insert(store, delay, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean insert_graph(Store *store, GError **error)
+{
+        const PathGraph *graph = path_set_graph(store->set);
+        sqlite3_stmt *vertex = NULL, *delay = NULL;
+        gboolean ok;
+
+        if (!graph)
+                return TRUE;
+        ok = run_sql(store, GRAPH_SCHEMA, error) &&
+             (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                               error)) &&
+             (delay = prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
+        for (guint32 i = 0; ok && i < path_graph_size(graph); i++)
+                ok = insert_vertex(store, vertex, delay, i, error);
+        sqlite3_finalize(vertex);
+        sqlite3_finalize(delay);
+        return ok;
+}
+
 /* Nothing was waited for while writing; once, at the end, the bytes must be on
  * the disk before the name points to them. */
 static gboolean sync_file(const Store *store, GError **error)
@@ -411,7 +469,7 @@ gboolean store_finish(Store *store, GError **error)
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_patterns(store, error) && insert_pattern_nodes(store, error) &&
-                      run_sql(store, "COMMIT", error);
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

@@ -38,9 +38,8 @@ gboolean path_write_dot(const PathSet *set, const PathWriteOptions *options, Out
 
         io.putstr = put_string;
         io.flush = flush_nothing;
-        for (guint32 i = 0; i < options->n_patterns && !channel.error; i++) {
-                const PathPattern *p = path_set_pattern(set, options->rank[i]);
-                Agraph_t *graph = write_graph_new(set, p, i, G_MAXUINT32, &disc);
+        for (guint32 i = 0; i < write_graph_count(set, options) && !channel.error; i++) {
+                Agraph_t *graph = write_graph_new(set, options, i, G_MAXUINT32, &disc);
                 if (agwrite(graph, &channel) < 0 && !channel.error)
                         g_set_error(&channel.error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                                     "%s: cannot write a graph", output_file_name(file));

@@ -6,7 +6,6 @@
 #include "paths/text-table.h"
 
 enum {
-        LABEL_WIDTH = 28,   /* of a name in a vertex; its tooltip has the rest */
         NAME_LENGTH = 1000, /* of a graph's name */
 };
 
@@ -24,7 +23,7 @@ typedef struct {
 } Drawing;
 
 /* cgraph's strings are not const, but it copies all of them. */
-static void set_attribute(void *object, const char *name, const char *value)
+void write_graph_set(void *object, const char *name, const char *value)
 {
         agsafeset(object, (char *)name, (char *)value, "");
 }
@@ -34,10 +33,7 @@ static void set_default(Agraph_t *graph, int kind, const char *name, const char 
         agattr(graph, kind, (char *)name, (char *)value);
 }
 
-/* A name as a label: Graphviz sees an escape in every backslash (\N is the
- * vertex's own name) and an entity in every ampersand. In a tooltip it undoes a
- * doubled backslash once more often, so there it is written as names escape. */
-static void append_name(GString *label, const char *name, const char *backslash)
+void write_graph_append_name(GString *label, const char *name, const char *backslash)
 {
         for (const char *c = name; *c; c++) {
                 if (*c == '\\')
@@ -79,69 +75,74 @@ static void set_title(const Drawing *d, guint32 rank)
         }
         if (p->probability < 1)
                 g_string_append_printf(title, "\\nprobability %d %%", (int)(p->probability * 100));
-        set_attribute(d->graph, "label", title->str);
+        write_graph_set(d->graph, "label", title->str);
+}
+
+void write_graph_set_client(Agnode_t *vertex)
+{
+        write_graph_set(vertex, "shape", "box");
+        write_graph_set(vertex, "style", "filled,rounded");
+        write_graph_set(vertex, "fillcolor", "#dce8f5");
 }
 
 static Agnode_t *add_client(const Drawing *d)
 {
         g_autoptr(GString) label = g_string_new(NULL);
         const char *written = node_table_written(d->nodes, d->pattern->client);
-        g_autofree char *name = text_shorten(written, LABEL_WIDTH);
+        g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
         Agnode_t *vertex = agnode(d->graph, (char *)"client", 1);
 
-        append_name(label, name, "\\\\");
-        set_attribute(vertex, "label", label->str);
-        set_attribute(vertex, "shape", "box");
-        set_attribute(vertex, "style", "filled,rounded");
-        set_attribute(vertex, "fillcolor", "#dce8f5");
+        write_graph_append_name(label, name, "\\\\");
+        write_graph_set(vertex, "label", label->str);
+        write_graph_set_client(vertex);
         return vertex;
 }
 
-static void set_fill(const Drawing *d, Agnode_t *vertex, const PatternNode *n)
+void write_graph_set_fill(Agnode_t *vertex, int share)
 {
-        /* In thousandths, by whole numbers: the same colour on every machine. */
-        int share = d->total > 0 ? (int)(1000 * n->own.sum / d->total) : 0;
         char colour[8];
         int rgb[3];
 
         for (int i = 0; i < 3; i++)
                 rgb[i] = COLD[i] - (COLD[i] - HOT[i]) * share / 1000;
         g_snprintf(colour, sizeof colour, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-        set_attribute(vertex, "fillcolor", colour);
+        write_graph_set(vertex, "fillcolor", colour);
 }
 
 static void set_tooltip(const Drawing *d, Agnode_t *vertex, const PatternNode *n)
 {
         g_autoptr(GString) tip = g_string_new(NULL);
 
-        append_name(tip, node_table_written(d->nodes, n->node), "%5C");
+        write_graph_append_name(tip, node_table_written(d->nodes, n->node), "%5C");
         append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5), "");
         append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
         append_duration(tip, ", own time ", histogram_mean(&n->own), "");
         append_share(tip, n->own.sum, d);
-        set_attribute(vertex, "tooltip", tip->str);
+        write_graph_set(vertex, "tooltip", tip->str);
 }
 
 static Agnode_t *add_vertex(const Drawing *d, guint32 i)
 {
         const PatternNode *n = &d->pattern->nodes[i];
-        g_autofree char *name = text_shorten(node_table_written(d->nodes, n->node), LABEL_WIDTH);
+        g_autofree char *name =
+                text_shorten(node_table_written(d->nodes, n->node), GRAPH_LABEL_WIDTH);
         g_autoptr(GString) label = g_string_new(NULL);
         char id[16];
 
         g_snprintf(id, sizeof id, "n%u", i);
         Agnode_t *vertex = agnode(d->graph, id, 1);
-        append_name(label, name, "\\\\");
+        write_graph_append_name(label, name, "\\\\");
         append_duration(label, "\\n", histogram_mean(&n->latency), "");
         if (i == d->slowest) {
                 append_duration(label, "\\nmost time:\\nown ", histogram_mean(&n->own), "");
                 append_share(label, n->own.sum, d);
-                set_attribute(vertex, "peripheries", "2");
-                set_attribute(vertex, "penwidth", "2");
-                set_attribute(vertex, "fontname", "Helvetica-Bold");
+                write_graph_set(vertex, "peripheries", "2");
+                write_graph_set(vertex, "penwidth", "2");
+                write_graph_set(vertex, "fontname", "Helvetica-Bold");
         }
-        set_attribute(vertex, "label", label->str);
-        set_fill(d, vertex, n);
+        write_graph_set(vertex, "label", label->str);
+        /* In thousandths, by whole numbers: the same colour on every machine. */
+        write_graph_set_fill(vertex, d->total > 0 ? (int)(1000 * n->own.sum / d->total) : 0);
         set_tooltip(d, vertex, n);
         return vertex;
 }
@@ -162,7 +163,7 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
         } else {
                 append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
         }
-        set_attribute(edge, "label", label->str);
+        write_graph_set(edge, "label", label->str);
 }
 
 /* Says in the graph what is not in it. */
@@ -175,21 +176,21 @@ static void add_rest(const Drawing *d, guint32 n, gboolean slowest_too)
         g_string_append_printf(label, "%s more calls", count);
         if (slowest_too) {
                 const char *written = node_table_written(d->nodes, slowest->node);
-                g_autofree char *name = text_shorten(written, LABEL_WIDTH);
+                g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
                 g_string_append(label, "\\nmost time in\\n");
-                append_name(label, name, "\\\\");
+                write_graph_append_name(label, name, "\\\\");
                 append_duration(label, ": own ", histogram_mean(&slowest->own), "");
                 append_share(label, slowest->own.sum, d);
         }
         Agnode_t *vertex = agnode(d->graph, (char *)"rest", 1);
-        set_attribute(vertex, "label", label->str);
-        set_attribute(vertex, "shape", "plaintext");
+        write_graph_set(vertex, "label", label->str);
+        write_graph_set(vertex, "shape", "plaintext");
         Agnode_t *root = agnode(d->graph, (char *)"n0", 0);
         Agedge_t *edge = agedge(d->graph, root, vertex, NULL, 1);
-        set_attribute(edge, "style", "dotted");
+        write_graph_set(edge, "style", "dotted");
 }
 
-static void set_defaults(Agraph_t *graph)
+void write_graph_set_defaults(Agraph_t *graph)
 {
         set_default(graph, AGRAPH, "label", "");
         set_default(graph, AGRAPH, "labelloc", "t");
@@ -222,8 +223,8 @@ static char *graph_name(const PathPattern *p)
         return g_strjoinv("%5C", parts);
 }
 
-Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank, guint32 max_nodes,
-                          Agdisc_t *disc)
+static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
+                              guint32 max_nodes, Agdisc_t *disc)
 {
         guint32 drawn = MIN(p->n_nodes, max_nodes);
         g_autofree guint32 *order = path_pattern_call_order(p);
@@ -231,7 +232,7 @@ Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank
         g_autofree char *name = graph_name(p);
         Drawing d = { agopen(name, Agdirected, disc), path_set_nodes(set), p, path_pattern_total(p),
                       path_pattern_slowest(p) };
-        set_defaults(d.graph);
+        write_graph_set_defaults(d.graph);
         set_title(&d, rank);
         Agnode_t *client = add_client(&d);
         for (guint32 i = 0; i < drawn; i++) {
@@ -242,4 +243,17 @@ Agraph_t *write_graph_new(const PathSet *set, const PathPattern *p, guint32 rank
         if (drawn < p->n_nodes)
                 add_rest(&d, p->n_nodes - drawn, vertices[d.slowest] == NULL);
         return d.graph;
+}
+
+guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options)
+{
+        return path_set_graph(set) ? write_vertices_count(set, options) : options->n_patterns;
+}
+
+Agraph_t *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                          guint32 max_nodes, Agdisc_t *disc)
+{
+        if (path_set_graph(set))
+                return write_vertices_new(set, options, rank, max_nodes, disc);
+        return draw_pattern(set, path_set_pattern(set, options->rank[rank]), rank, max_nodes, disc);
 }

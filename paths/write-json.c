@@ -146,15 +146,67 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         return output_file_write(file, out->str, out->len, error);
 }
 
+static void append_vertex(GString *out, const PathSet *set, guint32 i)
+{
+        const PathVertex *v = path_graph_vertex(path_set_graph(set), i);
+        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "%s\n    {\"vertex\": %u, \"parent\": ", i > 0 ? "," : "", i);
+        if (v->parent == NO_VERTEX)
+                g_string_append(out, "null");
+        else
+                g_string_append_printf(out, "%u", v->parent);
+        g_string_append(out, ", \"name\": ");
+        append_string(out, node_table_name(path_set_nodes(set), v->node));
+        g_ascii_formatd(probability, sizeof probability, "%.6g", v->probability);
+        g_string_append_printf(
+                out, ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": %s, \"end\": ", v->count,
+                probability);
+        if (v->end == PATH_GOES_ON)
+                g_string_append(out, "null");
+        else
+                append_string(out, path_end_name(v->end));
+        g_string_append(out, ", \"delays\": [");
+        for (guint k = 0; k < v->delays->len; k++) {
+                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
+
+                g_string_append(out, k > 0 ? ", {" : "{");
+                append_time(out, "delay", d->delay);
+                g_string_append_printf(out, ", \"count\": %" G_GUINT64_FORMAT "}", d->count);
+        }
+        g_string_append(out, "]}");
+}
+
+/* Of linear patterns; nothing of others. */
+static gboolean write_graph(const PathSet *set, OutputFile *file, GError **error)
+{
+        const PathGraph *graph = path_set_graph(set);
+        g_autoptr(GString) out = g_string_new(",\n  \"graph\": [");
+
+        if (!graph)
+                return TRUE;
+        for (guint32 i = 0; i < path_graph_size(graph); i++) {
+                append_vertex(out, set, i);
+                if (out->len < 1 << 16)
+                        continue;
+                if (!output_file_write(file, out->str, out->len, error))
+                        return FALSE;
+                g_string_truncate(out, 0);
+        }
+        g_string_append_c(out, ']');
+        return output_file_write(file, out->str, out->len, error);
+}
+
 gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
                          GError **error)
 {
-        static const char end[] = "]\n}\n";
+        static const char end[] = "\n}\n";
 
         if (!write_summary(set, file, error))
                 return FALSE;
         for (guint32 i = 0; i < options->n_patterns; i++)
                 if (!write_pattern(set, path_set_pattern(set, options->rank[i]), i, file, error))
                         return FALSE;
-        return output_file_write(file, end, sizeof end - 1, error);
+        return output_file_write(file, "]", 1, error) && write_graph(set, file, error) &&
+               output_file_write(file, end, sizeof end - 1, error);
 }

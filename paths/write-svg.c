@@ -85,8 +85,8 @@ static void append_description(GString *out, const PathSet *set, const PathWrite
                 g_autofree char *mean = path_format_duration(histogram_mean(&p->nodes[0].latency));
                 g_autofree char *share = path_format_share(slowest->own.sum, path_pattern_total(p));
                 g_autofree char *line = g_markup_printf_escaped(
-                        "%u. %s: %s paths, mean %s, most time in %s (%s).\n", i + 1, signature,
-                        count, mean, name, share);
+                        "%u. %s: %s %s, mean %s, most time in %s (%s).\n", i + 1, signature, count,
+                        path_set_graph(set) ? "messages" : "paths", mean, name, share);
                 g_string_append(out, line);
         }
         g_string_append(out, "</desc>\n");
@@ -179,9 +179,8 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
         gboolean ok = TRUE;
 
         g_array_set_clear_func(pictures, picture_clear);
-        for (guint32 i = 0; i < options->n_patterns && ok; i++) {
-                const PathPattern *p = path_set_pattern(set, options->rank[i]);
-                Agraph_t *graph = write_graph_new(set, p, i, MAX_NODES, NULL);
+        for (guint32 i = 0; i < write_graph_count(set, options) && ok; i++) {
+                Agraph_t *graph = write_graph_new(set, options, i, MAX_NODES, NULL);
                 Picture picture = { .svg = NULL };
                 char id[16];
                 /* What the ids of its elements begin with: they must not repeat. */

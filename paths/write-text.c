@@ -62,6 +62,21 @@ static void add_span(GString *text, const PathSetSummary *summary)
                 g_string_append_printf(text, " from %s", when);
 }
 
+/* Of linear patterns it is not known which messages are one instance. */
+static void add_found(GString *text, const PathSet *set)
+{
+        g_autofree char *patterns = path_format_count(path_set_size(set));
+        gboolean linear = path_set_graph(set) != NULL, one = path_set_size(set) == 1;
+
+        if (linear) {
+                add_fact(text, path_set_instances(set), "message ends", "messages end");
+                g_string_append_printf(text, " one of %s %s", patterns, one ? "path" : "paths");
+        } else {
+                add_fact(text, path_set_instances(set), "path", "paths");
+                g_string_append_printf(text, " of %s %s", patterns, one ? "pattern" : "patterns");
+        }
+}
+
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -92,12 +107,8 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         g_string_truncate(read, 0);
         if (instances == 0)
                 g_string_append(read, "No whole path was found");
-        add_fact(read, instances, "path", "paths");
-        if (instances > 0) {
-                g_autofree char *patterns = path_format_count(path_set_size(set));
-                g_string_append_printf(read, " of %s %s", patterns,
-                                       path_set_size(set) == 1 ? "pattern" : "patterns");
-        }
+        else
+                add_found(read, set);
         if (options->n_patterns < path_set_size(set)) {
                 g_autofree char *shown = path_format_count(options->n_patterns);
                 g_string_append_printf(read, ", the first %s of them here", shown);
@@ -206,13 +217,15 @@ static void write_rank_table(const PathSet *set, const PathWriteOptions *options
         }
 }
 
-/* Indented by depth; the root with its client. */
+/* Indented by depth, unless they are a line; the root with its client. */
 static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guint width)
 {
         const PatternNode *node = &p->nodes[i];
         const char *name = node_table_written(path_set_nodes(set), node->node);
         g_autofree char *text = NULL;
 
+        if (i > 0 && path_set_graph(set))
+                return text_shorten(name, width);
         if (i == 0) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
                 return text_shorten_edge(client, name, width);
@@ -245,6 +258,13 @@ static guint tree_name_width(guint columns)
         return MAX(columns, 35) - (INDENT + OWN + SHARE + SHORT_MARK);
 }
 
+/* When a message of a linear path is at a node, from the path's start. */
+static gint64 arrival(const PathPattern *p, guint32 i)
+{
+        return histogram_mean(&p->nodes[0].latency) - histogram_mean(&p->nodes[i].latency) +
+               histogram_mean(&p->nodes[i].network);
+}
+
 static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p, guint32 i,
                          guint columns)
 {
@@ -252,15 +272,20 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
         gboolean slowest = i == path_pattern_slowest(p);
 
         text_table_add(table, tree_name(set, p, i, tree_name_width(columns)));
-        text_table_add(table, i == 0 ? g_strdup("")
-                                     : path_format_duration(histogram_mean(&node->call_delay)));
-        text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
+        if (path_set_graph(set)) {
+                text_table_add(table, path_format_duration(arrival(p, i)));
+        } else {
+                text_table_add(table,
+                               i == 0 ? g_strdup("")
+                                      : path_format_duration(histogram_mean(&node->call_delay)));
+                text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
+        }
         text_table_add(table, path_format_duration(histogram_mean(&node->own)));
         text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
         text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
 }
 
-static void add_network_row(TextTable *table, const PathPattern *p)
+static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
 {
         gint128 network = path_pattern_network(p);
 
@@ -268,7 +293,8 @@ static void add_network_row(TextTable *table, const PathPattern *p)
                 return;
         text_table_add(table, g_strdup("(network)"));
         text_table_add(table, g_strdup(""));
-        text_table_add(table, g_strdup(""));
+        if (!path_set_graph(set))
+                text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
         text_table_add(table, path_format_share(network, path_pattern_total(p)));
         text_table_add(table, g_strdup(""));
@@ -280,14 +306,19 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const gui
         TextTable *table = text_table_new();
 
         text_table_add_column(table, "node", TEXT_LEFT, 0);
-        text_table_add_column(table, "after", TEXT_RIGHT, 3);
-        text_table_add_column(table, "latency", TEXT_RIGHT, 2);
-        text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        if (path_set_graph(set)) {
+                text_table_add_column(table, "at", TEXT_RIGHT, 3);
+                text_table_add_column(table, "stay", TEXT_RIGHT, 0);
+        } else {
+                text_table_add_column(table, "after", TEXT_RIGHT, 3);
+                text_table_add_column(table, "latency", TEXT_RIGHT, 2);
+                text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        }
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
         for (guint32 i = 0; i < n_shown; i++)
                 add_tree_row(table, set, p, shown[i], columns);
-        add_network_row(table, p);
+        add_network_row(table, set, p);
         text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
         return table;
 }
@@ -323,16 +354,40 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         if (n_shown < p->n_nodes) {
                 g_autofree char *left = path_format_count(p->n_nodes - n_shown);
                 g_autofree char *text =
-                        g_strdup_printf("... %s more calls; --format json has all", left);
+                        g_strdup_printf("... %s more %s; --format json has all", left,
+                                        path_set_graph(set) ? "nodes" : "calls");
                 text_append_wrapped(out, text, " ", 4, options->columns);
         }
+}
+
+static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        guint columns = options->columns ? options->columns : LEGEND_WIDTH;
+        gboolean linear = path_set_graph(set) != NULL;
+
+        text_append_wrapped(
+                out,
+                linear ? "Means of all messages that end the path. at: when the node gets the "
+                         "message, from the start of the path. stay: from then until it sends "
+                         "the next one; stays add up to the time of the path."
+                       : "Means of all paths of the pattern. after: from when its caller was "
+                         "called to this call. latency: what the caller waits, calls below "
+                         "included. own time: what only this node accounts for; own times "
+                         "add up to the latency of the path.",
+                " ", 0, columns);
+        if (any_doubt(set, options))
+                text_append_wrapped(out,
+                                    linear ? "prob: how probable it is that no edge of the path "
+                                             "is an accident."
+                                           : "prob: how probable it is that a path is right in "
+                                             "every call, in the mean.",
+                                    " ", 0, columns);
 }
 
 gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
                          GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
-        guint legend = options->columns ? options->columns : LEGEND_WIDTH;
 
         write_summary(set, options, out);
         if (options->n_patterns == 0)
@@ -342,16 +397,6 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
         for (guint32 i = 0; i < MIN(options->n_patterns, TREES); i++)
                 write_tree(set, options, i, out);
         g_string_append_c(out, '\n');
-        text_append_wrapped(out,
-                            "Means of all paths of the pattern. after: from when its caller was "
-                            "called to this call. latency: what the caller waits, calls below "
-                            "included. own time: what only this node accounts for; own times "
-                            "add up to the latency of the path.",
-                            " ", 0, legend);
-        if (any_doubt(set, options))
-                text_append_wrapped(out,
-                                    "prob: how probable it is that a path is right in every "
-                                    "call, in the mean.",
-                                    " ", 0, legend);
+        write_legend(set, options, out);
         return output_file_write(file, out->str, out->len, error);
 }
