@@ -33,6 +33,7 @@ typedef struct {
         CorrelateBy correlate;
         gsize cache; /* bytes for transforms that are kept, of all threads */
         guint threads;
+        gboolean roots_guessed; /* and may be found better */
 } ConvolutionOptions;
 
 #define CONVOLUTION_DEFAULTS                                                                       \
@@ -74,6 +75,8 @@ GArray *convolution_find_roots(const EdgeTraces *traces);
 /* roots: of NodeId, taken. Options are complete. */
 Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions *options,
                              GArray *roots);
+/* By node: which are roots, instead of those so far. */
+void convolution_set_roots(Convolution *convolution, const gboolean *is_root);
 void convolution_free(Convolution *convolution);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 

@@ -27,7 +27,8 @@ enum {
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        END_SHARE = 0.15;                /* of a vertex's messages that end there, if paths do */
+        ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
+        END_SHARE = 0.15; /* of a vertex's messages that end there, if paths do */
 
 typedef struct {
         Convolution *run;
@@ -186,14 +187,20 @@ static void set_cause(gpointer data, guint out, guint32 effect, guint in, guint3
         a->messages->probability[message] = (float)probability;
 }
 
-static void attribute(const JointSearch *s, NodeId node)
+static void forget_causes(const JointSearch *s, NodeId node)
 {
         const EdgeTraces *t = s->traces;
         guint32 first = s->messages->first[t->first_out[node]];
         guint32 end = s->messages->first[t->first_out[node + 1]];
-        Attribution a = { s->messages, node };
 
         memset(&s->messages->cause[first], 0xff, (end - first) * sizeof(guint32));
+}
+
+static void attribute(const JointSearch *s, NodeId node)
+{
+        Attribution a = { s->messages, node };
+
+        forget_causes(s, node);
         node_causes_attribute(s->nodes[node], set_cause, &a);
 }
 
@@ -445,6 +452,47 @@ static PathSet *collect_paths(JointSearch *s)
         return set;
 }
 
+/* --- roots ---------------------------------------------------------------------- */
+
+/* Whether it is a guess that node is or is not a root: where messages are calls and
+ * returns it is certain. */
+static gboolean may_be_no_root(const Convolution *run, NodeId node)
+{
+        const EdgeTraces *t = run->traces;
+
+        return run->options.roots_guessed && !t->called[node] && !t->calls[node];
+}
+
+static gboolean is_unexplained(const JointSearch *s, NodeId node)
+{
+        return n_out_edges(s->traces, node) &&
+               (!s->nodes[node] || node_causes_explained(s->nodes[node]) < ROOT_SHARE);
+}
+
+/* Roots are nodes most of whose messages nothing explains; where each node's messages are
+ * explained, as with one client that waits for an answer and asks again soon, those that
+ * nobody spoke to first. */
+static void find_roots_again(JointSearch *s)
+{
+        const EdgeTraces *t = s->traces;
+        gboolean *is_root = s->run->is_root, any = FALSE;
+
+        for (NodeId node = 0; node < t->n_nodes; node++) {
+                if (may_be_no_root(s->run, node))
+                        is_root[node] = is_unexplained(s, node);
+                any |= is_root[node];
+        }
+        for (NodeId node = 0; node < t->n_nodes; node++) {
+                if (!any)
+                        is_root[node] = n_out_edges(t, node) && !t->spoken_to[node];
+                if (is_root[node] && s->nodes[node]) {
+                        forget_causes(s, node);
+                        node_causes_free(g_steal_pointer(&s->nodes[node]));
+                }
+        }
+        convolution_set_roots(s->run, is_root);
+}
+
 PathSet *convolution_find_joint_paths(Convolution *run)
 {
         const EdgeTraces *t = run->traces;
@@ -462,13 +510,16 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         PathSet *set;
 
         for (NodeId node = 0; node < t->n_nodes; node++)
-                if (!run->is_root[node] && n_in_edges(t, node) && n_out_edges(t, node))
+                if ((!run->is_root[node] || may_be_no_root(run, node)) && n_in_edges(t, node) &&
+                    n_out_edges(t, node))
                         s.nodes[node] = node_causes_new(t, node, s.windows.least);
         for (guint i = 0; i < run->options.threads; i++)
                 g_async_queue_push(s.correlators,
                                    correlator_new(&s.lags, run->options.correlate,
                                                   run->options.cache / run->options.threads));
         search_nodes(&s, TRUE);
+        if (run->options.roots_guessed)
+                find_roots_again(&s);
         for (guint i = 0; i < TRACE_AGAIN; i++) {
                 message_causes_trace(s.messages, (guint32)s.windows.least);
                 search_nodes(&s, FALSE);

@@ -409,8 +409,7 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
 
         if (!roots)
                 return FALSE;
-        if (!options.roots)
-                report_roots(traces, roots);
+        o->roots_guessed = !options.roots;
         options.quantum_given = o->quantum > 0;
         options.max_delay_given = o->max_delay > 0;
         convolution_choose(traces, roots, o);
@@ -420,6 +419,8 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
         run = convolution_new(traces, o, g_steal_pointer(&roots));
         set = strcmp(options.method, "paper") ? convolution_find_joint_paths(run)
                                                : convolution_find_paths(run);
+        if (!options.roots)
+                report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
         return options.correlation ? write_correlation(run, set, error)
