@@ -218,7 +218,7 @@ void delay_profile_choose(const EdgeTraces *t, const GArray *roots, gint64 *quan
         /* Where nothing stands out, a hundred steps to the longest will do. */
         shortest = sizes->sum > 0 ? size_at(sizes, 0.1) : longest / 10;
         if (!given)
-                *max_delay = round_duration((double)MAX(longest, LEAST_LAGS * *quantum), TRUE);
+                *max_delay = round_duration((double)MAX(longest, LEAST_LAGS * *quantum), FALSE);
         if (*quantum == 0) {
                 *quantum = MAX(round_duration((double)shortest / 10, FALSE), resolution);
                 *quantum = MAX(*quantum, round_duration((double)*max_delay / MOST_LAGS, TRUE));

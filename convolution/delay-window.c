@@ -119,7 +119,7 @@ static DelayWindow best_window(const Search *s)
 {
         DelayWindow best = { 0 };
 
-        for (gsize width = 1; width <= MAX((s->end - s->begin) / 3, 1); width *= 2)
+        for (gsize width = 1; width <= MAX((s->end - s->begin) / 8, 1); width *= 2)
                 for (gsize from = s->begin; from + width <= s->end; from += MAX(width / 4, 1)) {
                         double d = deviation(s, from, from + width);
 
