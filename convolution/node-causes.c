@@ -14,7 +14,8 @@ enum {
 static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
         START_GROUP = 30, GROUP = 6,       /* or so many messages */
         PRIOR = 5,                         /* messages that a context is worth without any */
-        PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02;
+        PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02, WELL_EXPLAINED = 0.7,
+                    EXPLAINED = 0.25;
 
 /* A range of delays, in ns, and its cells. */
 typedef struct {
@@ -86,6 +87,7 @@ struct NodeCauses {
 };
 
 #define PASSAGE(c, i)  (&g_array_index((c)->passages, Passage, i))
+#define SUPPORT(c, i)  (&g_array_index((c)->supports, Support, i))
 #define GROUP_OF(c, i) (&g_array_index((c)->groups, Group, i))
 
 static void add_group(NodeCauses *c, guint in)
@@ -190,37 +192,48 @@ static guint cell_of(const Support *s, gint64 delay)
         return s->first_cell + MIN(cell, s->n_cells - 1);
 }
 
-/* Ranges of delays around the windows, merged where they overlap. */
-static void add_supports(NodeCauses *c, guint passage, const GArray *windows, const Lags *lags,
-                         const Quanta *quanta)
+static int compare_supports(gconstpointer a, gconstpointer b)
+{
+        const Support *x = a, *y = b;
+
+        return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Ranges of delays around the windows, and those of old where there is one, merged where
+ * they overlap. */
+static void add_supports(NodeCauses *c, guint passage, const Passage *old, const GArray *windows,
+                         const Lags *lags, const Quanta *quanta)
 {
         gint64 longest = quanta_delay(quanta, lags->first + (gint64)lags->n);
+        g_autoptr(GArray) ranges = g_array_new(FALSE, TRUE, sizeof(Support));
         Passage *p = PASSAGE(c, passage);
 
-        p->first_support = c->supports->len;
-        p->first_cell = c->n_cells;
+        if (old)
+                g_array_append_vals(ranges, SUPPORT(c, old->first_support), old->n_supports);
         for (guint i = 0; i < windows->len; i++) {
                 const DelayWindow *w = &g_array_index(windows, DelayWindow, i);
                 gint64 side = SIDES * (gint64)(w->to - w->from);
                 gint64 from = quanta_delay(quanta, lags->first + (gint64)w->from - side - 1);
                 gint64 to = quanta_delay(quanta, lags->first + (gint64)w->to + side);
-                Support s = { MAX(from, 0), MIN(to, longest), 0, 0, 0 };
+                Support s = { .from = MAX(from, 0), .to = MIN(to, longest) };
 
-                if (c->supports->len > p->first_support) {
-                        Support *before =
-                                &g_array_index(c->supports, Support, c->supports->len - 1);
+                g_array_append_val(ranges, s);
+        }
+        g_array_sort(ranges, compare_supports);
+        p->first_support = c->supports->len;
+        p->first_cell = c->n_cells;
+        for (guint i = 0; i < ranges->len; i++) {
+                const Support *range = &g_array_index(ranges, Support, i);
+                Support *last = SUPPORT(c, c->supports->len - 1);
 
-                        if (s.from <= before->to) {
-                                before->from = MIN(s.from, before->from);
-                                before->to = MAX(s.to, before->to);
-                                continue;
-                        }
-                }
-                g_array_append_val(c->supports, s);
+                if (c->supports->len > p->first_support && range->from <= last->to)
+                        last->to = MAX(range->to, last->to);
+                else
+                        g_array_append_val(c->supports, *range);
         }
         p->n_supports = c->supports->len - p->first_support;
         for (guint i = 0; i < p->n_supports; i++) {
-                Support *s = &g_array_index(c->supports, Support, p->first_support + i);
+                Support *s = SUPPORT(c, p->first_support + i);
 
                 s->first_cell = p->first_cell + p->n_cells;
                 s->n_cells =
@@ -229,6 +242,18 @@ static void add_supports(NodeCauses *c, guint passage, const GArray *windows, co
                 p->n_cells += s->n_cells;
         }
         add_cells(c, passage, p->n_cells);
+}
+
+/* The density of a delay, 1/ns; 0 outside of the supports. */
+static double density_at(const NodeCauses *c, const Passage *p, gint64 delay)
+{
+        for (guint i = 0; i < p->n_supports; i++) {
+                const Support *s = SUPPORT(c, p->first_support + i);
+
+                if (delay >= s->from && delay <= s->to)
+                        return c->density[cell_of(s, delay)];
+        }
+        return 0;
 }
 
 /* The density of a passage from the mass of its cells, in groups of neighbours that have
@@ -244,7 +269,7 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
         group = MAX(group, SMALLEST_GROUP * all);
         p->n_groups = 0;
         for (guint k = 0; k < p->n_supports; k++) {
-                const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
+                const Support *s = SUPPORT(c, p->first_support + k);
                 guint from = 0;
 
                 width = 1 / s->cells_per_ns;
@@ -269,32 +294,52 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
         }
 }
 
+/* The passage that does not go beside others; NULL where there is none. */
+static Passage *find_old_passage(const NodeCauses *c, guint in, guint out)
+{
+        for (guint i = 0; i < c->passages->len; i++) {
+                Passage *p = PASSAGE(c, i);
+
+                if (p->in == in && p->out == out && p->group == in && !p->dropped)
+                        return p;
+        }
+        return NULL;
+}
+
 void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *windows,
                              const float *correlation, const float *background, const Lags *lags,
                              const Quanta *quanta, gboolean beside)
 {
         Passage passage = { .in = in, .out = out, .group = in, .share_of_way = 1 }, *p;
         guint index = c->passages->len;
+        Passage *old = NULL, before = { 0 };
 
         if (beside) {
                 passage.group = c->groups->len;
                 add_group(c, in);
+        } else if ((old = find_old_passage(c, in, out))) {
+                old->dropped = TRUE;
+                before = *old;
         }
         g_array_append_val(c->passages, passage);
-        add_supports(c, index, windows, lags, quanta);
+        add_supports(c, index, old ? &before : NULL, windows, lags, quanta);
         p = PASSAGE(c, index);
+        p->excess = before.explained;
         for (guint i = 0; i < windows->len; i++)
                 p->excess += g_array_index(windows, DelayWindow, i).excess;
         for (guint k = 0; k < p->n_supports; k++) {
-                const Support *s = &g_array_index(c->supports, Support, p->first_support + k);
+                const Support *s = SUPPORT(c, p->first_support + k);
 
                 for (guint i = 0; i < s->n_cells; i++) {
                         gint64 delay = s->from + (gint64)((i + 0.5) / s->cells_per_ns);
                         gint64 at = quanta_lag(quanta, delay + quanta->quantum / 2) - lags->first;
+                        double excess;
 
                         at = CLAMP(at, 0, (gint64)lags->n - 1);
-                        c->mass[s->first_cell + i] = MAX(correlation[at] - background[at], 0) /
-                                                     s->cells_per_ns / (double)quanta->quantum;
+                        excess = MAX(correlation[at] - background[at], 0) / (double)quanta->quantum;
+                        if (old)
+                                excess += before.explained * density_at(c, &before, delay);
+                        c->mass[s->first_cell + i] = excess / s->cells_per_ns;
                 }
         }
         learn_density(c, p, START_GROUP);
@@ -341,8 +386,7 @@ static void find_pairs(NodeCauses *c)
                                         continue;
                                 for (guint s = p->first_support;
                                      s < p->first_support + p->n_supports; s++) {
-                                        const Support *support =
-                                                &g_array_index(c->supports, Support, s);
+                                        const Support *support = SUPPORT(c, s);
                                         gint64 earliest = out->sent[z] - support->to;
                                         gint64 latest = out->sent[z] - support->from;
 
@@ -600,18 +644,23 @@ static void count_futures(NodeCauses *c)
                 c->future_weight[i] = -1 / c->future_weight[i];
 }
 
+/* How likely an effect has a cause at all. */
+static double explained_share(const NodeCauses *c, guint32 effect)
+{
+        double sum = 0;
+
+        for (gsize i = c->pairs.first[effect]; i < c->pairs.first[effect + 1]; i++)
+                sum += c->pairs.belief[i];
+        return sum;
+}
+
 /* --- what is left ----------------------------------------------------------------- */
 
 void node_causes_unexplained(const NodeCauses *c, guint out, GArray *times)
 {
         g_array_set_size(times, 0);
         for (guint32 i = 0; i < c->out[out]->n; i++) {
-                guint32 z = c->first_effect[out] + i;
-                double explained = 0;
-
-                for (gsize k = c->pairs.first[z]; k < c->pairs.first[z + 1]; k++)
-                        explained += c->pairs.belief[k];
-                if (explained < 0.7)
+                if (explained_share(c, c->first_effect[out] + i) < WELL_EXPLAINED)
                         g_array_append_val(times, c->out[out]->sent[i]);
         }
 }
@@ -672,45 +721,79 @@ void node_causes_set_history(NodeCauses *c, const guint32 *past, guint n_pasts,
 
 /* --- attribution -------------------------------------------------------------------- */
 
-void node_causes_attribute(NodeCauses *c, CauseFound found, gpointer data)
+/* A pair that may be attributed. */
+typedef struct {
+        gsize pair;
+        guint32 effect;
+} Choice;
+
+/* Pairs of effects that rather have a cause than none, the likelier ones before. */
+static Choice *sort_choices(const NodeCauses *c, gsize *n)
 {
         const Pairs *pairs = &c->pairs;
-        gsize at[LEVELS + 1] = { 0 }, n = 0;
-        gsize *order = g_new(gsize, pairs->n);
-        guint32 *effect_of = g_new(guint32, pairs->n);
-        guint8 *slot_taken = g_new0(guint8, MAX(c->n_slots, 1));
-        guint8 *effect_taken = g_new0(guint8, MAX(c->n_effects, 1));
+        guint16 *level = g_new0(guint16, MAX(pairs->n, 1)); /* 0: not to be attributed */
+        gsize at[LEVELS + 2] = { 0 };
+        Choice *choices;
 
-#define LEVEL(i) (LEVELS - 1 - (guint)MIN(pairs->belief[i] * LEVELS, LEVELS - 1))
-        for (gsize i = 0; i < pairs->n; i++)
-                if (pairs->belief[i] >= LEAST_PROBABILITY) {
-                        at[LEVEL(i) + 1]++;
-                        n++;
-                }
-        for (guint l = 0; l < LEVELS; l++)
-                at[l + 1] += at[l];
-        for (guint32 z = 0; z < c->n_effects; z++)
+        for (guint32 z = 0; z < c->n_effects; z++) {
+                if (explained_share(c, z) < EXPLAINED)
+                        continue;
                 for (gsize i = pairs->first[z]; i < pairs->first[z + 1]; i++)
                         if (pairs->belief[i] >= LEAST_PROBABILITY) {
-                                effect_of[at[LEVEL(i)]] = z;
-                                order[at[LEVEL(i)]++] = i;
+                                level[i] = (guint16)(1 + MIN(pairs->belief[i], 1) * (LEVELS - 1));
+                                at[LEVELS + 1 - level[i]]++;
                         }
-#undef LEVEL
+        }
+        for (guint l = 0; l <= LEVELS; l++)
+                at[l + 1] += at[l];
+        *n = at[LEVELS + 1];
+        choices = g_new(Choice, MAX(*n, 1));
+        for (guint32 z = 0; z < c->n_effects; z++)
+                for (gsize i = pairs->first[z]; i < pairs->first[z + 1]; i++)
+                        if (level[i])
+                                choices[at[LEVELS - level[i]]++] = (Choice){ i, z };
+        g_free(level);
+        return choices;
+}
+
+static guint32 cause_of_pair(const NodeCauses *c, gsize pair)
+{
+        return cause_of_slot(c, c->pairs.slot[pair],
+                             PASSAGE(c, c->passage_of[c->pairs.cell[pair]])->group);
+}
+
+/* How likely the effect has a cause with the same past as the pair's, if not just that. */
+static double past_probability(const NodeCauses *c, const Choice *choice)
+{
+        guint32 past;
+        double sum = 0;
+
+        if (!c->past)
+                return c->pairs.belief[choice->pair];
+        past = c->past[cause_of_pair(c, choice->pair)];
+        for (gsize i = c->pairs.first[choice->effect]; i < c->pairs.first[choice->effect + 1]; i++)
+                if (c->past[cause_of_pair(c, i)] == past)
+                        sum += c->pairs.belief[i];
+        return MIN(sum, 1);
+}
+
+void node_causes_attribute(NodeCauses *c, CauseFound found, gpointer data)
+{
+        g_autofree guint8 *slot_taken = g_new0(guint8, MAX(c->n_slots, 1));
+        g_autofree guint8 *effect_taken = g_new0(guint8, MAX(c->n_effects, 1));
+        gsize n;
+        g_autofree Choice *choices = sort_choices(c, &n);
+
         for (gsize k = 0; k < n; k++) {
-                gsize i = order[k];
-                guint32 z = effect_of[k], slot = pairs->slot[i];
-                const Passage *p = PASSAGE(c, c->passage_of[pairs->cell[i]]);
+                guint32 z = choices[k].effect, slot = c->pairs.slot[choices[k].pair];
+                const Passage *p = PASSAGE(c, c->passage_of[c->pairs.cell[choices[k].pair]]);
 
                 if (slot_taken[slot] || effect_taken[z])
                         continue;
                 slot_taken[slot] = effect_taken[z] = 1;
                 found(data, p->out, z - c->first_effect[p->out], p->in,
-                      slot - GROUP_OF(c, p->group)->first_slot, pairs->belief[i]);
+                      slot - GROUP_OF(c, p->group)->first_slot, past_probability(c, &choices[k]));
         }
-        g_free(order);
-        g_free(effect_of);
-        g_free(slot_taken);
-        g_free(effect_taken);
 }
 
 double node_causes_explained(const NodeCauses *c)
