@@ -497,7 +497,7 @@ static void sweep(NodeCauses *c, gboolean limited)
                         for (gsize i = first; i < end; i++) {
                                 double offer = pairs->belief[i];
 
-                                pairs->claim[i] = (float)(pairs->weight[i] / (all - offer));
+                                pairs->claim[i] = (float)(0.5 * pairs->claim[i] + 0.5 * pairs->weight[i] / (all - offer));
                                 next[pairs->slot[i]] += pairs->claim[i];
                                 pairs->belief[i] = (float)(offer / all);
                         }
