@@ -190,13 +190,13 @@ void capture_finish(Capture *c)
 
 /* --- a message ------------------------------------------------------------- */
 
-static const char *append_hex(char *at, guint64 value)
+static inline char *put_number(char *at, guint64 value, guint base)
 {
-        char digits[16];
+        char digits[20];
         gsize n = 0;
         do
-                digits[n++] = "0123456789abcdef"[value & 0xf];
-        while (value >>= 4);
+                digits[n++] = "0123456789abcdef"[value % base];
+        while (value /= base);
         while (n > 0)
                 *at++ = digits[--n];
         return at;
@@ -212,13 +212,16 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         if (c->host != NO_NODE && m->receiver == c->host && m->sender != c->host)
                 message->op |= 1; /* taken where it arrived */
         if (m->has_id) {
-                char *at = (char *)append_hex(c->id, m->port);
+                char *at = put_number(c->id, m->port, 16);
                 *at++ = '.';
-                message_set_id(message, c->id, append_hex(at, m->number) - c->id);
+                message_set_id(message, c->id, put_number(at, m->number, 16) - c->id);
         }
         g_string_truncate(c->attrs, 0);
-        if (m->duration > 0)
-                g_string_append_printf(c->attrs, "dur=%" G_GINT64_FORMAT, m->duration);
+        if (m->duration > 0) {
+                char text[24] = "dur=";
+                g_string_append_len(c->attrs, text,
+                                    put_number(text + 4, (guint64)m->duration, 10) - text);
+        }
         if (m->label) {
                 g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
                 node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);

@@ -82,8 +82,8 @@ struct ConnectionTable {
         Connection *openings[MAX_OPENINGS]; /* by hash of their opening; may be gone since */
         guint64 seed;
         guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
-        gsize n_servers;
-        gint64 expired; /* when that was last done, in seconds */
+        gsize n_servers, n_slots; /* at least two a server; a power of 2 */
+        gint64 expired;           /* when that was last done, in seconds */
 };
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
@@ -95,7 +95,8 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         t->ports = ports;
         t->n_buckets = 1024;
         t->buckets = g_new0(Connection *, t->n_buckets);
-        t->servers = g_new0(guint64, 2 * MAX_SERVERS);
+        t->n_slots = 128;
+        t->servers = g_new0(guint64, t->n_slots);
         /* No result depends on it: a list keeps the order. */
         t->seed = (guint64)g_random_int() << 32 | g_random_int();
         t->expired = G_MININT64;
@@ -119,10 +120,21 @@ static guint64 endpoint_hash(const ConnectionTable *t, Address a, guint16 port)
 /* Where the endpoint's hash stands, or would. */
 static guint64 *server_find(const ConnectionTable *t, guint64 hash)
 {
-        gsize at = hash & (2 * MAX_SERVERS - 1);
+        gsize at = hash & (t->n_slots - 1);
         while (t->servers[at] && t->servers[at] != hash)
-                at = (at + 1) & (2 * MAX_SERVERS - 1);
+                at = (at + 1) & (t->n_slots - 1);
         return &t->servers[at];
+}
+
+static void servers_grow(ConnectionTable *t)
+{
+        g_autofree guint64 *old = t->servers;
+        gsize n_old = t->n_slots;
+        t->n_slots *= 2;
+        t->servers = g_new0(guint64, t->n_slots);
+        for (gsize i = 0; i < n_old; i++)
+                if (old[i])
+                        *server_find(t, old[i]) = old[i];
 }
 
 /* The endpoint has accepted a connection. */
@@ -132,7 +144,8 @@ static void server_add(ConnectionTable *t, Address a, guint16 port)
         if (*place || t->n_servers >= MAX_SERVERS)
                 return;
         *place = hash;
-        t->n_servers++;
+        if (++t->n_servers > t->n_slots / 2)
+                servers_grow(t);
 }
 
 static gboolean server_is_known(const ConnectionTable *t, Address a, guint16 port)

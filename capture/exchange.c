@@ -56,7 +56,8 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
         if (m->kind == KIND_UNKNOWN && m->seen)
-                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now, context);
+                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now,
+                              context);
 }
 
 /* The buffered bytes of side are no protocol's. */
@@ -291,7 +292,7 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
         MessageInProgress *m = &x->pairing.message[side];
         gsize at = 0;
         while (at < n) {
-                Parsed parsed = { 0 };
+                Parsed parsed = { .other = x->side[!side].state };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)
@@ -315,6 +316,8 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                                 run_extend(x, side, seq + (guint32)at, &stamp, stamp, context);
                         break;
                 }
+                if (parsed.fields)
+                        streams_fields(&x->pairing, side, &parsed, context);
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);
@@ -522,7 +525,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
-        Parsed parsed = { 0 };
+        Parsed parsed = { .other = x->side[!side].state };
         if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
                 ParseStatus status =
                         x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,

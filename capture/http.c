@@ -4,6 +4,7 @@
  * return, in order; 1xx responses are interim. Headers are read line by line and
  * only those that say where the body ends are looked at; bodies are passed over.
  */
+#include "capture/path-label.h"
 #include "capture/protocol.h"
 
 #include <string.h>
@@ -117,44 +118,12 @@ static gboolean start_line_is_plausible(const guint8 *bytes, gsize n)
                g_ascii_isalnum(bytes[method + 1]) || bytes[method + 1] == '[';
 }
 
-/* A path segment that is a number or looks like an identifier names one thing,
- * not a kind of operation. */
-static gboolean segment_is_id(const guint8 *p, gsize n)
-{
-        gsize digits = 0, hex = 0;
-        for (gsize i = 0; i < n; i++) {
-                digits += g_ascii_isdigit(p[i]) != 0;
-                hex += g_ascii_isxdigit(p[i]) || p[i] == '-';
-        }
-        return n > 0 && (digits == n || (n >= 8 && hex == n && digits > 0));
-}
-
 /* "GET /users/{id}/cart": method and path, without values. */
 static void label_append(GString *label, const guint8 *line, gsize n, gsize method)
 {
-        const guint8 *at = line + method + 1, *end = line + n - VERSION - 1;
-        const guint8 *query = memchr(at, '?', (gsize)(end - at));
-        if (query)
-                end = query;
         g_string_append_len(label, (const char *)line, (gssize)method);
         g_string_append_c(label, ' ');
-        if (at < end && *at != '/' && *at != '*') { /* absolute form: the path only */
-                const guint8 *host = memmem(at, (gsize)(end - at), "://", 3);
-                if (!host)
-                        return; /* CONNECT: the target is a name, not an operation */
-                at = memchr(host + 3, '/', (gsize)(end - host - 3));
-                if (!at)
-                        at = end;
-        }
-        while (at < end && label->len < 200) {
-                const guint8 *slash = memchr(at + 1, '/', (gsize)(end - at - 1));
-                const guint8 *stop = slash ? slash : end;
-                if (segment_is_id(at + 1, (gsize)(stop - at - 1)))
-                        g_string_append(label, "/{id}");
-                else
-                        g_string_append_len(label, (const char *)at, stop - at);
-                at = stop;
-        }
+        path_label_append(label, line + method + 1, n - method - VERSION - 2);
 }
 
 static gboolean request_begin(HttpState *s, const Line *line, GString *label, Parsed *parsed)

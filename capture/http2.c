@@ -4,7 +4,8 @@
  * the client's HEADERS, its return ends with the frame that has END_STREAM, or
  * with the server's RST_STREAM. Frames are told by their headers alone and bodies
  * passed over; of a header block (RFC 7541) only the first field is looked at,
- * which says whether it is a request, a response or an interim one.
+ * which says whether it is a request, a response or an interim one. Where labels are
+ * wanted, the blocks of a client are handed on whole, from the first of the connection.
  *
  * Recognised by the client's preface, or in the middle of a connection by frames
  * that are sound in every respect.
@@ -37,6 +38,7 @@ enum {
         FRAME_HEADER = 9,
         MAX_FIRST_FRAME = 16384, /* what is not agreed on otherwise */
         MAX_FIRST_FIELD = 24,    /* padding, priority, table sizes and the first field */
+        MAX_BLOCK = 65536,       /* or no labels from there on */
         LAST_ERROR_CODE = 13,
         SURE = 2, /* see weigh_frame() */
 };
@@ -50,6 +52,7 @@ typedef struct {
         guint8 block_kind; /* MessageKind of that */
         guint8 block_part; /* PartFlags of its last frame */
         guint8 known, role;
+        guint8 labels; /* all header blocks since the first were handed on */
 } Http2State;
 
 G_STATIC_ASSERT(sizeof(Http2State) <= PROTOCOL_STATE_SIZE);
@@ -263,6 +266,8 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
                 return payload[0] < 0x80 && read_u32(payload + 4) <= LAST_ERROR_CODE ? 1 : -1;
         case WINDOW_UPDATE:
                 return payload[0] < 0x80 && read_u32(payload) ? 1 : -1;
+        case PING: /* all that an idle connection says, of nine bytes that must be so */
+                return SURE;
         case PUSH_PROMISE:
         case CONTINUATION:
                 return 0;
@@ -361,7 +366,34 @@ static void continuation_read(Http2State *s, const Frame *f, Parsed *parsed)
                 s->block = 0;
 }
 
-static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, Parsed *parsed)
+/* How much of a frame's payload must be there. */
+static gsize payload_needed(Http2State *s, const Frame *f, gboolean labels)
+{
+        if (f->type != HEADERS && f->type != CONTINUATION)
+                return 0;
+        if (f->length > MAX_BLOCK)
+                s->labels = FALSE;
+        if (labels && s->labels)
+                return f->length;
+        return f->type == HEADERS ? MIN(f->length, MAX_FIRST_FIELD) : 0;
+}
+
+/* The header block, or a piece of it, that a whole frame holds. */
+static void fields_set(Http2State *s, const Frame *f, const guint8 *payload, Parsed *parsed)
+{
+        gsize first = f->type == HEADERS ? block_offset(f) : 0;
+        gsize padding = f->type == HEADERS && (f->flags & FLAG_PADDED) ? payload[0] : 0;
+        if (first + padding > f->length) {
+                s->labels = FALSE;
+                return;
+        }
+        parsed->fields = payload + first;
+        parsed->n_fields = f->length - (guint32)(first + padding);
+        parsed->fields_end = (f->flags & FLAG_END_HEADERS) != 0;
+}
+
+static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, gboolean labels,
+                              Parsed *parsed)
 {
         if (n < FRAME_HEADER)
                 return PARSE_MORE;
@@ -369,14 +401,12 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, Parse
         if (!frame_is_sound(&f) ||
             (s->block ? f.type != CONTINUATION || f.stream != s->block : f.type == CONTINUATION))
                 return PARSE_NOT_MINE;
+        if (n - FRAME_HEADER < payload_needed(s, &f, labels))
+                return PARSE_MORE;
         parsed->kind = KIND_CONTROL;
         switch (f.type) {
         case HEADERS:
-                if (n - FRAME_HEADER < MIN(f.length, MAX_FIRST_FIELD)) {
-                        parsed->kind = KIND_UNKNOWN;
-                        return PARSE_MORE;
-                }
-                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, n - FRAME_HEADER),
+                if (!headers_read(s, &f, bytes + FRAME_HEADER, MIN(f.length, MAX_FIRST_FIELD),
                                   parsed))
                         return PARSE_NOT_MINE;
                 break;
@@ -399,6 +429,8 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, Parse
         default:
                 break;
         }
+        if (labels && s->labels && (f.type == HEADERS || f.type == CONTINUATION))
+                fields_set(s, &f, bytes + FRAME_HEADER, parsed);
         parsed->length = FRAME_HEADER + (guint64)f.length;
         return PARSE_MESSAGE;
 }
@@ -407,7 +439,7 @@ static ParseStatus http2_parse(gpointer state, guint8 call, const guint8 *bytes,
                                gboolean eof, GString *label, Parsed *parsed)
 {
         Http2State *s = state;
-        (void)call, (void)label;
+        (void)call;
         if (eof)
                 return PARSE_NOT_MINE; /* within a frame */
         if (!s->known) {
@@ -416,6 +448,7 @@ static ParseStatus http2_parse(gpointer state, guint8 call, const guint8 *bytes,
                                 return PARSE_MORE;
                         s->known = TRUE;
                         s->role = ROLE_CLIENT;
+                        s->labels = label != NULL;
                         parsed->kind = KIND_CONTROL;
                         parsed->length = PREFACE;
                         return PARSE_MESSAGE;
@@ -425,7 +458,7 @@ static ParseStatus http2_parse(gpointer state, guint8 call, const guint8 *bytes,
                         return status;
                 s->known = TRUE;
         }
-        return frame_read(s, bytes, n, parsed);
+        return frame_read(s, bytes, n, label != NULL, parsed);
 }
 
 static gsize http2_find_boundary(const guint8 *bytes, gsize n)

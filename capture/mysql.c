@@ -3,9 +3,9 @@
  * MySQL and MariaDB, client and server
  * (https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html). A command
  * is a call; its return goes on until the last of its results, which the results
- * themselves say: where a terminator stands, and whether more follow. So is a
- * login with its authentication. The server's greeting is one-way, and so are
- * commands that get no answer.
+ * themselves say: where a terminator stands, and whether more follow. A
+ * login with its authentication is no message, nor is the server's greeting. Commands
+ * that get no answer are one-way.
  *
  * Whether EOF packets stand after the definitions of columns was agreed on at the
  * login, which need not have been seen: they are known by their length.
@@ -203,8 +203,7 @@ static gboolean is_command(guint8 command)
 
 static gboolean is_silent(guint8 command)
 {
-        return command == COM_QUIT || command == COM_STMT_CLOSE ||
-               command == COM_STMT_SEND_LONG_DATA;
+        return command == COM_STMT_CLOSE || command == COM_STMT_SEND_LONG_DATA;
 }
 
 static void label_append(GString *label, const MysqlPacket *p)
@@ -229,8 +228,9 @@ static gboolean request_read(MysqlState *s, const MysqlPacket *p, GString *label
                 guint32 capabilities =
                         read_u16_le(p->payload) | (guint32)read_u16_le(p->payload + 2) << 16;
                 gboolean tls = p->length == LOOK && (capabilities & CAPABILITY_SSL);
-                s->kind = tls ? KIND_ONE_WAY : KIND_CALL;
+                s->kind = tls ? KIND_SESSION : KIND_CALL;
                 parsed->switches = tls;
+                parsed->session = TRUE;
                 parsed->call = capabilities & (CAPABILITY_COMPRESS | CAPABILITY_ZSTD)
                                        ? CALL_LOGIN_COMPRESSED
                                        : CALL_LOGIN;
@@ -240,7 +240,9 @@ static gboolean request_read(MysqlState *s, const MysqlPacket *p, GString *label
         } else if (p->length == 0 || !is_command(p->payload[0])) {
                 return FALSE;
         } else {
-                s->kind = is_silent(p->payload[0]) ? KIND_ONE_WAY : KIND_CALL;
+                s->kind = p->payload[0] == COM_QUIT  ? KIND_SESSION
+                          : is_silent(p->payload[0]) ? KIND_ONE_WAY
+                                                     : KIND_CALL;
                 parsed->call = command_call(p->payload[0]);
                 if (label && s->kind == KIND_CALL)
                         label_append(label, p);
@@ -366,9 +368,9 @@ static gboolean answer_begin(MysqlState *s, guint8 call, const MysqlPacket *p)
         s->phase = START;
         if (call == CALL_NONE || (p->seq > 1 && p->length == 5 && p->payload[0] == BYTE_EOF)) {
                 /* a greeting, or what is left of an answer */
-                s->kind = is_greeting(p) ? KIND_ONE_WAY : KIND_NOTHING;
+                s->kind = is_greeting(p) ? KIND_SESSION : KIND_NOTHING;
                 s->last_packet = TRUE;
-                return s->side == SIDE_SERVER || s->kind == KIND_ONE_WAY || call != CALL_NONE;
+                return s->side == SIDE_SERVER || s->kind == KIND_SESSION || call != CALL_NONE;
         }
         s->kind = KIND_RETURN;
         return answer_read(s, p);

@@ -15,18 +15,25 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
 
 static WaitingCall *call_at(const Pairing *p, guint i)
 {
-        return &p->calls[(p->first + i) % p->capacity];
+        return &p->calls[(p->first + i) & (p->capacity - 1u)];
+}
+
+/* The oldest call is gone. */
+static void call_shift(Pairing *p)
+{
+        p->n_of[call_at(p, 0)->side]--;
+        p->first = (guint16)((p->first + 1) & (p->capacity - 1));
+        p->n_calls--;
 }
 
 static void call_push(Pairing *p, WaitingCall call, const CaptureContext *context)
 {
         if (p->n_calls == MAX_WAITING_CALLS) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
-                p->first = (guint16)((p->first + 1) % p->capacity);
-                p->n_calls--;
+                call_shift(p);
         }
         if (p->n_calls == p->capacity) {
-                guint16 capacity = p->capacity ? 2 * p->capacity : 2;
+                guint16 capacity = p->capacity ? 2 * p->capacity : 2; /* a power of 2 */
                 WaitingCall *calls = g_new(WaitingCall, capacity);
                 for (guint i = 0; i < p->n_calls; i++)
                         calls[i] = *call_at(p, i);
@@ -36,12 +43,13 @@ static void call_push(Pairing *p, WaitingCall call, const CaptureContext *contex
                 p->capacity = capacity;
         }
         *call_at(p, p->n_calls++) = call;
+        p->n_of[call.side]++;
 }
 
 /* Index of the call that a return by side answers, or -1. */
 static gint call_find(const Pairing *p, guint side, gboolean keyed, guint64 key)
 {
-        for (guint i = 0; i < p->n_calls; i++)
+        for (guint i = 0; i < p->n_calls && p->n_of[!side]; i++)
                 if (call_at(p, i)->side != side && (!keyed || call_at(p, i)->number == key))
                         return (gint)i;
         return -1;
@@ -52,8 +60,8 @@ static WaitingCall call_take(Pairing *p, guint index)
         WaitingCall call = *call_at(p, index);
         for (; index > 0; index--)
                 *call_at(p, index) = *call_at(p, index - 1);
-        p->first = (guint16)((p->first + 1) % p->capacity);
-        p->n_calls--;
+        *call_at(p, 0) = call;
+        call_shift(p);
         return call;
 }
 
@@ -78,6 +86,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                                 .has_id = TRUE,
                                 .number = m->number,
                                 .duration = m->last.time - m->first.time };
+        WaitingCall call;
         gint answered;
         m->written = TRUE;
         sequencer_close(&m->item);
@@ -85,6 +94,10 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 return;
         switch ((MessageKind)m->kind) {
         case KIND_CALL:
+                if (m->session) {
+                        account_add(context->account, ACCOUNT_SESSION);
+                        return;
+                }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
                 break;
@@ -94,10 +107,15 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
                         return;
                 }
+                call = call_take(p, (guint)answered);
+                if (call.session) {
+                        account_add(context->account, ACCOUNT_SESSION);
+                        return;
+                }
                 out.op = RET_SENT;
                 out.stamp = m->last;
                 out.port = p->port[!side];
-                out.number = call_take(p, (guint)answered).number;
+                out.number = call.number;
                 account_add(context->account, ACCOUNT_RETURNS);
                 break;
         case KIND_ONE_WAY:
@@ -111,6 +129,9 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 break;
         case KIND_INTERIM:
                 account_add(context->account, ACCOUNT_INTERIM);
+                return;
+        case KIND_SESSION:
+                account_add(context->account, ACCOUNT_SESSION);
                 return;
         case KIND_NOTHING:
         case KIND_CONTROL:
@@ -152,7 +173,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = FALSE;
+        m->seen = m->written = m->keyed = m->session = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -195,7 +216,9 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 }
                 if (p->n_calls > 0)
                         p->pipelined = TRUE;
-                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side };
+                m->session = parsed && parsed->session;
+                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side,
+                                     m->session };
                 call_push(p, call, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
@@ -244,7 +267,7 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
 void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 {
         context->account->count[ACCOUNT_UNANSWERED] += p->n_calls;
-        p->n_calls = 0;
+        p->n_calls = p->n_of[0] = p->n_of[1] = 0;
 }
 
 guint8 pairing_call(const Pairing *p, guint side)

@@ -47,13 +47,14 @@ typedef struct {
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
-        guint8 open, seen, written, keyed;
+        guint8 open, seen, written, keyed, session;
 } MessageInProgress;
 
 typedef struct {
         guint64 number;
         guint8 call; /* Parsed.call */
         guint8 side; /* who called */
+        guint8 session;
 } WaitingCall;
 
 typedef struct {
@@ -61,6 +62,7 @@ typedef struct {
         WaitingCall *calls;           /* a ring, oldest at first */
         StreamTable *streams; /* calls whose messages come in parts; NULL before the first */
         guint16 first, n_calls, capacity;
+        guint16 n_of[2]; /* of those calls, by who called */
         guint16 port[2];
         NodeId node[2];
         guint8 client;    /* the side that calls, or NO_SIDE where that is not known */

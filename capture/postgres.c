@@ -2,10 +2,10 @@
  *
  * PostgreSQL's protocol 3 (https://www.postgresql.org/docs/current/protocol.html).
  * A call is what ReadyForQuery answers: a simple query, a function call, or all
- * messages up to Sync; so is the start of a session, with its authentication. A
- * return is all messages up to ReadyForQuery. In order, so that pipelined calls
- * are paired too. Notifications, CancelRequest and Terminate are one-way; notices
- * and the data that a client copies in are no messages of their own.
+ * messages up to Sync. A return is all messages up to ReadyForQuery. The start of a
+ * session, with its authentication, is no message, nor is its end. In order, so that pipelined calls
+ * are paired too. Notifications and CancelRequest are one-way; notices and the data
+ * that a client copies in are no messages of their own.
  */
 #include "capture/protocol.h"
 #include "capture/sql-label.h"
@@ -150,7 +150,7 @@ static Side find_side(const guint8 *bytes, guint32 length)
         case 'E': /* Execute of the portal without a name */
                 return length == 9 && bytes[HEADER] == 0 ? SIDE_CLIENT : SIDE_SERVER;
         case 'D':
-                return bytes[HEADER] == 'S' || bytes[HEADER] == 'P' ? SIDE_CLIENT : SIDE_SERVER;
+                return length > 4 && is_type("SP", bytes[HEADER]) ? SIDE_CLIENT : SIDE_SERVER;
         case 'd':
         case 'c':
                 return SIDE_UNKNOWN;
@@ -194,7 +194,7 @@ static MessageKind request_kind(PostgresState *s, guint8 type)
         case 'S': /* while copying a first Sync counts for nothing */
                 return copied ? KIND_NOTHING : KIND_CALL;
         case 'X':
-                return KIND_ONE_WAY;
+                return KIND_SESSION;
         default:
                 return KIND_CALL;
         }
@@ -230,6 +230,7 @@ static ParseStatus startup_parse(PostgresState *s, const guint8 *bytes, gsize n,
         guint32 code = read_u32(bytes + 4);
         s->side = SIDE_CLIENT;
         parsed->kind = code == CODE_CANCEL ? KIND_ONE_WAY : KIND_CALL;
+        parsed->session = TRUE;
         parsed->call = code == CODE_SSL || code == CODE_GSS ? CALL_ENCRYPT : CALL_PLAIN;
         parsed->length = read_u32(bytes);
         return PARSE_MESSAGE;

@@ -6,9 +6,19 @@
 const Protocol protocol_generic = { .name = "generic" };
 
 const Protocol *const protocols[] = {
-        &protocol_http,     &protocol_http2,      &protocol_tls,     &protocol_rpc,
-        &protocol_dns,      &protocol_dns_stream, &protocol_rpc_udp, &protocol_redis,
-        &protocol_postgres, &protocol_memcached,  &protocol_mysql,   NULL,
+        &protocol_http,
+        &protocol_http2,
+        &protocol_tls,
+        &protocol_rpc,
+        &protocol_dns,
+        &protocol_dns_stream,
+        &protocol_rpc_udp,
+        &protocol_redis,
+        &protocol_postgres,
+        &protocol_memcached,
+        &protocol_mysql,
+        &protocol_smtp,
+        NULL,
 };
 
 const Protocol *protocol_lookup(const char *name)

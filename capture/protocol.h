@@ -18,6 +18,7 @@ typedef enum {
         KIND_INTERIM, /* belongs to an answer that is still to come: HTTP's 100 Continue */
         KIND_NOTHING, /* no message at all, such as blank lines between two */
         KIND_CONTROL, /* no message either, but surely of this protocol: a handshake, settings */
+        KIND_SESSION, /* nor what begins or ends a session: a greeting, a login. Counted */
         KIND_BY_SIDE, /* of a part: of a call or a return, whichever its sender sends */
 } MessageKind;
 
@@ -40,8 +41,9 @@ typedef enum {
         PART_ANSWERS = 32 /* and no message before the first call */
 } PartFlags;
 
-/* What parse() found out. Zero when it is called. */
+/* What parse() found out. Zero when it is called, but for the first. */
 typedef struct {
+        gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
         /* Bytes settled, from the first of those shown: never shown again. May
          * be more than were shown: the rest, when it comes, need not be. With
          * PARSE_MESSAGE the message ends after them. */
@@ -51,7 +53,14 @@ typedef struct {
         guint64 key;
         guint8 part;       /* PartFlags; 0 where messages are whole */
         guint8 call;       /* of a call: what parse() must know to parse its return */
+        gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
+
+        /* Where labels are wanted: the header block of a part, or a piece of it, of the
+         * bytes shown; NULL where it has none. See header-labels.h. */
+        const guint8 *fields;
+        guint32 n_fields;
+        gboolean fields_end; /* of the block */
 } Parsed;
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */
@@ -85,7 +94,7 @@ typedef struct {
 
 extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_http2,
         protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis, protocol_rpc,
-        protocol_rpc_udp, protocol_tls;
+        protocol_rpc_udp, protocol_smtp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

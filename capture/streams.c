@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/streams.h"
 
+#include "capture/header-labels.h"
+
 enum {
         MAX_STREAMS = 262144,
         MAX_CONNECTION_STREAMS = 16384,
@@ -16,6 +18,7 @@ struct Stream {
         Pairing *pairing;
         guint64 key;
         Stamp call_first, call_last, return_first;
+        char *label;
         guint8 side; /* who called */
         guint8 written, return_begun;
 };
@@ -26,11 +29,14 @@ struct StreamTable {
         guint n_buckets; /* a power of two */
         guint n;
         Stream *oldest, *newest;
+        HeaderLabels *labels;    /* of the side that calls; NULL before the first */
+        gboolean without_labels; /* they can be read no more */
 };
 
 struct StreamPool {
         Stream *free;
         guint n; /* all there are, used or not */
+        gsize label_memory;
 };
 
 StreamPool *stream_pool_new(void)
@@ -65,6 +71,14 @@ static Stream *find(const Pairing *p, guint64 key)
         return s;
 }
 
+/* The connection's, made where there is none. */
+static StreamTable *table(Pairing *p)
+{
+        if (!p->streams)
+                p->streams = g_new0(StreamTable, 1);
+        return p->streams;
+}
+
 static void table_resize(StreamTable *t, guint n_buckets)
 {
         g_free(t->buckets);
@@ -88,6 +102,7 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         *(s->newer ? &s->newer->older : &t->newest) = s->older;
         t->n--;
         sequencer_close(&s->item);
+        g_free(s->label);
         s->chain = context->streams->free;
         context->streams->free = s;
 }
@@ -108,6 +123,7 @@ static void call_write(Stream *s, const CaptureContext *context)
         if (s->written)
                 return;
         s->written = TRUE;
+        out.label = g_steal_pointer(&s->label);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_CALLS);
@@ -165,9 +181,7 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
 static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
                        const CaptureContext *context)
 {
-        if (!p->streams)
-                p->streams = g_new0(StreamTable, 1);
-        StreamTable *t = p->streams;
+        StreamTable *t = table(p);
         Stream *s = stream_take(p, context);
         if (!s) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
@@ -242,6 +256,24 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
         }
 }
 
+void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
+{
+        StreamTable *t = table(p);
+        GString *label = context->label;
+        if (!t->labels && !t->without_labels)
+                t->labels = header_labels_new(&context->streams->label_memory);
+        g_string_truncate(label, 0);
+        if (!t->labels || !header_labels_read(t->labels, parsed->fields, parsed->n_fields,
+                                              parsed->fields_end, label)) {
+                g_clear_pointer(&t->labels, header_labels_free);
+                t->without_labels = TRUE;
+                return;
+        }
+        Stream *s = find(p, parsed->key);
+        if (s && s->side == side && !s->written && !s->label && label->len > 0)
+                s->label = g_strndup(label->str, label->len);
+}
+
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
 {
         Stream *next;
@@ -263,6 +295,7 @@ void streams_clear(Pairing *p, const CaptureContext *context)
                 return;
         while (p->streams->oldest)
                 forget(p->streams->oldest, context);
+        header_labels_free(p->streams->labels);
         g_free(p->streams->buckets);
         g_clear_pointer(&p->streams, g_free);
 }

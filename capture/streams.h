@@ -14,7 +14,8 @@
 #include "capture/pairing.h"
 
 /* Memory for streams, those of all connections: 262,144 in all, 16,384 a
- * connection. Where there is no more, a connection forgets its oldest. */
+ * connection. Where there is no more, a connection forgets its oldest. For labels
+ * see header-labels.h. */
 StreamPool *stream_pool_new(void);
 
 /* No stream may be in use: see streams_clear(). */
@@ -28,6 +29,10 @@ void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, gu
 /* The same part ends at last. */
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context);
+
+/* The header block that parsed has a piece of names the call of its key, by side; the
+ * context's label is scratch. */
+void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
 
 /* Side will send no more: returns that it has begun end at stamp. */
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);

@@ -8,43 +8,39 @@
 #define RENEW(column, from, to)                                                                    \
         ((column) = big_renew(column, (from) * sizeof *(column), (to) * sizeof *(column)))
 
-static void resize(CallPairs *p, gsize size)
+void call_pairs_make_room(CallPairs *p, guint32 i)
 {
         gsize old = p->size;
+        gsize size = MIN(MAX((gsize)i + 1, MAX(old * 2, 1 << 14)), NO_PARENT);
 
         RENEW(p->at_caller, old, size);
         if (p->both_ends)
                 RENEW(p->at_callee, old, size);
         else
                 p->at_callee = p->at_caller;
-        RENEW(p->nodes, old, size);
-        RENEW(p->cause, old, size);
+        RENEW(p->edge, old, size); /* new memory is zero: without an edge */
         RENEW(p->stamps, old, size);
-        memset(p->nodes + old, 0xff, (size - old) * sizeof *p->nodes);
+        if (p->want_causes)
+                RENEW(p->cause, old, size);
         p->size = size;
 }
 
-static void split_ends(CallPairs *p)
+void call_pairs_split_ends(CallPairs *p)
 {
         p->both_ends = TRUE;
         p->at_callee = big_renew(NULL, 0, p->size * sizeof *p->at_callee);
         memcpy(p->at_callee, p->at_caller, p->n * sizeof *p->at_callee);
 }
 
-void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c)
+void call_pairs_move(CallPairs *p, guint32 to, guint32 from)
 {
-        if (G_UNLIKELY(i >= p->size))
-                resize(p, MIN(MAX((gsize)i + 1, MAX((gsize)p->size * 2, 1 << 14)), NO_PARENT));
-        p->n = MAX(p->n, i + 1);
-        if (G_UNLIKELY(!p->both_ends && (c->enter != c->start || c->reply != c->end)))
-                split_ends(p);
-        p->at_caller[i] = (Span){ c->start, c->end };
-        if (G_UNLIKELY(p->both_ends))
-                p->at_callee[i] = (Span){ c->enter, c->reply };
-        p->nodes[i].caller = c->caller;
-        p->nodes[i].callee = c->callee;
-        p->cause[i].parent = NO_PARENT;
-        p->stamps[i] = c->stamps;
+        p->at_caller[to] = p->at_caller[from];
+        if (p->both_ends)
+                p->at_callee[to] = p->at_callee[from];
+        p->edge[to] = p->edge[from];
+        p->stamps[to] = p->stamps[from];
+        if (p->want_causes)
+                p->cause[to] = p->cause[from];
 }
 
 void call_pairs_clear(CallPairs *p)
@@ -52,8 +48,8 @@ void call_pairs_clear(CallPairs *p)
         if (p->both_ends)
                 big_free(p->at_callee, p->size * sizeof *p->at_callee);
         big_free(p->at_caller, p->size * sizeof *p->at_caller);
-        big_free(p->nodes, p->size * sizeof *p->nodes);
-        big_free(p->cause, p->size * sizeof *p->cause);
+        big_free(p->edge, p->size * sizeof *p->edge);
         big_free(p->stamps, p->size * sizeof *p->stamps);
+        big_free(p->cause, p->want_causes * p->size * sizeof *p->cause);
         memset(p, 0, sizeof *p);
 }

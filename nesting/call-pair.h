@@ -39,20 +39,44 @@ typedef struct {
  * for each thing that a pass needs together. */
 typedef struct {
         guint32 n, size;
-        gboolean both_ends; /* at_callee is a column of its own */
-        Span *at_caller;    /* start to end */
-        Span *at_callee;    /* enter to reply; the same as at_caller where one end was seen */
-        struct {
-                NodeId caller, callee; /* NO_NODE for a callee: a call without a return */
-        } * nodes;
-        Cause *cause;
+        gboolean both_ends;   /* at_callee is a column of its own */
+        gboolean want_causes; /* set before the first is put: there is a column of causes */
+        Span *at_caller;      /* start to end */
+        Span *at_callee;      /* enter to reply; the same as at_caller where one end was seen */
+        guint32 *edge;        /* index of an edge, plus one; 0: a call without a return */
         guint8 *stamps;
-} CallPairs; /* 33 bytes a call, 49 with both ends */
+        Cause *cause; /* NULL where not wanted */
+} CallPairs;          /* 21 bytes a call; 16 more with both ends, 8 more with causes */
 
 void call_pairs_clear(CallPairs *pairs);
 
-/* Puts a pair at index, without a parent. Columns grow as needed; places that
- * are skipped have no callee. */
-void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair);
+/* Puts a pair of an edge (index of it) at index, without a parent. Columns grow as
+ * needed; places that are skipped have no edge. */
+static inline void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair,
+                                  guint32 edge);
+
+/* Moves a pair to a place before it. */
+void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from);
+
+/* --- inline ----------------------------------------------------------------- */
+
+void call_pairs_make_room(CallPairs *pairs, guint32 index);
+void call_pairs_split_ends(CallPairs *pairs);
+
+static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, guint32 edge)
+{
+        if (G_UNLIKELY(i >= p->size))
+                call_pairs_make_room(p, i);
+        p->n = MAX(p->n, i + 1);
+        if (G_UNLIKELY(!p->both_ends && ((c->enter ^ c->start) | (c->reply ^ c->end))))
+                call_pairs_split_ends(p);
+        p->at_caller[i] = (Span){ c->start, c->end };
+        if (p->both_ends)
+                p->at_callee[i] = (Span){ c->enter, c->reply };
+        p->edge[i] = edge + 1;
+        p->stamps[i] = c->stamps;
+        if (p->want_causes)
+                p->cause[i].parent = NO_PARENT;
+}
 
 #endif

@@ -318,6 +318,7 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
         e->pairs++;
         e->messages += n_stamps[stamps];
         e->longest = MAX(e->longest, d->pair.end - d->pair.start);
+        e->longest_stay = MAX(e->longest_stay, d->pair.reply - d->pair.enter);
         e->busy += MAX(d->pair.reply - d->pair.enter, 0);
         free_call(m, index);
 }
@@ -612,6 +613,8 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
                 if (G_UNLIKELY(m->counts.last == NO_TIME))
                         m->counts.first = message->time;
                 m->counts.last = message->time;
+        } else if (G_UNLIKELY(message->time < m->counts.last)) {
+                m->counts.disorder = TRUE;
         }
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 guint64 nodes = (guint64)message->sender << 32 | message->receiver;

@@ -52,14 +52,16 @@ typedef struct {
         guint8 kinds;       /* 1 << MessageOp of every kind of stamp of calls seen on it */
         gint64 kinds_since; /* when the last of those was first seen */
         guint64 messages, pairs, lone_calls, lone_returns;
-        guint64 one_way[2]; /* MSG_SENT, MSG_RECV: not in messages */
-        gint64 longest;     /* end - start of the longest call pair, ns */
-        double busy;        /* reply - enter of all call pairs together, ns */
+        guint64 one_way[2];  /* MSG_SENT, MSG_RECV: not in messages */
+        gint64 longest;      /* end - start of the longest call pair, ns; at least 0 */
+        gint64 longest_stay; /* reply - enter of the one that is longest there, ns; at least 0 */
+        double busy;         /* reply - enter of all call pairs together, ns */
 } Edge;
 
 typedef struct {
         guint64 messages, pairs, lone_calls, lone_returns, one_way;
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
+        gboolean disorder;  /* a message came after later ones */
 } MatchCounts;
 
 /* window: the skew window, ns. */

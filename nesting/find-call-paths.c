@@ -65,121 +65,111 @@ static Cut *find_cuts(const Nesting *n)
         return cuts;
 }
 
-/* The roots in order of start. */
-static guint32 *find_roots(const Nesting *n, guint32 *n_roots)
-{
-        g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
-
-        for (guint32 i = 0; i < n->calls.n; i++)
-                if (n->calls.cause[i].parent == NO_PARENT)
-                        g_array_append_val(roots, i);
-        *n_roots = roots->len;
-        nesting_sort_calls(n, (guint32 *)roots->data, roots->len);
-        return (guint32 *)g_array_free(g_steal_pointer(&roots), FALSE);
-}
-
+/* Where instances go. */
 typedef struct {
-        guint32 call, parent; /* parent: its place in the instance */
-} Pending;
+        Nesting *nesting;
+        PathSet *set;
+        Cut *cuts;
+        CallPlace *places; /* or NULL */
+        guint64 number;    /* of the next instance */
+        PathCall *path;    /* the instance in hand */
+        guint32 size;
+} Instances;
 
-/* The children of each call, linked, the latest first. */
-typedef struct {
-        guint32 first; /* NO_PARENT: none */
-        guint32 next;  /* of its parent's; NO_PARENT: none */
-} Children;
-
-/* By call. */
-static Children *link_children(const Nesting *n)
-{
-        gsize size = n->calls.n * sizeof(Children);
-        Children *children = big_renew(NULL, 0, size);
-
-        memset(children, 0xff, size);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                guint32 parent = n->calls.cause[i].parent;
-
-                if (parent == NO_PARENT)
-                        continue;
-                children[i].next = children[parent].first;
-                children[parent].first = i;
-        }
-        return children;
-}
-
-/* The instance in hand, and the calls still to be put into it. */
-typedef struct {
-        PathCall *path;
-        guint32 n_path, path_size;
-        Pending *stack;
-        guint32 n_stack, stack_size;
-} Instance;
-
-static inline void push(Instance *g, guint32 call, guint32 parent)
-{
-        if (G_UNLIKELY(g->n_stack == g->stack_size)) {
-                g->stack_size = MAX(64, g->stack_size * 2);
-                g->stack = g_renew(Pending, g->stack, g->stack_size);
-        }
-        g->stack[g->n_stack++] = (Pending){ call, parent };
-}
-
-static int compare_pending(const void *a, const void *b, void *data)
-{
-        const CallPairs *c = data;
-        guint32 i = ((const Pending *)a)->call, j = ((const Pending *)b)->call;
-        gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
-
-        /* The latest first. */
-        return x != y ? (x < y) - (x > y) : (i < j) - (i > j);
-}
-
-/* Siblings as they lie on the stack, the earliest on top: in the order of the
- * trace already, but where clocks disagree not in that of their caller's. */
-static void sort_siblings(const CallPairs *c, Pending *siblings, guint32 n)
-{
-        for (guint32 i = 1; i < n; i++)
-                if (c->at_caller[siblings[i].call].from > c->at_caller[siblings[i - 1].call].from) {
-                        qsort_r(siblings, n, sizeof *siblings, compare_pending, (void *)c);
-                        return;
-                }
-}
-
-/* CreatePathNode, without recursion: the instance below root in pre-order,
- * siblings in call order. */
-static void gather(const Nesting *n, const Children *children, guint32 root, Instance *g)
+static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, PathCall *to)
 {
         const CallPairs *c = &n->calls;
+        guint32 i = tree->call;
+        const EdgeRole *edge = nesting_edge(n, i);
 
-        g->n_path = g->n_stack = 0;
-        push(g, root, NO_PARENT);
-        while (g->n_stack) {
-                Pending p = g->stack[--g->n_stack];
-                guint32 i = p.call, place = g->n_path++, bottom = g->n_stack;
-                PathCall *to;
+        *to = (PathCall){ .parent = parent,
+                          .caller = edge->caller,
+                          .callee = edge->callee,
+                          .start = c->at_caller[i].from,
+                          .enter = c->at_callee[i].from,
+                          .reply = c->at_callee[i].to,
+                          .end = c->at_caller[i].to,
+                          .stamps = c->stamps[i],
+                          .probability = tree->probability,
+                          .candidates = n->candidates ? n->candidates[i] : 0,
+                          .call = i };
+        if (n->ids)
+                to->id = nesting_call_id(n, i, &to->id_length);
+}
 
-                if (G_UNLIKELY(place == g->path_size)) {
-                        g->path_size = MAX(64, g->path_size * 2);
-                        g->path = g_renew(PathCall, g->path, g->path_size);
+/* Takes the tree below root apart, without recursion: the instance in pre-order, siblings
+ * in call order. Returns how many calls it has. */
+static guint32 gather(Instances *g, guint32 root)
+{
+        CallTrees *trees = &g->nesting->trees;
+        guint32 tree = root, up = NO_PARENT, n = 0; /* up: the place of the parent of tree */
+
+        for (;;) {
+                const CallTree *t = &trees->tree[tree];
+                guint32 next;
+
+                if (G_UNLIKELY(n == g->size)) {
+                        g->size = MAX(64, g->size * 2);
+                        g->path = g_renew(PathCall, g->path, g->size);
                 }
-                to = &g->path[place];
-                *to = (PathCall){ .parent = p.parent,
-                                  .caller = c->nodes[i].caller,
-                                  .callee = c->nodes[i].callee,
-                                  .start = c->at_caller[i].from,
-                                  .enter = c->at_callee[i].from,
-                                  .reply = c->at_callee[i].to,
-                                  .end = c->at_caller[i].to,
-                                  .stamps = c->stamps[i],
-                                  .probability = place == 0 ? 1 : c->cause[i].probability,
-                                  .candidates = n->candidates ? n->candidates[i] : 0,
-                                  .call = i };
-                if (n->ids)
-                        to->id = nesting_call_id(n, i, &to->id_length);
-                for (guint32 k = children[i].first; k != NO_PARENT; k = children[k].next)
-                        push(g, k, place);
-                if (c->both_ends || n->options.window > 0)
-                        sort_siblings(c, g->stack + bottom, g->n_stack - bottom);
+                fill(g->nesting, t, up, &g->path[n++]);
+                if (t->first != NO_TREE) {
+                        up = n - 1;
+                        tree = t->first;
+                        continue;
+                }
+                while (tree != root && trees->tree[tree].next == NO_TREE) {
+                        guint32 parent = trees->tree[tree].parent;
+
+                        call_trees_free_one(trees, tree);
+                        tree = parent;
+                        up = g->path[up].parent;
+                }
+                if (tree == root)
+                        break;
+                next = trees->tree[tree].next;
+                call_trees_free_one(trees, tree);
+                tree = next;
         }
+        call_trees_free_one(trees, root);
+        return n;
+}
+
+static gboolean take_instance(gpointer data, guint32 root, GError **error)
+{
+        Instances *g = data;
+        guint32 n = gather(g, root);
+        const Cut *cut = &g->cuts[g->path[0].caller];
+        gboolean is_cut = g->path[0].end <= cut->returned || g->path[0].start > cut->called;
+
+        if (is_cut)
+                path_set_summary(g->set)->cut_instances++;
+        else if (!path_set_add(g->set, g->path, n, error))
+                return FALSE;
+        for (guint32 k = 0; g->places && k < n; k++)
+                g->places[g->path[k].call] =
+                        (CallPlace){ g->number, is_cut ? NO_PATTERN : path_set_latest(g->set) };
+        g->number += !is_cut;
+        return TRUE;
+}
+
+/* Puts together the trees of parents that are known. */
+static gboolean place_all(Nesting *n, GError **error)
+{
+        gboolean starts, enters;
+        guint32 call;
+
+        n->trees.hold = TRUE;
+        for (guint32 i = 0; i < n->calls.n; i++)
+                call_trees_open(&n->trees, i); /* the tree has the call's number */
+        while (call_order_next(&n->order, &call, &starts, &enters)) {
+                const Cause *cause = &n->calls.cause[call];
+                double probability = cause->parent == NO_PARENT ? 1 : cause->probability;
+
+                if (starts && !call_trees_place(&n->trees, call, cause->parent, probability, error))
+                        return FALSE;
+        }
+        return TRUE;
 }
 
 static void summarise(const Nesting *n, PathSet *set)
@@ -199,37 +189,18 @@ static void summarise(const Nesting *n, PathSet *set)
 gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
 {
         g_autofree Cut *cuts = NULL;
-        g_autofree guint32 *roots = NULL;
-        Instance instance = { 0 };
-        Children *children;
-        guint32 n_roots;
-        guint64 number = 0;
-        gboolean ok = TRUE;
+        Instances instances = { .nesting = n, .set = set, .places = places };
+        gboolean known = n->options.cheat || n->options.joint, ok;
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
         if (n->calls.n == 0)
                 return TRUE;
-        cuts = find_cuts(n);
-        roots = find_roots(n, &n_roots);
-        children = link_children(n);
-        for (guint32 i = 0; ok && i < n_roots; i++) {
-                const Cut *cut = &cuts[n->calls.nodes[roots[i]].caller];
-                Span span = n->calls.at_caller[roots[i]];
-                gboolean is_cut = span.to <= cut->returned || span.from > cut->called;
-
-                gather(n, children, roots[i], &instance);
-                if (is_cut)
-                        path_set_summary(set)->cut_instances++;
-                else
-                        ok = path_set_add(set, instance.path, instance.n_path, error);
-                for (guint32 k = 0; ok && places && k < instance.n_path; k++)
-                        places[instance.path[k].call] =
-                                (CallPlace){ number, is_cut ? NO_PATTERN : path_set_latest(set) };
-                number += !is_cut;
-        }
-        big_free(children, n->calls.n * sizeof *children);
-        g_free(instance.path);
-        g_free(instance.stack);
+        instances.cuts = cuts = find_cuts(n);
+        call_trees_init(&n->trees, &n->calls, n->options.window, n->order.at_once || known,
+                        take_instance, &instances);
+        ok = (known ? place_all(n, error) : find_nested_pairs(n, error)) &&
+             call_trees_finish(&n->trees, error);
+        g_free(instances.path);
         return ok;
 }

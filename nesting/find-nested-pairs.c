@@ -27,86 +27,86 @@ static double penalty(guint32 count, double exponent)
 
 /* What the children that parent has so far leave of the score of one more. Kept
  * out of the loop that calls it, which needs the registers. */
-G_NO_INLINE static double remaining(const NestingOptions *options, const NodeCalls *node,
-                                    const CallIn *parent, const CallOut *child)
+G_NO_INLINE static double remaining(const Nesting *n, guint32 parent, guint32 child)
 {
+        const NestingOptions *options = &n->options;
+        const CallTree *trees = n->trees.tree;
+        Span span = n->calls.at_caller[child];
         guint32 overlapping = 0, same = 0, any = 0;
 
-        for (guint32 k = parent->children; k != NO_PARENT; k = node->out[k].before) {
-                const CallOut *other = &node->out[k];
+        for (guint32 k = trees[parent].first; k != NO_TREE; k = trees[k].next) {
+                Span other = n->calls.at_caller[trees[k].call];
 
-                overlapping += (other->start < child->end) & (child->start < other->end);
-                same += other->callee == child->callee;
+                overlapping += (other.from < span.to) & (span.from < other.to);
+                same += n->calls.edge[trees[k].call] == n->calls.edge[child];
                 any++;
         }
         return penalty(overlapping, options->overlap) * penalty(same, options->same) *
                penalty(any, options->any);
 }
 
-/* Drops the candidates that child itself has caused, directly or not. */
-static guint32 drop_descendants(const Nesting *n, const NodeCalls *node, Candidates *candidates,
-                                guint32 n_found, guint32 child)
+/* Drops the candidates that child itself has caused, directly or not, and itself. */
+static guint32 drop_descendants(const Nesting *n, Candidates *at, guint32 n_found, guint32 tree)
 {
         guint32 kept = 0;
 
         for (guint32 k = 0; k < n_found; k++) {
-                guint32 p = candidates->found[k];
+                guint32 up = at->which[at->found[k]];
 
-                candidates->found[kept] = p;
-                kept += !nesting_is_within(n, node->in[candidates->which[p]].call, child);
+                while (up != NO_TREE && up != tree)
+                        up = n->trees.tree[up].parent;
+                at->found[kept] = at->found[k];
+                kept += up == NO_TREE;
         }
         return kept;
 }
 
-/* Gives child i to its parent, the active call p. */
-static void add_child(NodeCalls *node, Candidates *candidates, guint32 i, guint32 p)
+static inline void note_child(Waiting *parent, gint64 end)
 {
-        CallOut *child = &node->out[i];
-        CallIn *parent = &node->in[candidates->which[p]];
-
-        child->before = parent->children;
-        parent->children = i;
-        if (child->end > candidates->busy_until[p]) {
-                candidates->jammed_until[p] = candidates->crowded_until[p];
-                candidates->crowded_until[p] = candidates->busy_until[p];
-                candidates->busy_until[p] = child->end;
-        } else if (child->end > candidates->crowded_until[p]) {
-                candidates->jammed_until[p] = candidates->crowded_until[p];
-                candidates->crowded_until[p] = child->end;
+        if (end > parent->busy_until) {
+                parent->jammed_until = parent->crowded_until;
+                parent->crowded_until = parent->busy_until;
+                parent->busy_until = end;
+        } else if (end > parent->crowded_until) {
+                parent->jammed_until = parent->crowded_until;
+                parent->crowded_until = end;
         } else {
-                candidates->jammed_until[p] = MAX(candidates->jammed_until[p], child->end);
+                parent->jammed_until = MAX(parent->jammed_until, end);
         }
 }
 
 /* Finds the best of n_found candidates of child, an active call; FALSE where none
  * has a score. */
-static gboolean find_best(const NestingOptions *options, const NodeCalls *node,
-                          const Candidates *candidates, guint32 n_found, const Scoreboard *board,
-                          const CallOut *child, guint32 *parent, double *probability)
+static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_callers,
+                                 guint32 n_found, guint32 call, Span child, guint32 *parent,
+                                 double *probability)
 {
-        const gsize *rows = board->rows_of[child->callee];
-        const guint32 *found = candidates->found, *caller = candidates->caller;
-        const gint64 *enter = candidates->enter, *crowded_until = candidates->crowded_until,
-                     *jammed_until = candidates->jammed_until;
-        gint64 start = child->start + options->window;
+        const NestingOptions *options = &n->options;
+        const gsize *rows;
+        const guint32 *found = at->found, *caller = at->caller;
+        const gint64 *enter = at->enter;
+        const Waiting *waiting = at->waiting;
+        gint64 start = child.from + options->window;
         /* Earlier children, which start earlier, overlap this one if they end later than
          * it starts. One alone changes nothing, two always the same; more are counted. So
          * are all where they matter in another way, or this one takes no time. */
-        double left[] = { 1, penalty(2, options->overlap) };
-        gboolean count = options->same != 0 || options->any != 0 || child->end <= child->start;
-        gint64 jammed = count ? G_MININT64 : child->start;
+        double left[] = { 1, n->two_overlap };
+        gboolean count = options->same != 0 || options->any != 0 || child.to <= child.from;
+        gint64 jammed = count ? G_MININT64 : child.from;
         double best = 0, sum = 0;
         guint32 chosen = 0;
 
+        rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
         for (guint32 k = 0; k < n_found; k++) {
                 guint32 p = found[k];
                 /* The sum of weights is far from 2^63. */
-                double score = (gint64)*scoreboard_cell(board, rows[caller[p]], start - enter[p]);
+                double score =
+                        (gint64)*scoreboard_cell(&n->board, rows[caller[p]], start - enter[p]);
 
-                if (G_UNLIKELY(jammed_until[p] > jammed))
-                        score *= remaining(options, node, &node->in[candidates->which[p]], child);
+                if (G_UNLIKELY(waiting[p].jammed_until > jammed))
+                        score *= remaining(n, at->which[p], call);
                 else
-                        score *= left[crowded_until[p] > child->start];
+                        score *= left[waiting[p].crowded_until > child.from];
                 sum += score;
                 /* Which is best cannot be predicted, so there is no branch on it. */
                 chosen ^= (chosen ^ p) & -(guint32)(score > best);
@@ -117,23 +117,51 @@ static gboolean find_best(const NestingOptions *options, const NodeCalls *node,
         return best > 0;
 }
 
-void find_nested_pairs(Nesting *n, NodeCalls *node, Candidates *candidates, const Scoreboard *board)
+/* The tree of the call's parent, or NO_TREE. */
+static inline guint32 find_parent(Nesting *n, const EdgeRole *role, guint32 call, guint32 tree,
+                                  double *probability)
 {
-        candidates_start(candidates, node->in, node->n_in);
-        for (guint32 i = 0; i < node->n_out; i++) {
-                const CallOut *child = &node->out[i];
-                guint32 n_found =
-                        candidates_find(candidates, child->start, child->end, child->call);
-                guint32 parent;
-                double probability;
+        Candidates *at = &role->at_caller->open;
+        Span child = n->calls.at_caller[call];
+        guint32 n_found = candidates_find(at, child.from, child.to), parent;
 
-                if (G_UNLIKELY(candidates->cycles))
-                        n_found = drop_descendants(n, node, candidates, n_found, child->call);
-                if (!find_best(&n->options, node, candidates, n_found, board, child, &parent,
-                               &probability))
-                        continue;
-                n->calls.cause[child->call] =
-                        (Cause){ node->in[candidates->which[parent]].call, probability };
-                add_child(node, candidates, i, parent);
+        if (G_UNLIKELY(n->cycles))
+                n_found = drop_descendants(n, at, n_found, tree);
+        if (n_found == 0 || !find_best(n, at, role->at_caller->n_callers, n_found, call, child,
+                                       &parent, probability))
+                return NO_TREE;
+        note_child(&at->waiting[parent], child.to);
+        if (n->calls.cause)
+                n->calls.cause[call] =
+                        (Cause){ n->trees.tree[at->which[parent]].call, *probability };
+        return at->which[parent];
+}
+
+gboolean find_nested_pairs(Nesting *n, GError **error)
+{
+        gboolean starts, enters;
+        guint32 call;
+
+        n->two_overlap = penalty(2, n->options.overlap);
+        while (call_order_next(&n->order, &call, &starts, &enters)) {
+                const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
+                guint32 tree = call_trees_open(&n->trees, call);
+
+                if (starts) {
+                        double probability = 1;
+                        guint32 parent = NO_TREE;
+
+                        if (role->at_caller)
+                                parent = find_parent(n, role, call, tree, &probability);
+                        if (!call_trees_place(&n->trees, tree, parent, probability, error))
+                                return FALSE;
+                }
+                if (enters && role->at_callee) {
+                        Span span = n->calls.at_callee[call];
+
+                        candidates_add(&role->at_callee->open, span.from, span.to, role->number,
+                                       tree);
+                }
         }
+        return TRUE;
 }

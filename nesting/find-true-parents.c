@@ -99,7 +99,7 @@ static guint32 find_true_parent(Nesting *n, const Positions *p, guint32 call)
         if (!dot)
                 return NO_PARENT;
         parent = *find_position(n, p, path, dot - path);
-        if (parent != NO_PARENT && n->calls.nodes[parent].callee == n->calls.nodes[call].caller)
+        if (parent != NO_PARENT && nesting_edge(n, parent)->callee == nesting_edge(n, call)->caller)
                 return parent;
         n->truth.lost++;
         return NO_PARENT;

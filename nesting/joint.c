@@ -80,23 +80,31 @@ static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
 {
         const NodeCalls *node = j->node;
         gsize n_all = 0, room = node->n_out;
+        guint32 next_in = 0;
 
         j->candidate = g_new(guint32, room);
-        candidates_start(candidates, node->in, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *child = &node->out[i];
-                guint32 n_found =
-                        candidates_find(candidates, child->start, child->end, child->call);
+                guint32 n_found;
 
-                nesting_note_candidates(n, child->call, n_found);
+                for (; next_in < node->n_in && node->in[next_in].enter < child->start + j->window;
+                     next_in++)
+                        candidates_add(candidates, node->in[next_in].enter, node->in[next_in].reply,
+                                       0, next_in);
+                n_found = candidates_find(candidates, child->start, child->end);
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
                         j->candidate = g_renew(guint32, j->candidate, room);
                 }
                 j->candidates[i] = n_all;
-                for (guint32 k = 0; k < n_found; k++)
-                        j->candidate[n_all++] = candidates->which[candidates->found[k]];
-                j->n_choice += n_found > 1;
+                for (guint32 k = 0; k < n_found; k++) {
+                        guint32 parent = candidates->which[candidates->found[k]];
+
+                        if (node->in[parent].call != child->call) /* a node that calls itself */
+                                j->candidate[n_all++] = parent;
+                }
+                nesting_note_candidates(n, child->call, n_all - j->candidates[i]);
+                j->n_choice += n_all - j->candidates[i] > 1;
         }
         j->candidates[node->n_out] = n_all;
         j->weight = g_new(guint32, MAX(n_all, 1));
@@ -772,6 +780,6 @@ void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candida
         find_candidates(n, &j, candidates);
         if (j.n_choice > 0)
                 sample(&j);
-        set_causes(n, &j, candidates->cycles);
+        set_causes(n, &j, n->cycles);
         joint_clear(&j);
 }

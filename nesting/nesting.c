@@ -15,6 +15,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->options = *options;
         n->nodes = nodes;
         n->matcher = call_matcher_new(options->window);
+        n->calls.want_causes = options->keep || options->cheat || options->joint;
         if (options->keep || options->cheat)
                 n->ids = g_byte_array_new();
         if (options->cheat)
@@ -26,6 +27,16 @@ void nesting_free(Nesting *n)
 {
         if (!n)
                 return;
+        for (guint i = 0; i < n->n_calling; i++)
+                if (n->calling[i]) {
+                        candidates_clear(&n->calling[i]->open);
+                        g_free(n->calling[i]);
+                }
+        g_free(n->calling);
+        g_free(n->roles);
+        scoreboard_clear(&n->board);
+        call_trees_clear(&n->trees);
+        call_order_clear(&n->order);
         call_matcher_free(n->matcher);
         big_free(n->candidates, n->calls.n * sizeof *n->candidates);
         big_free(n->id_at, n->id_size * sizeof *n->id_at);
@@ -68,7 +79,7 @@ static gboolean take_done(Nesting *n, GError **error)
                                     NO_PARENT - 1);
                         return FALSE;
                 }
-                call_pairs_put(&n->calls, done->number, &done->pair);
+                call_pairs_put(&n->calls, done->number, &done->pair, done->edge);
                 if (n->ids)
                         keep_id(n, done);
         }
@@ -114,14 +125,9 @@ static void close_up(Nesting *n)
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
         for (guint32 i = 0; i < c->n; i++) {
-                if (c->nodes[i].callee == NO_NODE)
+                if (!c->edge[i])
                         continue;
-                c->at_caller[kept] = c->at_caller[i];
-                if (c->both_ends)
-                        c->at_callee[kept] = c->at_callee[i];
-                c->nodes[kept] = c->nodes[i];
-                c->cause[kept] = c->cause[i];
-                c->stamps[kept] = c->stamps[i];
+                call_pairs_move(c, kept, i);
                 if (n->ids)
                         n->id_at[kept] = n->id_at[i];
                 kept++;
@@ -143,185 +149,105 @@ static void find_fold(Nesting *n)
                                   : fold_nothing(n->nodes);
 }
 
-/* --- the calls of each node ----------------------------------------------- */
+/* --- what edges and nodes are ---------------------------------------------- */
 
-/* The indices of all calls, those into a node together and in order; and those
- * out of it. first_in[node] to first_in[node + 1] are the node's. */
-typedef struct {
-        guint32 *in, *out;
-        guint32 *first_in, *first_out;
-} CallsByNode;
-
-static void index_calls(const Nesting *n, CallsByNode *by, guint n_nodes)
+/* Only nodes that are called and call have nestings. */
+static void find_calling(Nesting *n, const Edge *edges, guint n_edges)
 {
-        const CallPairs *c = &n->calls;
+        g_autofree guint8 *part = NULL;
+
+        n->n_calling = node_table_size(n->nodes);
+        n->calling = g_new0(CallingNode *, n->n_calling);
+        part = g_new0(guint8, n->n_calling);
+        for (guint i = 0; i < n_edges; i++)
+                if (edges[i].pairs) {
+                        part[edges[i].caller] |= 1;
+                        part[edges[i].callee] |= 2;
+                }
+        for (guint i = 0; i < n->n_calling; i++)
+                if (part[i] == 3) {
+                        n->calling[i] = g_new0(CallingNode, 1);
+                        candidates_init(&n->calling[i]->open, n->options.window);
+                }
+}
+
+/* Numbers the callers of each node, those that are folded into one as one. */
+static void find_roles(Nesting *n)
+{
         guint n_edges;
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+        g_autoptr(GHashTable) numbers =
+                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 
-        by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
-        by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
-        /* One longer: while they are filled, [node + 1] is where the next one goes. */
-        by->first_in = g_new0(guint32, n_nodes + 2);
-        by->first_out = g_new0(guint32, n_nodes + 2);
+        find_calling(n, edges, n_edges);
+        n->roles = g_new0(EdgeRole, n_edges);
         for (guint i = 0; i < n_edges; i++) {
-                by->first_in[edges[i].callee + 2] += edges[i].pairs;
-                by->first_out[edges[i].caller + 2] += edges[i].pairs;
-        }
-        for (guint i = 0; i < n_nodes; i++) {
-                by->first_in[i + 2] += by->first_in[i + 1];
-                by->first_out[i + 2] += by->first_out[i + 1];
-        }
-        for (guint32 i = 0; i < c->n; i++) {
-                by->in[by->first_in[c->nodes[i].callee + 1]++] = i;
-                by->out[by->first_out[c->nodes[i].caller + 1]++] = i;
-        }
-}
+                const Edge *e = &edges[i];
+                CallingNode *at_callee = n->calling[e->callee];
+                gint64 key = (gint64)e->callee << 32 | n->fold[e->caller];
+                gpointer number;
 
-/* Numbers things of one node from 0 by first sight, without forgetting those of
- * other nodes one by one. */
-typedef struct {
-        guint32 *number, *seen; /* by NodeId; seen: the mark of the node it is for */
-        guint32 mark, n;
-} Numbering;
-
-static inline guint32 number_of(Numbering *g, NodeId node)
-{
-        if (g->seen[node] != g->mark) {
-                g->seen[node] = g->mark;
-                g->number[node] = g->n++;
-        }
-        return g->number[node];
-}
-
-static int compare_in(const void *a, const void *b)
-{
-        const CallIn *x = a, *y = b;
-
-        return x->enter != y->enter ? (x->enter > y->enter) - (x->enter < y->enter)
-                                    : (x->call > y->call) - (x->call < y->call);
-}
-
-static int compare_out(const void *a, const void *b)
-{
-        const CallOut *x = a, *y = b;
-
-        return x->start != y->start ? (x->start > y->start) - (x->start < y->start)
-                                    : (x->call > y->call) - (x->call < y->call);
-}
-
-/* Copies the calls of one node side by side, in order, which they mostly are
- * already: the sweeps then run through them without a miss. */
-static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node,
-                        Numbering *callers, Numbering *callees)
-{
-        const CallPairs *c = &n->calls;
-        const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
-        gint64 last = G_MININT64;
-        gboolean sorted = TRUE;
-
-        callers->mark = callees->mark = id + 1;
-        callers->n = callees->n = 0;
-        node->longest = 0;
-        for (guint32 i = 0; i < node->n_in; i++) {
-                guint32 call = in[i];
-                Span span = c->at_callee[call];
-
-                node->in[i] =
-                        (CallIn){ .enter = span.from,
-                                  .reply = span.to,
-                                  .call = call,
-                                  .caller = number_of(callers, n->fold[c->nodes[call].caller]),
-                                  .children = NO_PARENT };
-                sorted &= span.from >= last;
-                last = span.from;
-                node->longest = MAX(node->longest, span.to - span.from);
-        }
-        if (!sorted)
-                qsort(node->in, node->n_in, sizeof *node->in, compare_in);
-        sorted = TRUE;
-        last = G_MININT64;
-        for (guint32 i = 0; i < node->n_out; i++) {
-                guint32 call = out[i];
-                Span span = c->at_caller[call];
-
-                node->out[i] = (CallOut){ span.from, span.to, call,
-                                          number_of(callees, c->nodes[call].callee), NO_PARENT };
-                sorted &= span.from >= last;
-                last = span.from;
-        }
-        if (!sorted)
-                qsort(node->out, node->n_out, sizeof *node->out, compare_out);
-        node->n_callers = callers->n;
-        node->n_callees = callees->n;
-}
-
-static void find_parents_at_nodes(Nesting *n, const CallsByNode *by, guint n_nodes)
-{
-        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        gsize room_in = 0, room_out = 0;
-        NodeCalls node = { 0 };
-        Candidates candidates;
-        Scoreboard board;
-
-        candidates_init(&candidates, n->options.window,
-                        n->options.window > 0 || n->calls.both_ends);
-        scoreboard_init(&board);
-        for (NodeId id = 0; id < n_nodes; id++) {
-                node.n_in = by->first_in[id + 1] - by->first_in[id];
-                node.n_out = by->first_out[id + 1] - by->first_out[id];
-                if (!node.n_in || !node.n_out)
+                n->roles[i] = (EdgeRole){ .caller = e->caller,
+                                          .callee = e->callee,
+                                          .at_caller = n->calling[e->caller],
+                                          .at_callee = at_callee };
+                if (!at_callee)
                         continue;
-                if (node.n_in > room_in) {
-                        node.in = big_renew(node.in, room_in * sizeof *node.in,
-                                            node.n_in * sizeof *node.in);
-                        room_in = node.n_in;
+                if (!g_hash_table_lookup_extended(numbers, &key, NULL, &number)) {
+                        number = GUINT_TO_POINTER(at_callee->n_callers++);
+                        g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), number);
                 }
-                if (node.n_out > room_out) {
-                        node.out = big_renew(node.out, room_out * sizeof *node.out,
-                                             node.n_out * sizeof *node.out);
-                        room_out = node.n_out;
-                }
-                gather_node(n, by, id, &node, &callers, &callees);
-                if (n->options.joint) {
-                        find_parents_jointly(n, &node, &candidates);
-                        continue;
-                }
-                score_nestings(n, &node, &candidates, &board);
-                find_nested_pairs(n, &node, &candidates, &board);
+                n->roles[i].number = GPOINTER_TO_UINT(number);
         }
-        scoreboard_clear(&board);
-        candidates_clear(&candidates);
-        big_free(node.in, room_in * sizeof *node.in);
-        big_free(node.out, room_out * sizeof *node.out);
-        g_free(callers.number);
-        g_free(callers.seen);
-        g_free(callees.number);
-        g_free(callees.seen);
+}
+
+/* How long after its parent's call a child can start. */
+static gint64 longest_delay(const Nesting *n)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+        gint64 longest = 0;
+
+        for (guint i = 0; i < n_edges; i++)
+                if (n->roles[i].at_callee)
+                        longest = MAX(longest, edges[i].longest_stay);
+        return longest + 2 * n->options.window;
+}
+
+/* --- the order of it all --------------------------------------------------- */
+
+static void score(Nesting *n)
+{
+        guint n_edges;
+
+        call_matcher_edges(n->matcher, &n_edges);
+        scoreboard_init(&n->board);
+        scoreboard_extend(&n->board, n_edges, longest_delay(n));
+        score_nestings(n);
+        call_order_restart(&n->order);
+        for (guint i = 0; i < n->n_calling; i++)
+                if (n->calling[i])
+                        candidates_restart(&n->calling[i]->open);
 }
 
 void nesting_find_parents(Nesting *n)
 {
-        CallsByNode by;
-        guint n_nodes;
-
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
                 take_done(n, NULL);
         close_up(n);
         find_fold(n);
-        n_nodes = node_table_size(n->nodes);
+        find_roles(n);
         if (n->options.keep)
                 n->candidates = big_renew(NULL, 0, n->calls.n * sizeof *n->candidates);
-        if (n->options.cheat) {
+        n->cycles = n->options.window > 0 || n->calls.both_ends;
+        call_order_init(&n->order, &n->calls, n->options.window,
+                        !call_matcher_counts(n->matcher)->disorder);
+        if (n->options.cheat)
                 find_true_parents(n);
-                return;
-        }
-        index_calls(n, &by, n_nodes);
-        find_parents_at_nodes(n, &by, n_nodes);
-        big_free(by.in, n->calls.n * sizeof *by.in);
-        big_free(by.out, n->calls.n * sizeof *by.out);
-        g_free(by.first_in);
-        g_free(by.first_out);
+        else if (n->options.joint)
+                find_parents_at_nodes(n);
+        else
+                score(n);
 }
 
 static int compare_starts(const void *a, const void *b, void *data)

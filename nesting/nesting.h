@@ -5,12 +5,13 @@
  * work on, and the order they run in:
  *
  *     FindCallPairs    find-call-pairs.c, fed by nesting_add()
- *     ScoreNestings    score-nestings.c    \ node by node, by
- *     FindNestedPairs  find-nested-pairs.c / nesting_find_parents()
- *     FindCallPaths    find-call-paths.c
+ *     ScoreNestings    score-nestings.c, by nesting_find_parents()
+ *     FindNestedPairs  find-nested-pairs.c \ call by call, by
+ *     FindCallPaths    find-call-paths.c   / nesting_find_paths()
  *
- * To validate the algorithm it can cheat (section 7.5.1): find-true-parents.c then
- * takes the place of the middle two.
+ * Instead of the middle two, nesting_find_parents() finds all parents where they are found
+ * jointly (joint.c, a node at a time), or where the algorithm cheats to be validated
+ * (section 7.5.1; find-true-parents.c).
  *
  * Call pairs lie in one array in the order in which they were opened and name
  * each other by index.
@@ -18,6 +19,8 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
+#include "nesting/call-order.h"
+#include "nesting/call-tree.h"
 #include "nesting/candidates.h"
 #include "nesting/find-call-pairs.h"
 #include "nesting/scoreboard.h"
@@ -47,6 +50,19 @@ typedef struct {
         guint32 repeated;        /* calls whose path= an earlier call has too */
 } TruthCounts;
 
+/* A node that is called and calls, and the calls into it that are open. */
+typedef struct {
+        Candidates open;
+        guint32 n_callers; /* folded */
+} CallingNode;
+
+/* What an edge is at its two ends. */
+typedef struct {
+        NodeId caller, callee;
+        guint32 number;                     /* of the caller, folded, among the callee's */
+        CallingNode *at_caller, *at_callee; /* NULL where that is not called, or calls nothing */
+} EdgeRole;
+
 typedef struct {
         NestingOptions options;
         NodeTable *nodes; /* borrowed */
@@ -63,6 +79,15 @@ typedef struct {
         guint32 id_size;
         GString *key; /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;
+
+        EdgeRole *roles;       /* by edge */
+        CallingNode **calling; /* by NodeId; NULL for others */
+        guint n_calling;       /* how long that is */
+        CallOrder order;
+        Scoreboard board;
+        CallTrees trees;
+        gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
+        double two_overlap; /* the penalty for a second child at a time */
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -73,7 +98,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
  * error set past 2^32 - 2 calls. */
 gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
 
-/* After the last message: sets every call's parent. */
+/* After the last message: learns what parents are found by, or finds them. */
 void nesting_find_parents(Nesting *nesting);
 
 /* Where a call ended up. */
@@ -86,7 +111,8 @@ typedef struct {
 
 /* Adds each path instance to set, in order of start; those that the capture's
  * start or end has cut are counted apart. places is n_calls long, by call, or
- * NULL. FALSE with error set if set's sink fails. */
+ * NULL. After it, calls.cause has all parents, if they are kept. Once only. FALSE with
+ * error set if set's sink fails. */
 gboolean nesting_find_paths(Nesting *nesting, PathSet *set, CallPlace *places, GError **error);
 
 /* The id of a call, as written, not NUL-terminated; length 0 where it has none. */
@@ -95,32 +121,17 @@ const char *nesting_call_id(const Nesting *nesting, guint32 call, guint32 *lengt
 /* Puts indices of calls in order of start, ties in the order of the trace. */
 void nesting_sort_calls(const Nesting *nesting, guint32 *calls, guint32 n);
 
+/* The edge of a call. */
+static inline const EdgeRole *nesting_edge(const Nesting *n, guint32 call)
+{
+        return &n->roles[n->calls.edge[call] - 1];
+}
+
 /* --- between its files ---------------------------------------------------- */
 
-/* A call out of a node. */
-typedef struct {
-        gint64 start, end;
-        guint32 call;   /* index into the calls */
-        guint32 callee; /* the number of its callee among the node's callees */
-        guint32 before; /* the child before it of the same parent, or NO_PARENT */
-} CallOut;
-
-/* One node's part in the nestings. */
-typedef struct {
-        CallIn *in;   /* the calls into it, by enter */
-        CallOut *out; /* the calls out of it, by start */
-        guint32 n_in, n_out;
-        guint32 n_callers, n_callees;
-        gint64 longest; /* reply - enter of the longest call into it, at least 0 */
-} NodeCalls;
-
-void score_nestings(Nesting *nesting, const NodeCalls *node, Candidates *candidates,
-                    Scoreboard *board);
-void find_nested_pairs(Nesting *nesting, NodeCalls *node, Candidates *candidates,
-                       const Scoreboard *board);
-
-/* Instead of both: the parents of all calls out of a node at once (joint.c). */
-void find_parents_jointly(Nesting *nesting, const NodeCalls *node, Candidates *candidates);
+/* Learn from and go through n->order; the latter puts n->trees together. */
+void score_nestings(Nesting *nesting);
+gboolean find_nested_pairs(Nesting *nesting, GError **error);
 
 /* Notes how many candidate parents a call has. */
 static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_found)
@@ -131,6 +142,36 @@ static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_f
         n->nestings += n_found;
 }
 
+/* --- a node at a time ------------------------------------------------------ */
+
+/* A call into a node. */
+typedef struct {
+        gint64 enter, reply;
+        guint32 call;   /* index into the calls */
+        guint32 caller; /* the number of its caller among the node's callers */
+} CallIn;
+
+/* A call out of a node. */
+typedef struct {
+        gint64 start, end;
+        guint32 call;   /* index into the calls */
+        guint32 callee; /* the number of its callee among the node's callees */
+} CallOut;
+
+/* One node's part in the nestings. */
+typedef struct {
+        CallIn *in;   /* the calls into it, by enter */
+        CallOut *out; /* the calls out of it, by start */
+        guint32 n_in, n_out;
+        guint32 n_callers, n_callees;
+} NodeCalls;
+
+/* Runs find_parents_jointly() for each node that is called and calls. */
+void find_parents_at_nodes(Nesting *nesting);
+
+/* The parents of all calls out of a node at once (joint.c). */
+void find_parents_jointly(Nesting *nesting, const NodeCalls *node, Candidates *candidates);
+
 /* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
 static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32 other)
 {
@@ -138,6 +179,8 @@ static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32
                 call = n->calls.cause[call].parent;
         return call != NO_PARENT;
 }
+
+/* --- cheating --------------------------------------------------------------- */
 
 /* Puts the message's path= before its id, so that a call and its return match by
  * both. The id lies in nesting->key until the next message. */

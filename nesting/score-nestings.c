@@ -5,37 +5,64 @@
  */
 #include "nesting/nesting.h"
 
-void score_nestings(Nesting *n, const NodeCalls *node, Candidates *candidates, Scoreboard *board)
+/* Drops the call itself, at a node that calls itself. */
+static guint32 drop_itself(Candidates *at, guint32 n_found, guint32 call)
 {
-        scoreboard_start(board, node->n_callers, node->n_callees,
-                         node->longest + 2 * n->options.window);
-        candidates_start(candidates, node->in, node->n_in);
-        for (guint32 i = 0; i < node->n_out; i++) {
-                const CallOut *child = &node->out[i];
-                /* Shifted by the skew window, a delay is at least 1. */
-                gint64 start = child->start + n->options.window;
-                const gsize *rows = board->rows_of[child->callee];
-                guint32 n_found =
-                        candidates_find(candidates, child->start, child->end, child->call);
-                const guint32 *found, *caller;
-                const gint64 *enter;
-                guint64 weight;
+        guint32 kept = 0;
 
-                nesting_note_candidates(n, child->call, n_found);
-                if (!n_found)
-                        continue;
-                weight = SCORE_UNIT / n_found;
-                found = candidates->found;
-                enter = candidates->enter;
-                caller = candidates->caller;
-                for (guint32 k = 0; k < n_found; k++) {
-                        gsize row = rows[caller[found[k]]];
+        for (guint32 k = 0; k < n_found; k++) {
+                at->found[kept] = at->found[k];
+                kept += at->which[at->found[k]] != call;
+        }
+        return kept;
+}
 
-                        if (G_UNLIKELY(!row))
-                                row = scoreboard_add_row(board, child->callee, caller[found[k]]);
-                        *scoreboard_cell(board, row, start - enter[found[k]]) += weight;
+static inline void score(Nesting *n, Candidates *at, guint32 n_callers, guint32 call)
+{
+        Span child = n->calls.at_caller[call];
+        /* Shifted by the skew window, a delay is at least 1. */
+        gint64 start = child.from + n->options.window;
+        guint32 n_found = candidates_find(at, child.from, child.to), edge;
+        const guint32 *found = at->found, *caller = at->caller;
+        const gint64 *enter = at->enter;
+        guint64 weight;
+        gsize *rows;
+
+        if (G_UNLIKELY(n->cycles))
+                n_found = drop_itself(at, n_found, call);
+        nesting_note_candidates(n, call, n_found);
+        if (!n_found)
+                return;
+        weight = SCORE_UNIT / n_found;
+        edge = n->calls.edge[call] - 1;
+        rows = scoreboard_rows(&n->board, edge, n_callers);
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 a = caller[found[k]];
+                gsize row = rows[a];
+
+                if (G_UNLIKELY(!row))
+                        row = scoreboard_add_row(&n->board, edge, a);
+                *scoreboard_cell(&n->board, row, start - enter[found[k]]) += weight;
+        }
+}
+
+void score_nestings(Nesting *n)
+{
+        gboolean starts, enters;
+        guint32 call;
+
+        while (call_order_next(&n->order, &call, &starts, &enters)) {
+                const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
+
+                if (starts && role->at_caller)
+                        score(n, &role->at_caller->open, role->at_caller->n_callers, call);
+                if (enters && role->at_callee) {
+                        Span span = n->calls.at_callee[call];
+
+                        candidates_add(&role->at_callee->open, span.from, span.to, role->number,
+                                       call);
                 }
         }
         if (n->options.smooth > 0)
-                scoreboard_smooth(board, n->options.smooth);
+                scoreboard_smooth(&n->board, n->options.smooth);
 }

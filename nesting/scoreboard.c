@@ -12,46 +12,71 @@ void scoreboard_init(Scoreboard *b)
         delay_bins_init(&b->bins);
 }
 
-static void free_tables(Scoreboard *b)
-{
-        for (guint32 c = 0; c < b->n_callees; c++)
-                g_free(b->rows_of[c]);
-        g_clear_pointer(&b->rows_of, g_free);
-        b->n_callees = 0;
-}
-
 void scoreboard_clear(Scoreboard *b)
 {
-        free_tables(b);
+        for (guint32 i = 0; i < b->n_edges; i++)
+                g_free(b->rows[i].row);
+        g_free(b->rows);
         big_free(b->cells, b->room * sizeof *b->cells);
+        memset(b, 0, sizeof *b);
 }
 
-void scoreboard_start(Scoreboard *b, guint32 n_callers, guint32 n_callees, gint64 longest)
+static void make_room(Scoreboard *b, gsize n_cells)
 {
-        free_tables(b);
-        b->n_callers = n_callers;
-        b->n_callees = n_callees;
-        b->n_bins = delay_bin(&b->bins, longest) + 1;
-        b->rows_of = g_new(gsize *, n_callees);
-        /* A large table costs memory only where it is touched. */
-        for (guint32 c = 0; c < n_callees; c++)
-                b->rows_of[c] = g_new0(gsize, n_callers);
-        b->n_cells = b->n_bins;
+        gsize room = MAX(2 * n_cells, 1 << 14);
+
+        if (n_cells <= b->room)
+                return;
+        b->cells = big_renew(b->cells, b->room * sizeof *b->cells, room * sizeof *b->cells);
+        b->room = room;
 }
 
-gsize scoreboard_add_row(Scoreboard *b, guint32 callee, guint32 caller)
+/* Makes all rows longer. */
+static void widen(Scoreboard *b, guint32 n_bins)
+{
+        gsize n_rows = b->n_bins ? b->n_cells / b->n_bins : 1;
+
+        make_room(b, n_rows * n_bins);
+        for (gsize i = n_rows; b->n_bins && i-- > 0;) {
+                guint64 *row = b->cells + i * n_bins;
+
+                memmove(row, b->cells + i * b->n_bins, b->n_bins * sizeof *row);
+                memset(row + b->n_bins, 0, (n_bins - b->n_bins) * sizeof *row);
+        }
+        for (guint32 e = 0; e < b->n_edges; e++)
+                for (guint32 i = 0; i < b->rows[e].n; i++)
+                        b->rows[e].row[i] = b->rows[e].row[i] / b->n_bins * n_bins;
+        b->n_bins = n_bins;
+        b->n_cells = n_rows * n_bins;
+}
+
+void scoreboard_extend(Scoreboard *b, guint32 n_edges, gint64 longest)
+{
+        guint32 n_bins = delay_bin(&b->bins, longest) + 1;
+
+        if (n_bins > b->n_bins)
+                widen(b, n_bins);
+        if (n_edges > b->n_edges) {
+                b->rows = g_renew(ScoreRows, b->rows, n_edges);
+                memset(b->rows + b->n_edges, 0, (n_edges - b->n_edges) * sizeof *b->rows);
+                b->n_edges = n_edges;
+        }
+}
+
+void scoreboard_grow_rows(ScoreRows *rows, guint32 n_callers)
+{
+        rows->row = g_renew(gsize, rows->row, n_callers);
+        memset(rows->row + rows->n, 0, (n_callers - rows->n) * sizeof *rows->row);
+        rows->n = n_callers;
+}
+
+gsize scoreboard_add_row(Scoreboard *b, guint32 edge, guint32 caller)
 {
         gsize row = b->n_cells;
 
+        make_room(b, b->n_cells + b->n_bins); /* of zeros */
         b->n_cells += b->n_bins;
-        if (b->n_cells > b->room) {
-                gsize room = MAX(2 * b->n_cells, 1 << 14);
-
-                b->cells = big_renew(b->cells, b->room * sizeof *b->cells, room * sizeof *b->cells);
-                b->room = room;
-        }
-        memset(b->cells + row, 0, b->n_bins * sizeof *b->cells);
-        return b->rows_of[callee][caller] = row;
+        return b->rows[edge].row[caller] = row;
 }
 
 void scoreboard_smooth(Scoreboard *b, double deviation)

@@ -51,32 +51,59 @@ void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high)
 void histogram_clear(Histogram *h)
 {
         g_free(h->bins); /* or few */
+        g_free(h->high);
         *h = (Histogram)HISTOGRAM_INIT;
 }
 
-/* Widens the window of bins so that bin is in it. It at least doubles, on the
- * side where values now come from, so that n values cost O(n). */
+static guint64 value_of(const Histogram *h, guint32 i)
+{
+        return (h->high ? (guint64)h->high[i] << 32 : 0) | h->bins[i];
+}
+
+G_NO_INLINE static void carry(Histogram *h, guint32 i, guint32 high)
+{
+        if (!h->high)
+                h->high = g_new0(guint32, h->n_bins);
+        h->high[i] += high;
+}
+
+static inline void add_to(Histogram *h, guint32 i, guint64 count)
+{
+        guint64 low = h->bins[i] + (count & G_MAXUINT32), high = (low >> 32) + (count >> 32);
+
+        h->bins[i] = (guint32)low;
+        if (G_UNLIKELY(high))
+                carry(h, i, (guint32)high);
+}
+
+/* Widens the window of bins so that bin is in it. It grows by a part of itself, on
+ * the side where values now come from, so that n values cost O(n). */
 static void widen(Histogram *h, guint32 bin)
 {
         guint32 end = h->first + h->n_bins; /* past the last */
         guint32 first = MIN(h->first, bin);
         guint32 n = MAX(end, bin + 1) - first;
+        Histogram old = *h;
 
-        n = MAX(n, MAX(2 * h->n_bins, 8));
+        n = MAX(n, h->n_bins + h->n_bins / 4 + 8);
         n = MIN(n, HISTOGRAM_BINS);
         if (bin < h->first)
                 first = end > n ? end - n : 0;
         first = MIN(first, HISTOGRAM_BINS - n);
 
-        guint64 *bins = g_new0(guint64, n);
-        if (h->bins)
-                memcpy(bins + (h->first - first), h->bins, h->n_bins * sizeof *bins);
-        else
-                bins[h->first - first] = h->count;
-        g_free(h->bins);
-        h->bins = bins;
+        h->bins = g_new0(guint32, n);
         h->first = first;
         h->n_bins = n;
+        if (old.bins)
+                memcpy(h->bins + (old.first - first), old.bins, old.n_bins * sizeof *h->bins);
+        else
+                add_to(h, old.first - first, old.count);
+        if (old.high) {
+                h->high = g_new0(guint32, n);
+                memcpy(h->high + (old.first - first), old.high, old.n_bins * sizeof *h->high);
+        }
+        g_free(old.bins);
+        g_free(old.high);
 }
 
 /* Makes bins out of a list; the list stays. */
@@ -90,7 +117,7 @@ static void spread(Histogram *h, const guint16 *few)
         }
         h->first = low;
         h->n_bins = high - low + 1;
-        h->bins = g_new0(guint64, h->n_bins);
+        h->bins = g_new0(guint32, h->n_bins);
         for (guint64 i = 0; i < h->count; i++)
                 h->bins[few[i] - low]++;
 }
@@ -132,7 +159,7 @@ static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
         }
         if (bin - h->first >= h->n_bins)
                 widen(h, bin);
-        h->bins[bin - h->first] += count;
+        add_to(h, bin - h->first, count);
 }
 
 static inline void count_in_bin(Histogram *h, guint32 bin, guint64 count)
@@ -140,7 +167,7 @@ static inline void count_in_bin(Histogram *h, guint32 bin, guint64 count)
         if (bin - h->first >= h->n_bins)
                 count_elsewhere(h, bin, count);
         else if (h->bins)
-                h->bins[bin - h->first] += count;
+                add_to(h, bin - h->first, count);
         h->count += count;
 }
 
@@ -218,8 +245,8 @@ void histogram_merge(Histogram *into, const Histogram *from)
                 count_in_bin(into, from->first, from->count);
         else
                 for (guint32 i = 0; i < from->n_bins; i++)
-                        if (from->bins[i])
-                                count_in_bin(into, from->first + i, from->bins[i]);
+                        if (value_of(from, i))
+                                count_in_bin(into, from->first + i, value_of(from, i));
         into->min = was_empty ? from->min : MIN(into->min, from->min);
         into->max = was_empty ? from->max : MAX(into->max, from->max);
         into->sum += from->sum;
@@ -297,7 +324,8 @@ gint64 histogram_quantile(const Histogram *h, double q)
         const Histogram *in = without_list(h, &temporary);
         guint32 bin = in->first;
         if (in->bins)
-                for (guint64 below = in->bins[0]; below < rank; below += in->bins[bin - in->first])
+                for (guint64 below = value_of(in, 0); below < rank;
+                     below += value_of(in, bin - in->first))
                         bin++;
         g_free(temporary.bins);
         gint64 low, high;
@@ -317,7 +345,25 @@ guint64 histogram_bin_count(const Histogram *h, guint32 bin)
         }
         if (bin - h->first >= h->n_bins)
                 return 0;
-        return h->bins ? h->bins[bin - h->first] : h->count;
+        return h->bins ? value_of(h, bin - h->first) : h->count;
+}
+
+guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n)
+{
+        Histogram temporary;
+        const Histogram *in = without_list(h, &temporary);
+        guint64 *counts;
+
+        *first = *n = 0;
+        if (h->count == 0)
+                return NULL;
+        *first = bin_of(h->min);
+        *n = bin_of(h->max) - *first + 1;
+        counts = g_new(guint64, *n);
+        for (guint32 i = 0; i < *n; i++)
+                counts[i] = histogram_bin_count(in, *first + i);
+        g_free(temporary.bins);
+        return counts;
 }
 
 static void put_number(GByteArray *out, uint128 value)

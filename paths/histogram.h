@@ -28,9 +28,10 @@ typedef struct {
         gint128 square;  /* sum of the squares, ns^2 */
         guint32 n_bins;  /* how many bins there is room for, from first on; 0: few is used */
         union {
-                guint64 *bins; /* owned; NULL while all values are in one bin */
+                guint32 *bins; /* owned; NULL while all values are in one bin */
                 guint16 *few;  /* owned; of count values */
         };
+        guint32 *high; /* owned; the upper halves of bins; NULL while all are 0 */
 } Histogram;
 
 #define HISTOGRAM_INIT                                                                             \
@@ -68,6 +69,10 @@ void histogram_bin_range(guint32 bin, gint64 *low, gint64 *high);
 
 /* How many values are in a bin. */
 guint64 histogram_bin_count(const Histogram *h, guint32 bin);
+
+/* How many values are in each bin from *first on, *n of them, of which the first
+ * and the last hold some; the caller's to free. NULL for an empty histogram. */
+guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n);
 
 /* A compact portable form for the store, and back: numbers of 7 bits a byte, low
  * ones first, the top bit set on all but the last; signed ones zigzagged (0, -1,

@@ -26,15 +26,17 @@ typedef struct {
 } NodeTimes;
 
 /* Instances wait here until there are enough of them to make going through the
- * histograms worth while. */
+ * histograms worth while. Most patterns are rare, and never get as many: they have
+ * histograms, which are large, only if they are looked at. */
 enum {
         MAX_WAITING = 32,
         MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
 };
 
 typedef struct {
-        PathPattern pattern;
+        PathPattern pattern; /* without nodes until they are needed */
         double probability_sum;
+        gsize words;        /* of the variant that it was found with, into PathSet.words */
         NodeTimes *waiting; /* n_waiting times n_nodes */
         guint32 n_waiting, room;
 } PatternEntry;
@@ -102,7 +104,7 @@ static void pattern_free(gpointer entry)
 {
         PathPattern *p = &((PatternEntry *)entry)->pattern;
 
-        for (guint32 i = 0; i < p->n_nodes; i++) {
+        for (guint32 i = 0; p->nodes && i < p->n_nodes; i++) {
                 histogram_clear(&p->nodes[i].latency);
                 histogram_clear(&p->nodes[i].call_delay);
                 histogram_clear(&p->nodes[i].own);
@@ -198,25 +200,34 @@ static NodeId client_of(const PathSet *set, const PathCall *calls)
         return set->fold ? set->fold[calls[0].caller] : calls[0].caller;
 }
 
-static PatternEntry *pattern_new(const PathSet *set, const PathCall *calls, guint32 n,
-                                 const guint32 *slot, char *signature, guint64 id)
+static void pattern_add(PathSet *set, const PathCall *calls, guint32 n, gsize words,
+                        char *signature, guint64 id)
 {
         PatternEntry *entry = g_new0(PatternEntry, 1);
-        PathPattern *p = &entry->pattern;
 
-        p->signature = signature;
-        p->id = id;
-        p->client = client_of(set, calls);
-        p->n_nodes = n;
-        p->nodes = g_new0(PatternNode, n);
-        for (guint32 i = 0; i < n; i++) {
+        entry->pattern.signature = signature;
+        entry->pattern.id = id;
+        entry->pattern.client = client_of(set, calls);
+        entry->pattern.n_nodes = n;
+        entry->words = words;
+        g_ptr_array_add(set->patterns, entry);
+}
+
+static void make_nodes(const PathSet *set, PatternEntry *entry)
+{
+        PathPattern *p = &entry->pattern;
+        const guint32 *calls = set->words + entry->words + 1; /* callee, parent */
+        const guint32 *slot = calls + 2 * (gsize)p->n_nodes;
+
+        p->nodes = g_new0(PatternNode, p->n_nodes);
+        for (guint32 i = 0; i < p->n_nodes; i++) {
                 PatternNode *node = &p->nodes[slot[i]];
-                node->node = calls[i].callee;
-                node->parent = i == 0 ? NO_PARENT : slot[calls[i].parent];
+                guint32 parent = calls[2 * (gsize)i + 1];
+
+                node->node = calls[2 * (gsize)i];
+                node->parent = i == 0 ? NO_PARENT : slot[parent];
                 node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
         }
-        g_ptr_array_add(set->patterns, entry);
-        return entry;
 }
 
 /* NOTHING where there is none of this signature. */
@@ -234,8 +245,9 @@ static guint32 lookup_pattern(const PathSet *set, const char *signature, guint64
 }
 
 /* Finds the pattern of an instance by its signature, or makes it. */
-static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guint32 *slot)
+static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, gsize words)
 {
+        guint32 *slot = set->words + words + 1 + 2 * (gsize)n;
         char *signature =
                 path_shape_signature(set->nodes, client_of(set, calls), calls, n, set->order, slot);
         guint64 id = path_signature_id(signature);
@@ -246,7 +258,7 @@ static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, guin
                 return found;
         }
         guint32 made = path_set_size(set);
-        pattern_new(set, calls, n, slot, signature, id);
+        pattern_add(set, calls, n, words, signature, id);
         table_put(&set->by_id, id, made);
         return made;
 }
@@ -265,7 +277,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
                 *words++ = calls[i].callee;
                 *words++ = calls[i].parent;
         }
-        Variant v = { find_pattern(set, calls, n, words), n, set->n_words };
+        Variant v = { find_pattern(set, calls, n, set->n_words), n, set->n_words };
         set->n_words += size;
         table_put(&set->by_sequence, hash, set->variants->len);
         g_array_append_val(set->variants, v);
@@ -301,11 +313,13 @@ static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 
 }
 
 /* Puts the instances that wait into the histograms. */
-static void count_waiting(PatternEntry *entry)
+static void count_waiting(const PathSet *set, PatternEntry *entry)
 {
         guint32 n = entry->pattern.n_nodes, n_waiting = entry->n_waiting;
         gsize stride = n * sizeof(NodeTimes) / sizeof(gint64);
 
+        if (!entry->pattern.nodes)
+                make_nodes(set, entry);
         for (guint32 i = 0; i < n; i++) {
                 PatternNode *node = &entry->pattern.nodes[i];
                 const NodeTimes *times = &entry->waiting[i];
@@ -317,22 +331,19 @@ static void count_waiting(PatternEntry *entry)
         entry->n_waiting = 0;
 }
 
-/* Where the times of one more instance go. Most patterns are rare: the more often
- * one was seen, the more room it gets. */
-static NodeTimes *wait_for_more(PatternEntry *entry)
+/* Where the times of one more instance go. */
+static NodeTimes *wait_for_more(const PathSet *set, PatternEntry *entry)
 {
         guint32 n = entry->pattern.n_nodes;
 
         if (entry->n_waiting == entry->room) {
-                gsize most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
-                gsize room = CLAMP(entry->pattern.count / 2, MIN(4, most), most);
+                guint32 most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
 
-                if (entry->n_waiting > 0)
-                        count_waiting(entry);
-                if (room >= 2 * entry->room) {
-                        g_free(entry->waiting);
-                        entry->room = room;
-                        entry->waiting = g_new(NodeTimes, room * n);
+                if (entry->room < most) {
+                        entry->room = MIN(MAX(1, 2 * entry->room), most);
+                        entry->waiting = g_renew(NodeTimes, entry->waiting, (gsize)entry->room * n);
+                } else {
+                        count_waiting(set, entry);
                 }
         }
         return entry->waiting + (gsize)entry->n_waiting++ * n;
@@ -347,13 +358,15 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         const Variant *v = find_variant(set, calls, n);
         const guint32 *slot = set->words + v->words + 1 + 2 * (gsize)n;
         PatternEntry *entry = g_ptr_array_index(set->patterns, v->pattern);
-        NodeTimes *times = wait_for_more(entry);
+        NodeTimes *times = wait_for_more(set, entry);
         double probability = 1;
 
         for (guint32 i = 0; i < n; i++) {
                 const PathCall *c = &calls[i];
                 gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
                 times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own };
+                if (c->network != 0 && !entry->pattern.nodes)
+                        make_nodes(set, entry);
                 if (c->network != 0)
                         histogram_add(&entry->pattern.nodes[slot[i]].network, c->network);
                 probability *= (double)c->probability;
@@ -467,7 +480,7 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
         g_assert(pattern < set->patterns->len);
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
         if (entry->n_waiting > 0)
-                count_waiting(entry);
+                count_waiting(set, entry);
         entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
@@ -501,17 +514,32 @@ static int compare_ranked(const void *va, const void *vb)
         return strcmp(a->signature, b->signature);
 }
 
-static gint128 rank_key(const PathPattern *p, RankBy by)
+/* The sum of the latencies of all instances. */
+static gint128 total_latency(const PatternEntry *entry)
 {
+        const PathPattern *p = &entry->pattern;
+        gint128 sum = p->nodes ? p->nodes[0].latency.sum : 0;
+
+        for (guint32 i = 0; i < entry->n_waiting; i++)
+                sum += entry->waiting[(gsize)i * p->n_nodes].latency;
+        return sum;
+}
+
+static gint128 rank_key(const PathSet *set, guint32 pattern, RankBy by)
+{
+        const PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
+        Histogram all = { .count = entry->pattern.count };
+
         switch (by) {
         case RANK_TOTAL:
-                return p->nodes[0].latency.sum;
+                return total_latency(entry);
         case RANK_COUNT:
-                return p->count;
+                return entry->pattern.count;
         case RANK_MEAN:
-                return histogram_mean(&p->nodes[0].latency);
+                all.sum = total_latency(entry);
+                return histogram_mean(&all);
         case RANK_P99:
-                return histogram_quantile(&p->nodes[0].latency, 0.99);
+                return histogram_quantile(&path_set_pattern(set, pattern)->nodes[0].latency, 0.99);
         }
         g_assert_not_reached();
 }
@@ -523,8 +551,8 @@ guint32 *path_set_rank(const PathSet *set, RankBy by)
         guint32 *patterns = g_new(guint32, n);
 
         for (guint32 i = 0; i < n; i++) {
-                const PathPattern *p = path_set_pattern(set, i);
-                ranked[i] = (Ranked){ rank_key(p, by), p->signature, i };
+                const PatternEntry *entry = g_ptr_array_index(set->patterns, i);
+                ranked[i] = (Ranked){ rank_key(set, i, by), entry->pattern.signature, i };
         }
         if (n > 0)
                 qsort(ranked, n, sizeof *ranked, compare_ranked);

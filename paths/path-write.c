@@ -75,6 +75,23 @@ const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
         return at;
 }
 
+void path_append_json_string(GString *out, const char *text)
+{
+        g_string_append_c(out, '"');
+        for (const char *c = text; *c; c = g_utf8_next_char(c)) {
+                gunichar u = g_utf8_get_char(c);
+                if (u == '"' || u == '\\')
+                        g_string_append_printf(out, "\\%c", (char)u);
+                /* In a page '<' might begin the end of a script; the last two end a line in
+                 * older JavaScript. */
+                else if (g_unichar_iscntrl(u) || u == '<' || u == 0x2028 || u == 0x2029)
+                        g_string_append_printf(out, "\\u%04x", u);
+                else
+                        g_string_append_unichar(out, u);
+        }
+        g_string_append_c(out, '"');
+}
+
 char *path_format_share(gint128 part, gint128 whole)
 {
         if (whole <= 0)

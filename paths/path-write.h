@@ -39,6 +39,10 @@ char *path_format_count(guint64 n);
 enum { PATH_INTEGER_SIZE = 41 };
 const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
 
+/* Appends text, which is UTF-8, as a JSON string. '<' is escaped in it too, so that it can
+ * stand in a page. */
+void path_append_json_string(GString *out, const char *text);
+
 /* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/store-reader.h"
 
-#include <errno.h>
-#include <sqlite3.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "paths/store.h"
+#include "paths/store-open.h"
 #include "tracefmt/error.h"
 
-typedef enum { RUN, CAPTURE, NODE, PATTERN, PATTERN_NODE, PATH, CALL, N_TABLES } Table;
+typedef enum { RUN, CAPTURE, NODE, PATTERN, PATTERN_NODE, PATH, CALL, PATH_CALLS, N_TABLES } Table;
 
 /* A call has its stamps at the caller, else those at the callee (nesting's rule). */
 static const struct {
         const char *name, *select;
 } tables[N_TABLES] = {
-        [RUN] = { "run", "SELECT method, parameters FROM run" },
-        [CAPTURE] = { "capture", "SELECT name, sha256 FROM capture ORDER BY id" },
+        [RUN] = { "run", "SELECT method, parameters, version, messages, calls, unmatched_calls, "
+                         "unmatched_returns, cut_paths, parallelism, first, last FROM run" },
+        [CAPTURE] = { "capture", "SELECT name, sha256, facts FROM capture ORDER BY id" },
         [NODE] = { "node", "SELECT id, name FROM node ORDER BY id" },
-        [PATTERN] = { "pattern", "SELECT id, signature FROM pattern ORDER BY id" },
+        [PATTERN] = { "pattern",
+                      "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
+                      "p99, min, max, probability FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
-                           "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99 "
+                           "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
+                           "parent, node, latency, call_delay, own, network "
                            "FROM pattern_node ORDER BY pattern, place" },
-        [PATH] = { "path", "SELECT id, pattern FROM path ORDER BY id" },
+        [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability "
+                           "FROM path ORDER BY id" },
         [CALL] = { "call",
                    "SELECT id, path, parent, caller, callee, "
                    "coalesce(call_sent, call_recv) AS call_sent, "
                    "coalesce(ret_recv, ret_sent) AS ret_recv, trace_id FROM call ORDER BY id" },
+        [PATH_CALLS] = { "call",
+                         "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
+                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id "
+                         "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
 };
 
 struct StoreReader {
@@ -35,82 +40,15 @@ struct StoreReader {
         sqlite3 *db;
         sqlite3_stmt *select[N_TABLES];
         gint64 rows[N_TABLES]; /* read so far */
-        char *method, *parameters;
+        char *method, *parameters, *version;
         StoredRun run;
         NodeId *nodes;       /* by node.id - 1 */
         gint64 place;        /* the next one of the pattern in hand */
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */
         gint64 first_call;   /* call.id of that path's root */
+        GString *ids;        /* of the calls that store_reader_path_calls() gave last */
 };
-
-static gboolean set_sqlite_error(const StoreReader *r, GError **error)
-{
-        int code = sqlite3_extended_errcode(r->db) & 0xff;
-
-        if (code == SQLITE_NOTADB)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected an SQLite database made with -o", r->path);
-        else
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
-                            r->path, sqlite3_errmsg(r->db));
-        return FALSE;
-}
-
-/* --- opening --------------------------------------------------------------- */
-
-static gboolean check_file(const char *path, GError **error)
-{
-        struct stat st;
-
-        if (stat(path, &st) < 0 || access(path, R_OK) < 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
-                            g_strerror(errno));
-        else if (!S_ISREG(st.st_mode))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected a regular file", path);
-        else if (st.st_size == 0)
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, the file is empty", path);
-        else
-                return TRUE;
-        return FALSE;
-}
-
-static gboolean read_number(StoreReader *r, const char *sql, gint64 *number, GError **error)
-{
-        sqlite3_stmt *s;
-        gboolean ok = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK &&
-                      sqlite3_step(s) == SQLITE_ROW;
-
-        if (ok)
-                *number = sqlite3_column_int64(s, 0);
-        else
-                set_sqlite_error(r, error);
-        sqlite3_finalize(s);
-        return ok;
-}
-
-static gboolean check_version(StoreReader *r, GError **error)
-{
-        gint64 application, version;
-
-        if (!read_number(r, "PRAGMA application_id", &application, error) ||
-            !read_number(r, "PRAGMA user_version", &version, error))
-                return FALSE;
-        if (application != STORE_APPLICATION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, but an SQLite database of another program", r->path);
-                return FALSE;
-        }
-        if (version != STORE_VERSION) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: a store of version %" G_GINT64_FORMAT ", expected version %d",
-                            r->path, version, STORE_VERSION);
-                return FALSE;
-        }
-        return TRUE;
-}
 
 /* --- rows ------------------------------------------------------------------ */
 
@@ -123,7 +61,7 @@ static int next_row(StoreReader *r, Table t, GError **error)
         case SQLITE_DONE:
                 return 0;
         default:
-                set_sqlite_error(r, error);
+                store_set_error(r->db, r->path, error);
                 return -1;
         }
 }
@@ -180,9 +118,46 @@ static const char *get_text(const StoreReader *r, Table t, int column, GError **
         return NULL;
 }
 
+static gboolean get_count(const StoreReader *r, Table t, int column, guint64 *count, GError **error)
+{
+        gint64 number;
+
+        if (!get_number(r, t, column, 0, G_MAXINT64, &number, error))
+                return FALSE;
+        *count = (guint64)number;
+        return TRUE;
+}
+
+static gboolean get_probability(const StoreReader *r, Table t, int column, double *probability,
+                                GError **error)
+{
+        *probability = sqlite3_column_double(r->select[t], column);
+        return (*probability >= 0 && *probability <= 1 &&
+                sqlite3_column_type(r->select[t], column) == SQLITE_FLOAT) ||
+               fail_row(r, t, column, "a probability", error);
+}
+
+static gboolean get_node(const StoreReader *r, Table t, int column, NodeId *node, GError **error)
+{
+        gint64 id;
+
+        if (!get_number(r, t, column, 1, r->rows[NODE], &id, error))
+                return FALSE;
+        *node = r->nodes[id - 1];
+        return TRUE;
+}
+
+/* *time stays where there is no stamp. */
+static gboolean get_stamp(const StoreReader *r, Table t, int column, gint64 *time, GError **error)
+{
+        return sqlite3_column_type(r->select[t], column) == SQLITE_NULL ||
+               get_time(r, t, column, time, error);
+}
+
 static gboolean read_run(StoreReader *r, GError **error)
 {
-        const char *method, *parameters;
+        const char *method, *parameters, *version;
+        StoredRun *run = &r->run;
         int status = next_row(r, RUN, error);
 
         if (status == 0)
@@ -194,8 +169,21 @@ static gboolean read_run(StoreReader *r, GError **error)
         if (!(parameters = get_text(r, RUN, 1, error)))
                 return FALSE;
         r->parameters = g_strdup(parameters);
-        r->run = (StoredRun){ r->method, r->parameters };
-        return TRUE;
+        if (!(version = get_text(r, RUN, 2, error)))
+                return FALSE;
+        r->version = g_strdup(version);
+        *run = (StoredRun){ .version = r->version,
+                            .method = r->method,
+                            .parameters = r->parameters,
+                            .parallelism = sqlite3_column_double(r->select[RUN], 8),
+                            .first = NO_TIME,
+                            .last = NO_TIME };
+        return get_count(r, RUN, 3, &run->messages, error) &&
+               get_count(r, RUN, 4, &run->calls, error) &&
+               get_count(r, RUN, 5, &run->unmatched_calls, error) &&
+               get_count(r, RUN, 6, &run->unmatched_returns, error) &&
+               get_count(r, RUN, 7, &run->cut_paths, error) &&
+               get_stamp(r, RUN, 9, &run->first, error) && get_stamp(r, RUN, 10, &run->last, error);
 }
 
 static gboolean read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
@@ -220,25 +208,14 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
 
-        if (!check_file(path, error))
-                return NULL;
         r->path = g_strdup(path);
-        if (sqlite3_open_v2(path, &r->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
-            SQLITE_OK) {
-                set_sqlite_error(r, error);
-                return NULL;
-        }
-        /* One transaction: all tables are of one moment. */
-        if (sqlite3_exec(r->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) {
-                set_sqlite_error(r, error);
-                return NULL;
-        }
-        if (!check_version(r, error))
+        r->ids = g_string_new(NULL);
+        if (!(r->db = store_open(path, error)))
                 return NULL;
         for (guint t = 0; t < N_TABLES; t++)
                 if (sqlite3_prepare_v2(r->db, tables[t].select, -1, &r->select[t], NULL) !=
                     SQLITE_OK) {
-                        set_sqlite_error(r, error);
+                        store_set_error(r->db, r->path, error);
                         return NULL;
                 }
         if (!read_run(r, error) || !read_nodes(r, nodes, error))
@@ -253,9 +230,11 @@ void store_reader_free(StoreReader *r)
         for (guint t = 0; t < N_TABLES; t++)
                 sqlite3_finalize(r->select[t]);
         sqlite3_close(r->db);
+        g_string_free(r->ids, TRUE);
         g_free(r->nodes);
         g_free(r->method);
         g_free(r->parameters);
+        g_free(r->version);
         g_free(r->path);
         g_free(r);
 }
@@ -268,6 +247,25 @@ const char *store_reader_name(const StoreReader *r)
 const StoredRun *store_reader_run(const StoreReader *r)
 {
         return &r->run;
+}
+
+gboolean store_reader_expect_requests(StoreReader *r, GError **error)
+{
+        sqlite3_stmt *s;
+        gboolean none;
+
+        if (sqlite3_prepare_v2(r->db,
+                               "SELECT EXISTS (SELECT 1 FROM pattern) "
+                               "AND NOT EXISTS (SELECT 1 FROM path)",
+                               -1, &s, NULL) != SQLITE_OK)
+                return store_set_error(r->db, r->path, error);
+        none = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+        sqlite3_finalize(s);
+        if (!none)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: has patterns only, made with --no-requests, expected requests", r->path);
+        return FALSE;
 }
 
 /* --- table by table -------------------------------------------------------- */
@@ -284,7 +282,7 @@ int store_reader_next_capture(StoreReader *r, StoredCapture *capture, GError **e
         if (sqlite3_column_type(r->select[CAPTURE], 1) != SQLITE_NULL &&
             !(capture->sha256 = get_text(r, CAPTURE, 1, error)))
                 return -1;
-        return 1;
+        return (capture->facts = get_text(r, CAPTURE, 2, error)) ? 1 : -1;
 }
 
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
@@ -293,9 +291,44 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
 
         if (status <= 0)
                 return status;
-        if (!check_id(r, PATTERN, error) || !(pattern->signature = get_text(r, PATTERN, 1, error)))
+        if (!check_id(r, PATTERN, error) ||
+            !(pattern->signature = get_text(r, PATTERN, 1, error)) ||
+            !get_node(r, PATTERN, 2, &pattern->client, error) ||
+            !get_count(r, PATTERN, 3, &pattern->count, error) ||
+            !get_time(r, PATTERN, 4, &pattern->total, error) ||
+            !get_time(r, PATTERN, 5, &pattern->mean, error) ||
+            !get_time(r, PATTERN, 6, &pattern->deviation, error) ||
+            !get_time(r, PATTERN, 7, &pattern->p50, error) ||
+            !get_time(r, PATTERN, 8, &pattern->p90, error) ||
+            !get_time(r, PATTERN, 9, &pattern->p99, error) ||
+            !get_time(r, PATTERN, 10, &pattern->min, error) ||
+            !get_time(r, PATTERN, 11, &pattern->max, error) ||
+            !get_probability(r, PATTERN, 12, &pattern->probability, error))
                 return -1;
         return 1;
+}
+
+static StoredHistogram get_histogram(const StoreReader *r, int column)
+{
+        const guint8 *data = sqlite3_column_blob(r->select[PATTERN_NODE], column);
+
+        return (StoredHistogram){ data,
+                                  (gsize)sqlite3_column_bytes(r->select[PATTERN_NODE], column) };
+}
+
+/* Place 0 alone has none. */
+static gboolean get_parent_place(const StoreReader *r, StoredPatternNode *node, GError **error)
+{
+        gboolean is_root = sqlite3_column_type(r->select[PATTERN_NODE], 6) == SQLITE_NULL;
+        gint64 parent;
+
+        node->parent = NO_PARENT;
+        if (is_root && node->place == 0)
+                return TRUE;
+        if (!get_number(r, PATTERN_NODE, 6, 0, (gint64)node->place - 1, &parent, error))
+                return FALSE;
+        node->parent = (guint32)parent;
+        return TRUE;
 }
 
 int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GError **error)
@@ -320,20 +353,33 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         node->pattern = pattern - 1;
         node->place = place;
         r->place++;
+        if (!get_parent_place(r, node, error) || !get_node(r, PATTERN_NODE, 7, &node->node, error))
+                return -1;
+        node->latency = get_histogram(r, 8);
+        node->call_delay = get_histogram(r, 9);
+        node->own = get_histogram(r, 10);
+        node->network = get_histogram(r, 11);
         return 1;
 }
 
 int store_reader_next_path(StoreReader *r, StoredPath *path, GError **error)
 {
         int status = next_row(r, PATH, error);
-        gint64 pattern;
+        gint64 pattern, first_call, n_calls;
 
         if (status <= 0)
                 return status;
         if (!check_id(r, PATH, error) ||
-            !get_number(r, PATH, 1, 1, r->rows[PATTERN], &pattern, error))
+            !get_number(r, PATH, 1, 1, r->rows[PATTERN], &pattern, error) ||
+            !get_time(r, PATH, 2, &path->start, error) ||
+            !get_time(r, PATH, 3, &path->latency, error) ||
+            !get_number(r, PATH, 4, 1, G_MAXUINT32 - 1, &first_call, error) ||
+            !get_number(r, PATH, 5, 1, G_MAXUINT32 - first_call, &n_calls, error) ||
+            !get_probability(r, PATH, 6, &path->probability, error))
                 return -1;
         path->pattern = pattern - 1;
+        path->first_call = (guint32)first_call - 1;
+        path->n_calls = (guint32)n_calls;
         return 1;
 }
 
@@ -361,7 +407,6 @@ static gboolean get_place_in_path(StoreReader *r, StoredCall *call, GError **err
 int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
 {
         int status = next_row(r, CALL, error);
-        gint64 caller, callee;
 
         if (status == 0 && r->path_in_hand != r->rows[PATH]) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -373,13 +418,136 @@ int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
         if (status <= 0)
                 return status;
         if (!check_id(r, CALL, error) || !get_place_in_path(r, call, error) ||
-            !get_number(r, CALL, 3, 1, r->rows[NODE], &caller, error) ||
-            !get_number(r, CALL, 4, 1, r->rows[NODE], &callee, error) ||
+            !get_node(r, CALL, 3, &call->caller, error) ||
+            !get_node(r, CALL, 4, &call->callee, error) ||
             !get_time(r, CALL, 5, &call->start, error) || !get_time(r, CALL, 6, &call->end, error))
                 return -1;
-        call->caller = r->nodes[caller - 1];
-        call->callee = r->nodes[callee - 1];
         call->id = (const char *)sqlite3_column_text(r->select[CALL], 7);
         call->id_length = sqlite3_column_bytes(r->select[CALL], 7);
         return 1;
+}
+
+/* --- out of turn ----------------------------------------------------------- */
+
+gboolean store_reader_histogram(StoreReader *r, const StoredHistogram *stored, Histogram *h,
+                                GError **error)
+{
+        if (histogram_unpack(h, stored->data, stored->n))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: the store is corrupt: row %" G_GINT64_FORMAT
+                    " of pattern_node: a distribution cannot be unpacked",
+                    r->path, r->rows[PATTERN_NODE]);
+        return FALSE;
+}
+
+/* Without what would end it in a trace. */
+static gboolean check_trace_id(const StoreReader *r, guint32 length, GError **error)
+{
+        const guchar *id = sqlite3_column_text(r->select[PATH_CALLS], 13);
+
+        for (guint32 i = 0; i < length; i++)
+                if (id[i] <= ' ' || id[i] == 0x7f)
+                        return fail_row(r, PATH_CALLS, 13, "an id without blanks", error);
+        return TRUE;
+}
+
+static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, PathCall *c,
+                              guint32 *place, GError **error)
+{
+        sqlite3_stmt *s = r->select[PATH_CALLS];
+        gint64 parent, at, candidates;
+        double probability;
+
+        *c = (PathCall){ .parent = NO_PARENT,
+                         .start = NO_TIME,
+                         .enter = NO_TIME,
+                         .reply = NO_TIME,
+                         .end = NO_TIME };
+        if (n > 0) {
+                if (!get_number(r, PATH_CALLS, 1, (gint64)first + 1, (gint64)first + n, &parent,
+                                error))
+                        return FALSE;
+                c->parent = (guint32)(parent - 1 - first);
+        } else if (sqlite3_column_type(s, 1) != SQLITE_NULL) {
+                return fail_row(r, PATH_CALLS, 1, "none", error);
+        }
+        if (!get_number(r, PATH_CALLS, 2, 0, G_MAXUINT32 - 1, &at, error) ||
+            !get_node(r, PATH_CALLS, 3, &c->caller, error) ||
+            !get_node(r, PATH_CALLS, 4, &c->callee, error) ||
+            !get_stamp(r, PATH_CALLS, 5, &c->start, error) ||
+            !get_stamp(r, PATH_CALLS, 6, &c->enter, error) ||
+            !get_stamp(r, PATH_CALLS, 7, &c->reply, error) ||
+            !get_stamp(r, PATH_CALLS, 8, &c->end, error) ||
+            !get_time(r, PATH_CALLS, 9, &c->own, error) ||
+            !get_time(r, PATH_CALLS, 10, &c->network, error) ||
+            !get_probability(r, PATH_CALLS, 11, &probability, error) ||
+            !get_number(r, PATH_CALLS, 12, 0, G_MAXUINT32, &candidates, error))
+                return FALSE;
+        c->stamps =
+                (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |
+                         (c->reply != NO_TIME) << RET_SENT | (c->end != NO_TIME) << RET_RECV);
+        if (c->start == NO_TIME && c->enter == NO_TIME)
+                return fail_row(r, PATH_CALLS, 5, "one of call_sent and call_recv", error);
+        if (c->reply == NO_TIME && c->end == NO_TIME)
+                return fail_row(r, PATH_CALLS, 7, "one of ret_sent and ret_recv", error);
+        c->start = c->start == NO_TIME ? c->enter : c->start;
+        c->enter = c->enter == NO_TIME ? c->start : c->enter;
+        c->reply = c->reply == NO_TIME ? c->end : c->reply;
+        c->end = c->end == NO_TIME ? c->reply : c->end;
+        c->probability = (float)probability;
+        c->candidates = (guint32)candidates;
+        c->id_length = (guint32)sqlite3_column_bytes(s, 13);
+        c->call = first + n;
+        *place = (guint32)at;
+        return check_trace_id(r, c->id_length, error);
+}
+
+/* Now that no more come, which might move them. */
+static void set_ids(const StoreReader *r, GArray *calls)
+{
+        const char *id = r->ids->str;
+
+        for (guint i = 0; i < calls->len; i++) {
+                PathCall *call = &g_array_index(calls, PathCall, i);
+
+                if (call->id_length > 0)
+                        call->id = id;
+                id += call->id_length;
+        }
+}
+
+gboolean store_reader_path_calls(StoreReader *r, const StoredPath *path, GArray *calls,
+                                 GArray *places, GError **error)
+{
+        sqlite3_stmt *s = r->select[PATH_CALLS];
+        guint32 n = 0, place;
+        PathCall call;
+        int status;
+
+        g_array_set_size(calls, 0);
+        g_array_set_size(places, 0);
+        g_string_truncate(r->ids, 0);
+        sqlite3_reset(s);
+        sqlite3_bind_int64(s, 1, (gint64)path->first_call + 1);
+        sqlite3_bind_int64(s, 2, (gint64)path->first_call + path->n_calls);
+        r->rows[PATH_CALLS] = path->first_call;
+        while ((status = next_row(r, PATH_CALLS, error)) > 0) {
+                if (!check_id(r, PATH_CALLS, error) ||
+                    !get_path_call(r, path->first_call, n, &call, &place, error))
+                        return FALSE;
+                n++;
+                if (call.id_length > 0)
+                        g_string_append_len(r->ids, (const char *)sqlite3_column_text(s, 13),
+                                            call.id_length);
+                g_array_append_val(calls, call);
+                g_array_append_val(places, place);
+        }
+        set_ids(r, calls);
+        if (status < 0 || n == path->n_calls)
+                return status == 0;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: the store is corrupt: %u calls of a path, expected %u", r->path, n,
+                    path->n_calls);
+        return FALSE;
 }

@@ -14,24 +14,44 @@ typedef struct StoreReader StoreReader;
 /* Rows are numbered from 0, in the order of their ids. Texts are borrowed until
  * the next row of the same table. */
 typedef struct {
-        const char *method, *parameters;
+        const char *version, *method, *parameters;
+        guint64 messages, calls, unmatched_calls, unmatched_returns, cut_paths;
+        double parallelism; /* 0: unknown */
+        gint64 first, last; /* stamps of the trace; NO_TIME where it is empty */
 } StoredRun;
 
 typedef struct {
         const char *name, *sha256; /* sha256: NULL where it was not taken */
+        const char *facts;         /* "key: value" lines */
 } StoredCapture;
 
 typedef struct {
         const char *signature;
+        NodeId client;
+        guint64 count;
+        gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
+        double probability;
 } StoredPattern;
+
+/* A histogram as the store has it; borrowed until the next row. */
+typedef struct {
+        const guint8 *data;
+        gsize n;
+} StoredHistogram;
 
 typedef struct {
         guint32 pattern, place;
+        guint32 parent; /* a place less than its own, or NO_PARENT for place 0 */
+        NodeId node;
         gint64 latency_mean, latency_p99, own_mean, own_p99; /* ns */
+        StoredHistogram latency, call_delay, own, network;
 } StoredPatternNode;
 
 typedef struct {
         guint32 pattern;
+        gint64 start, latency; /* ns */
+        guint32 first_call, n_calls;
+        double probability;
 } StoredPath;
 
 typedef struct {
@@ -53,6 +73,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreReader, store_reader_free)
 const char *store_reader_name(const StoreReader *reader);
 const StoredRun *store_reader_run(const StoreReader *reader);
 
+/* FALSE with error set where there are patterns, but no paths and calls: such is what
+ * nesting --no-requests makes. */
+gboolean store_reader_expect_requests(StoreReader *reader, GError **error);
+
 /* The next row: 1, 0 after the last, or -1 with error set. Patterns come before
  * their nodes and the paths, and paths before the calls, so that each row can be
  * checked against what it refers to. */
@@ -61,5 +85,16 @@ int store_reader_next_pattern(StoreReader *reader, StoredPattern *pattern, GErro
 int store_reader_next_pattern_node(StoreReader *reader, StoredPatternNode *node, GError **error);
 int store_reader_next_path(StoreReader *reader, StoredPath *path, GError **error);
 int store_reader_next_call(StoreReader *reader, StoredCall *call, GError **error);
+
+/* Unpacks a histogram of the row of pattern_node that was read last; into an
+ * empty one. */
+gboolean store_reader_histogram(StoreReader *reader, const StoredHistogram *stored, Histogram *h,
+                                GError **error);
+
+/* All calls of one path, at any time and apart from the rows above: calls, of
+ * PathCall, are filled anew, and places, of guint32, with the place of each in the
+ * pattern. Ids of calls are borrowed until the next time. Costs what reading n_calls rows costs. */
+gboolean store_reader_path_calls(StoreReader *reader, const StoredPath *path, GArray *calls,
+                                 GArray *places, GError **error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Only this file and store-reader.c know SQLite. A store is written once, from
+ * Only paths/store*.c know SQLite. A store is written once, from
  * front to back, and read often: rows go in by rising key into tables without
  * indices, in one transaction without a journal, into a file that nobody sees
  * until it is whole.
@@ -72,7 +72,84 @@ static const char *const SCHEMA =
         "  caller INTEGER NOT NULL REFERENCES node, callee INTEGER NOT NULL REFERENCES node,"
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
-        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);";
+        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);"
+        "CREATE TABLE vertex ("
+        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
+        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
+        "CREATE TABLE vertex_delay ("
+        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
+
+/* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
+ * every program that reads the store has them; the range of call.id is what makes a
+ * request's calls quick to find. Integer division rounds towards 0, and an hour begins
+ * at or before its first moment also before 1970. */
+static const char *const VIEWS =
+        "CREATE VIEW request AS"
+        "  SELECT path.id AS id, pattern.signature AS type, path.start AS start,"
+        "    path.start + path.latency AS end, path.latency AS latency,"
+        "    (SELECT json_group_array(json_object("
+        "         'node', node, 'start', start, 'end', end, 'own', own))"
+        "     FROM (SELECT node.written AS node, coalesce(call_recv, call_sent) AS start,"
+        "             coalesce(ret_sent, ret_recv) AS end, own"
+        "           FROM call JOIN node ON node.id = call.callee"
+        "           WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+        "           ORDER BY call.id)) AS nodes,"
+        "    path.probability AS probability, path.pattern AS pattern"
+        "  FROM path JOIN pattern ON pattern.id = path.pattern;"
+        "CREATE VIEW request_node AS"
+        "  SELECT path.id AS request, node.written AS node,"
+        "    coalesce(call.call_recv, call.call_sent) AS start,"
+        "    coalesce(call.ret_sent, call.ret_recv) AS end, call.own AS own"
+        "  FROM path"
+        "    JOIN call ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+        "    JOIN node ON node.id = call.callee;"
+        "CREATE VIEW slowest_request AS"
+        "  SELECT path.id AS id, path.latency AS latency, pattern.mean AS pattern_mean,"
+        "    (SELECT node.written FROM call JOIN node ON node.id = call.callee"
+        "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+        "     ORDER BY call.own DESC, call.id LIMIT 1) AS node,"
+        "    (SELECT max(call.own) FROM call"
+        "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1) AS own,"
+        "    path.start AS start, path.probability AS probability, path.pattern AS pattern,"
+        "    pattern.signature AS type"
+        "  FROM path JOIN pattern ON pattern.id = path.pattern"
+        "  ORDER BY path.latency DESC, path.id;"
+        "CREATE VIEW pattern_hour AS"
+        "  SELECT pattern, strftime('%Y-%m-%d %H:00', hour / 1000000000, 'unixepoch') AS hour,"
+        "    n AS count, CAST(round(avg(latency)) AS INTEGER) AS mean,"
+        "    min(CASE WHEN 100 * rank >= 50 * n THEN latency END) AS p50,"
+        "    min(CASE WHEN 100 * rank >= 90 * n THEN latency END) AS p90,"
+        "    min(CASE WHEN 100 * rank >= 99 * n THEN latency END) AS p99,"
+        "    max(latency) AS max, signature"
+        "  FROM (SELECT pattern, hour, latency,"
+        "          row_number() OVER (PARTITION BY pattern, hour ORDER BY latency) AS rank,"
+        "          count(*) OVER (PARTITION BY pattern, hour) AS n"
+        "        FROM (SELECT pattern, latency, start -"
+        "                (start % 3600000000000 + 3600000000000) % 3600000000000 AS hour"
+        "              FROM path))"
+        "    JOIN pattern ON pattern.id = pattern"
+        "  GROUP BY pattern, hour;"
+        "CREATE VIEW pattern_callee AS"
+        "  SELECT pattern, node.written AS node, count * count(*) AS calls,"
+        "    CAST(round(avg(latency_mean)) AS INTEGER) AS latency_mean,"
+        "    sum(own_mean) AS own_mean, round(1.0 * sum(own_mean) / nullif(mean, 0), 4) AS share,"
+        "    signature"
+        "  FROM pattern_node JOIN pattern ON pattern.id = pattern"
+        "    JOIN node ON node.id = pattern_node.node"
+        "  GROUP BY pattern, pattern_node.node;"
+        "CREATE VIEW repeated_call AS"
+        "  SELECT child.pattern AS pattern, caller.written AS caller, callee.written AS callee,"
+        "    count(*) AS times, count AS requests, sum(child.latency_mean) AS latency_mean,"
+        "    signature"
+        "  FROM pattern_node AS child"
+        "    JOIN pattern_node AS parent"
+        "      ON parent.pattern = child.pattern AND parent.place = child.parent"
+        "    JOIN pattern ON pattern.id = child.pattern"
+        "    JOIN node AS caller ON caller.id = parent.node"
+        "    JOIN node AS callee ON callee.id = child.node"
+        "  GROUP BY child.pattern, child.parent, child.node HAVING count(*) > 1;";
 
 static void set_sqlite_error(const Store *store, GError **error)
 {
@@ -146,7 +223,10 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         sqlite3_bind_int64(s, 12, c->network);
         sqlite3_bind_double(s, 13, (double)c->probability);
         sqlite3_bind_int64(s, 14, c->candidates);
-        sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
+        if (c->id_length > 0)
+                sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
+        else
+                sqlite3_bind_null(s, 15);
         return insert(store, s, error);
 }
 
@@ -226,7 +306,8 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                 set_sqlite_error(store, error);
                 return NULL;
         }
-        if (!run_sql(store, SCHEMA, error) || !insert_run(store, run, error))
+        if (!run_sql(store, SCHEMA, error) || !run_sql(store, VIEWS, error) ||
+            !insert_run(store, run, error))
                 return NULL;
         store->insert_path =
                 prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error);
@@ -238,7 +319,8 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                                      error);
         if (!store->insert_call)
                 return NULL;
-        path_set_set_sink(set, add_path, store);
+        if (!run->patterns_only)
+                path_set_set_sink(set, add_path, store);
         return g_steal_pointer(&store);
 }
 
@@ -382,16 +464,7 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         return ok;
 }
 
-/* Of linear patterns only: the graph that they are paths of. */
-static const char *const GRAPH_SCHEMA =
-        "CREATE TABLE vertex ("
-        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
-        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
-        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
-        "CREATE TABLE vertex_delay ("
-        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
-        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
-
+/* Of linear patterns: the graph that they are paths of. */
 static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
                               GError **error)
 {
@@ -429,8 +502,7 @@ static gboolean insert_graph(Store *store, GError **error)
 
         if (!graph)
                 return TRUE;
-        ok = run_sql(store, GRAPH_SCHEMA, error) &&
-             (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        ok = (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                                error)) &&
              (delay = prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
         for (guint32 i = 0; ok && i < path_graph_size(graph); i++)

@@ -19,12 +19,13 @@ typedef struct {
         const char *arguments;  /* the command line */
         const char *parameters; /* "key=value" lines, defaults included */
         gint64 seed;            /* 0 where nothing is random */
+        gboolean patterns_only; /* leave the path instances and their calls out */
 } StoreRun;
 
 /* Creates path under a temporary name. set is borrowed: its sink becomes the
- * store, and it must outlive store_finish(). NULL and error set where path cannot
- * be written, or is a device, a pipe or standard output, which cannot hold a
- * database. */
+ * store unless run->patterns_only, and it must outlive store_finish(). NULL and error set where
+ * path cannot be written, or is a device, a pipe or standard output, which cannot hold a database.
+ */
 Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error);
 
 /* An input that was read: its name, SHA-256 (may be NULL) and "key: value" facts. */

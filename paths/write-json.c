@@ -5,22 +5,6 @@
  */
 #include "paths/path-write.h"
 
-static void append_string(GString *out, const char *text)
-{
-        g_string_append_c(out, '"');
-        for (const char *c = text; *c; c = g_utf8_next_char(c)) {
-                gunichar u = g_utf8_get_char(c);
-                if (u == '"' || u == '\\')
-                        g_string_append_printf(out, "\\%c", (char)u);
-                /* The last two end a line in older JavaScript. */
-                else if (g_unichar_iscntrl(u) || u == 0x2028 || u == 0x2029)
-                        g_string_append_printf(out, "\\u%04x", u);
-                else
-                        g_string_append_unichar(out, u);
-        }
-        g_string_append_c(out, '"');
-}
-
 static void append_time(GString *out, const char *key, gint128 ns)
 {
         char digits[PATH_INTEGER_SIZE];
@@ -66,7 +50,7 @@ static void append_node(GString *out, const PathSet *set, const PathPattern *p, 
         else
                 g_string_append_printf(out, "%u", node->parent);
         g_string_append_printf(out, ", \"depth\": %u, \"name\": ", node->depth);
-        append_string(out, node_table_name(path_set_nodes(set), node->node));
+        path_append_json_string(out, node_table_name(path_set_nodes(set), node->node));
         for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
                 g_string_append_printf(out, ",\n         \"%s\": {", parts[k].key);
                 append_statistics(out, parts[k].histogram);
@@ -84,9 +68,9 @@ static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 
         g_string_append_printf(out, "\"rank\": %u, \"id\": \"%016" G_GINT64_MODIFIER "x\",\n",
                                rank + 1, p->id);
         g_string_append(out, "     \"signature\": ");
-        append_string(out, p->signature);
+        path_append_json_string(out, p->signature);
         g_string_append(out, ",\n     \"client\": ");
-        append_string(out, node_table_name(path_set_nodes(set), p->client));
+        path_append_json_string(out, node_table_name(path_set_nodes(set), p->client));
         g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
         g_string_append_printf(out,
                                ",\n     \"count\": %" G_GUINT64_FORMAT
@@ -128,7 +112,7 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         g_string_append(out,
                         "{\n  \"format\": \"ravel paths\", \"version\": 1,\n  \"summary\": {\n");
         g_string_append(out, "    \"method\": ");
-        append_string(out, summary->method);
+        path_append_json_string(out, summary->method);
         append_count(out, "messages", summary->messages);
         append_count(out, "calls", summary->calls);
         append_count(out, "unmatched_calls", summary->unmatched_calls);
@@ -157,7 +141,7 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
         else
                 g_string_append_printf(out, "%u", v->parent);
         g_string_append(out, ", \"name\": ");
-        append_string(out, node_table_name(path_set_nodes(set), v->node));
+        path_append_json_string(out, node_table_name(path_set_nodes(set), v->node));
         g_ascii_formatd(probability, sizeof probability, "%.6g", v->probability);
         g_string_append_printf(
                 out, ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": %s, \"end\": ", v->count,
@@ -165,7 +149,7 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
         if (v->end == PATH_GOES_ON)
                 g_string_append(out, "null");
         else
-                append_string(out, path_end_name(v->end));
+                path_append_json_string(out, path_end_name(v->end));
         g_string_append(out, ", \"delays\": [");
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);

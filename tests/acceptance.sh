@@ -36,7 +36,8 @@ check() {
         shift 2
         python3 "$score" "$dir" "$dir/t.trace" "$@" >"$dir/table"
         for edge in 'client->lb' 'lb->web1' 'lb->web2' 'web1->auth' 'web2->auth' 'web1->catalog' \
-                'web2->catalog' 'auth->redis' 'catalog->redis' 'catalog->postgres'; do
+                'web2->catalog' 'auth->redis' 'catalog->redis' 'catalog->postgres' \
+                'web1->mta1' 'web2->mta1' 'mta1->mta2'; do
                 row=$(grep -- "^$edge	" "$dir/table")
                 case $row in
                 '' | *'<') result 1 "$name: $edge" "$row" ;;

@@ -301,20 +301,18 @@ static void find_nested_pairs_of(Figure4 *f, GHashTable *scoreboard)
 {
         g_autofree gboolean *visited = g_new0(gboolean, f->calls->len);
 
-        for (NodeId node = 0; node < f->n_nodes; node++)
-                for (;;) {
-                        guint first = NO_PARENT;
+        for (;;) {
+                guint first = NO_PARENT;
 
-                        for (guint c = 0; c < f->calls->len; c++)
-                                if (call_at(f, c)->caller == node && !visited[c] &&
-                                    (first == NO_PARENT ||
-                                     call_at(f, c)->start < call_at(f, first)->start))
-                                        first = c;
-                        if (first == NO_PARENT)
-                                break;
-                        visited[first] = TRUE;
-                        choose_parent(f, scoreboard, first);
-                }
+                for (guint c = 0; c < f->calls->len; c++)
+                        if (!visited[c] &&
+                            (first == NO_PARENT || call_at(f, c)->start < call_at(f, first)->start))
+                                first = c;
+                if (first == NO_PARENT)
+                        break;
+                visited[first] = TRUE;
+                choose_parent(f, scoreboard, first);
+        }
 }
 
 /* --- FindCallPaths --------------------------------------------------------- */

@@ -9,10 +9,9 @@
  * stamps of call-pair.h); a call into a node and the calls out of it are compared
  * by those taken at that node. Candidates of a child: the calls into its caller
  * that entered strictly before it started and were not replied to before it was
- * over, both widened by the skew window, in order of entry. Children are visited
- * node by node, each node's in order of start; nothing becomes the child of its
- * own descendant. Of equal scores the earliest candidate has the child. A
- * penalty's count of 0 is a factor of 1.
+ * over, both widened by the skew window, in order of entry. Children are visited in
+ * order of start; nothing becomes the child of its own descendant. Of equal scores the earliest
+ * candidate has the child. A penalty's count of 0 is a factor of 1.
  *
  * Nothing here gives up waiting: for traces in which all stamps of a call lie
  * within a second.

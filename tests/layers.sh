@@ -39,8 +39,9 @@ only() {
                 grep -Ev "^\./($1):" | grep -v '^\./tests/')"
 }
 only 'capture/pcap-source\.c' 'pcap'
+only 'capture/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
-only 'paths/store(-reader)?\.c' 'sqlite3'
+only 'paths/store(-[a-z]+)?\.[ch]' 'sqlite3'
 only 'paths/write-[a-z]+\.[ch]' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd)'
 echo "1..$n"

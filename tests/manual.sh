@@ -30,17 +30,36 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in capture maketrace merge stats nesting score skewer; do
+for verb in capture convolution maketrace merge stats nesting export query report score skewer; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done
 result 'every verb has a page, and every page a verb' "$(diff \
-	<("$ravel" --help | sed -nE 's/^  ([a-z]+)   .*/ravel-\1.1/p' | sort) \
+	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/ravel-\1.1/p' | sort) \
 	<(cd "$docs" && ls ravel-*.1))"
 result 'ravel(1) names every verb' "$(diff \
-	<("$ravel" --help | sed -nE 's/^  ([a-z]+)   .*/\1/p' | sort) \
+	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | sort) \
 	<(sed -nE 's/^\.It Cm //p' "$docs/ravel.1" | sort))"
-for page in "$docs"/ravel*.[15]; do
+# "TABLE COLUMN" of every table and view, sorted
+columns_of_store() {
+	local table
+	"$ravel" nesting -o "$work/store" "$source/tests/data/shop.trace" >"$work/out"
+	for table in $("$ravel" query --format tsv "$work/store" 'SELECT name FROM sqlite_schema' | sed 1d); do
+		"$ravel" query --format tsv "$work/store" "PRAGMA table_info($table)" | sed 1d |
+			awk -v table="$table" '{ print table, $2 }'
+	done | sort
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-manual.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+columns_of_store >"$work/columns"
+result 'ravel-store(5) has the columns of the store' "$(diff "$work/columns" \
+	<(sed -nE -e 's/^\.Ss (.*)/= \1/p' -e 's/^\.It Li //p' "$docs/ravel-store.5" |
+		awk '$1 == "=" { table = $2; next } { gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
+result 'docs/store.md has the columns of the store' "$(diff "$work/columns" \
+	<(sed -nE -e 's/^##+ (.*)/= \1/p' -e 's/^\| ([a-z0-9_, ]+) \|.*/\1/p' "$docs/store.md" |
+		awk '$1 == "=" { table = $2; next } $1 != "column" {
+			gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
+for page in "$docs"/ravel*.[157]; do
 	if command -v mandoc >/dev/null; then
 		result "$(basename "$page") is correct" "$(mandoc -T lint -W warning "$page")"
 	else

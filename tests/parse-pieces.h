@@ -8,14 +8,14 @@
 #include "capture/protocol.h"
 
 /* Parses bytes as one direction, shown in pieces of step bytes, and says what came
- * of it: "C" a call, "R" a return, "m" one-way, "i" interim, "." nothing, each with
- * the offset of its end, "s" after it where the connection switches; "!" where it
+ * of it: "C" a call, "R" a return, "m" one-way, "i" interim, "." nothing, "b" of the session,
+ * each with the offset of its end, "s" after it where the connection switches; "!" where it
  * is not the protocol, "+" where more is needed. call is what a return's call set.
  * label: NULL, or where labels go, ended by commas. */
 static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gsize n, guint8 call,
                                  gsize step, GString *label)
 {
-        static const char letters[] = { '?', 'C', 'R', 'm', 'i', '.' };
+        static const char letters[] = { '?', 'C', 'R', 'm', 'i', '.', '.', 'b' };
         GString *out = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0;

@@ -277,22 +277,21 @@ static void test_many(void)
 
 static void test_columns(void)
 {
-        CallPairs pairs = { 0 };
+        CallPairs pairs = { .want_causes = TRUE };
         CallPair one_end = {
                 .start = 1, .enter = 1, .reply = 4, .end = 4, .caller = 7, .callee = 8
         };
         CallPair both_ends = { .start = 1, .enter = 2, .reply = 3, .end = 4, .stamps = 15 };
 
-        call_pairs_put(&pairs, 100000, &one_end);
+        call_pairs_put(&pairs, 100000, &one_end, 7);
         g_assert_cmpuint(pairs.n, ==, 100001);
-        g_assert_cmpuint(pairs.nodes[99999].callee, ==, NO_NODE);
-        g_assert_cmpuint(pairs.nodes[100000].caller, ==, 7);
-        g_assert_cmpuint(pairs.nodes[100000].callee, ==, 8);
+        g_assert_cmpuint(pairs.edge[99999], ==, 0);
+        g_assert_cmpuint(pairs.edge[100000], ==, 8);
         g_assert_cmpuint(pairs.cause[100000].parent, ==, NO_PARENT);
         g_assert_false(pairs.both_ends);
         g_assert_true(pairs.at_callee == pairs.at_caller);
 
-        call_pairs_put(&pairs, 3, &both_ends);
+        call_pairs_put(&pairs, 3, &both_ends, 0);
         g_assert_cmpuint(pairs.n, ==, 100001);
         g_assert_true(pairs.both_ends);
         g_assert_cmpint(pairs.at_caller[3].from, ==, 1);
@@ -301,9 +300,14 @@ static void test_columns(void)
         g_assert_cmpint(pairs.at_caller[3].to, ==, 4);
         g_assert_cmpint(pairs.at_callee[100000].from, ==, 1); /* as before */
         g_assert_cmpint(pairs.at_callee[100000].to, ==, 4);
-        call_pairs_put(&pairs, 300000, &both_ends);
+        call_pairs_put(&pairs, 300000, &both_ends, 0);
         g_assert_cmpint(pairs.at_callee[3].from, ==, 2);
         g_assert_cmpint(pairs.at_callee[300000].from, ==, 2);
+        call_pairs_move(&pairs, 2, 100000);
+        g_assert_cmpuint(pairs.edge[2], ==, 8);
+        g_assert_cmpint(pairs.at_caller[2].to, ==, 4);
+        g_assert_cmpint(pairs.at_callee[2].from, ==, 1);
+        g_assert_cmpuint(pairs.cause[2].parent, ==, NO_PARENT);
         call_pairs_clear(&pairs);
         g_assert_cmpuint(pairs.n, ==, 0);
 }

@@ -339,6 +339,65 @@ static void test_streams(void)
                      "11 RET_SENT b>a 1000.3 dur=5000000\n");
 }
 
+/* Names from header blocks, in frames of every form; the table that they build. */
+static void test_stream_labels(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "00000a 01 05 00000001 82 86 44 06 '/a?b=c'");
+        say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
+        /* with padding and priority */
+        say_hex(s, CLIENT, 7, "000014 01 2d 00000003 02 00000000 10 82 86 44 08 '/a/17/bc' 0000");
+        say_hex(s, SERVER, 8, "000001 01 05 00000003 88");
+        /* gRPC, over three frames and two segments */
+        say_hex(s, CLIENT, 9, "000004 01 00 00000005 83 86 44 0e 000018 09");
+        say_hex(s, CLIENT, 10,
+                "00 00000005 '/shop.Cart/Add' 5f 16 'applicat' 00000e 09 04 00000005"
+                "'ion/grpc+proto' 000001 00 01 00000005 'x'");
+        say_hex(s, SERVER, 11, "000001 01 05 00000005 88");
+        /* the oldest but one of the table */
+        say_hex(s, CLIENT, 12, "000003 01 05 00000007 82 86 c0");
+        say_hex(s, SERVER, 13, "000001 01 05 00000007 88");
+        /* a hole may have changed it */
+        lose(s, CLIENT, 20);
+        say_hex(s, CLIENT, 14, "000003 01 05 00000009 82 86 c0");
+        say_hex(s, SERVER, 15, "000001 01 05 00000009 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 label=GET%20/a\n"
+                     "6 RET_SENT b>a 1000.1\n"
+                     "7 CALL_SENT a>b 1000.3 label=GET%20/a/{id}/bc\n"
+                     "8 RET_SENT b>a 1000.3\n"
+                     "9 CALL_SENT a>b 1000.5 dur=1000000 label=shop.Cart/Add\n"
+                     "11 RET_SENT b>a 1000.5\n"
+                     "12 CALL_SENT a>b 1000.7 label=GET%20/a/{id}/bc\n"
+                     "13 RET_SENT b>a 1000.7\n"
+                     "14 CALL_SENT a>b 1000.9\n"
+                     "15 RET_SENT b>a 1000.9\n");
+}
+
+/* No label where the table cannot be known, nor after a block that is broken. */
+static void test_streams_without_labels(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        say_hex(s, CLIENT, 5, "000003 01 05 00000001 82 86 84");
+        say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000001 82 86 84");
+        say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
+        say_hex(s, CLIENT, 9, "000003 01 05 00000003 82 86 fe");
+        say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
+        say_hex(s, CLIENT, 11, "000003 01 05 00000005 82 86 84");
+        say_hex(s, SERVER, 12, "000001 01 05 00000005 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "6 RET_SENT b>a 1000.1\n"
+                     "7 CALL_SENT a>b 1001.1 label=GET%20/\n"
+                     "8 RET_SENT b>a 1001.1\n"
+                     "9 CALL_SENT a>b 1001.3\n"
+                     "10 RET_SENT b>a 1001.3\n"
+                     "11 CALL_SENT a>b 1001.5\n"
+                     "12 RET_SENT b>a 1001.5\n");
+}
+
 /* The server answers before it has all of the call; either gives up. */
 static void test_streams_cut_short(void)
 {
@@ -588,6 +647,83 @@ static void test_redis_mid_stream(void)
                      "6 RET_SENT b>a 1000.100\n");
 }
 
+/* --- PostgreSQL ------------------------------------------------------------ */
+
+/* A login is no call, and its answer no return; nor is an error that ends it. */
+static void test_login(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 6, "'R' 00000008 00000003");
+        say_hex(s, CLIENT, 7, "'p' 00000006 'x' 00");
+        say_hex(s, SERVER, 8, "'R' 00000008 00000000 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 9, "'Q' 0000000d 'SELECT 1' 00");
+        say_hex(s, SERVER, 10, "'C' 0000000d 'SELECT 1' 00 'Z' 00000005 'I'");
+        say_hex(s, CLIENT, 11, "'X' 00000004");
+        check_count(s, ACCOUNT_SESSION, 3);
+        s->port[CLIENT] = 4097;
+        handshake(s);
+        say_hex(s, CLIENT, 12, "00000013 00030000 'user' 00 'shop' 0000");
+        say_hex(s, SERVER, 13, "'E' 0000000b 'SFATAL' 00");
+        hang_up(s, SERVER, 14);
+        check_count(s, ACCOUNT_SESSION, 5);
+        scene_end(s, "9 CALL_SENT a>b 1000.11b\n"
+                     "10 RET_SENT b>a 1000.11b\n");
+}
+
+/* --- SMTP ------------------------------------------------------------------ */
+
+/* Two mails and one that is refused, and then it is encrypted. */
+static void test_smtp(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, SERVER, 4, "220 b ESMTP\r\n");
+        say(s, CLIENT, 5, "EHLO a\r\n");
+        say(s, SERVER, 6, "250-b\r\n250 PIPELINING\r\n");
+        say(s, CLIENT, 7, "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nDATA\r\n");
+        say(s, SERVER, 8, "250 ok\r\n250 ok\r\n354 go on\r\n");
+        say(s, CLIENT, 9, "one\r\n");
+        say(s, CLIENT, 10, "two\r\n.\r\nMAIL FROM:<z>\r\n");
+        say(s, SERVER, 15, "250-queued\r\n");
+        say(s, SERVER, 16, "250 as 1\r\n550 no\r\n");
+        say(s, CLIENT, 17, "MAIL FROM:<x>\r\n");
+        say(s, SERVER, 18, "250 ok\r\n");
+        say(s, CLIENT, 19, "RCPT TO:<y>\r\nBDAT 1 LAST\r\n.");
+        say(s, SERVER, 20, "250 ok\r\n250 queued\r\n");
+        say(s, CLIENT, 21, "STARTTLS\r\n");
+        say(s, SERVER, 22, "220 go on\r\n");
+        say_hex(s, CLIENT, 23, "17 0303 0020 'in the middle of a connection, !'");
+        say_hex(s, SERVER, 24, "17 0303 0020 'in the middle of a connection, !'");
+        check_count(s, ACCOUNT_SESSION, 10);
+        scene_end(s, "7 CALL_SENT a>b 1000.109 dur=3000000\n"
+                     "10 CALL_SENT a>b 1000.138\n"
+                     "16 RET_SENT b>a 1000.109 dur=1000000\n"
+                     "16 RET_SENT b>a 1000.138\n"
+                     "17 CALL_SENT a>b 1000.147 dur=2000000\n"
+                     "20 RET_SENT b>a 1000.147\n"
+                     "23 CALL_SENT a>b 1000.17b\n"
+                     "24 RET_SENT b>a 1000.17b\n");
+}
+
+/* Closed within a mail; and one of which only the end was captured. */
+static void test_smtp_cut_short(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, SERVER, 4, "354 go on\r\n");
+        say(s, CLIENT, 5, "one\r\n.\r\n");
+        say(s, SERVER, 6, "250 queued\r\n");
+        say(s, CLIENT, 7, "MAIL FROM:<x>\r\n");
+        say(s, SERVER, 8, "250 ok\r\n");
+        hang_up(s, CLIENT, 9);
+        hang_up(s, SERVER, 10);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        scene_end(s, "7 CALL_SENT a>b 1000.108\n");
+}
+
 /* What might yet have been a protocol, and was none, is a conversation too: the
  * pings before the first query, which nothing recognises, have their returns. */
 static void test_before_recognised(void)
@@ -819,6 +955,26 @@ static void test_known_server(void)
         say(s, SERVER, 7, "\1answer");
         scene_end(s, "5 CALL_SENT a>b 1001.101\n"
                      "7 RET_SENT b>a 1001.101\n");
+}
+
+static void test_known_servers(void)
+{
+        enum { SERVERS = 2000 };
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                handshake(s);
+        }
+        s->port[CLIENT]++;
+        for (guint i = 0; i < SERVERS; i++) {
+                s->port[SERVER] = (guint16)(5000 + i);
+                say(s, CLIENT, 5, "\1ask");
+                say(s, SERVER, 7, "\1answer");
+        }
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ROLE_BY_ACCEPT, SERVERS);
+        check_count(s, ACCOUNT_CALLS, SERVERS);
+        scene_free(s);
 }
 
 /* One that accepts a connection later is known from then on. */
@@ -1154,6 +1310,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade", test_upgrade);
         g_test_add_func("/capture/aborted", test_aborted);
         g_test_add_func("/capture/streams", test_streams);
+        g_test_add_func("/capture/stream-labels", test_stream_labels);
+        g_test_add_func("/capture/streams-without-labels", test_streams_without_labels);
         g_test_add_func("/capture/streams-cut-short", test_streams_cut_short);
         g_test_add_func("/capture/streams-begun-before", test_streams_begun_before);
         g_test_add_func("/capture/streams-over-hole", test_streams_over_hole);
@@ -1167,6 +1325,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
+        g_test_add_func("/capture/login", test_login);
+        g_test_add_func("/capture/smtp", test_smtp);
+        g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
@@ -1181,6 +1342,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
         g_test_add_func("/capture/known-server", test_known_server);
         g_test_add_func("/capture/known-server-late", test_known_server_late);
+        g_test_add_func("/capture/known-servers", test_known_servers);
         g_test_add_func("/capture/known-by-ports", test_known_by_ports);
         g_test_add_func("/capture/wrong-by-ports", test_wrong_by_ports);
         g_test_add_func("/capture/silence", test_silence);

@@ -18,7 +18,7 @@
  * more is needed. */
 static char *parse(const GByteArray *bytes, gsize step)
 {
-        static const char letters[] = "?CRmi?.S";
+        static const char letters[] = "?CRmi?.bS";
         GString *out = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0;
@@ -141,6 +141,8 @@ static void test_middle(void)
         check("000001 00 01 00000009 00" WINDOW PING, "S9e . .");
         check(WINDOW "000004 08 00 00000003 00000100", ". .");
         check("000004 03 00 00000009 00000008" PING, "S9a .");
+        check(PING, ".");
+        check("000008 06 01 00000000 0102030405060708", ".");
         check(WINDOW, "+");
         check(SETTINGS_ACK, "+");
         check("000001 01 05 00000009 be", "+");
@@ -169,6 +171,7 @@ static void test_not_http2(void)
                 "000002 0b 00 00000001 82 84",                /* unknown type */
                 "000004 08 00 00000000 00000000",             /* WINDOW_UPDATE by 0 */
                 "000004 03 00 00000001 000000ff",             /* unknown error */
+                "000008 06 02 00000000 0102030405060708",     /* unknown flag */
                 "000008 07 00 00000000 80000001 00000000",    /* GOAWAY with a reserved bit */
                 "000001 02 00 00000001 00",                   /* PRIORITY too short */
                 "000000 04 01 00000000 000000 04 01 00000001" /* a second frame that is none */

@@ -208,16 +208,14 @@ static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64
                 s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
                                      .reply = span + 1000000 * (gint64)i,
                                      .call = i,
-                                     .caller = g_rand_int_range(rand, 0, 2),
-                                     .children = NO_PARENT };
+                                     .caller = g_rand_int_range(rand, 0, 2) };
         for (guint i = 0; i < n_out; i++) {
                 gint64 start = 1000000 * (gint64)n_in + (gint64)i * 700001;
 
                 s->out[i] = (CallOut){ .start = start,
                                        .end = start + g_rand_int_range(rand, 1000, 3000000),
                                        .call = 1000 + i,
-                                       .callee = g_rand_int_range(rand, 0, 3),
-                                       .before = NO_PARENT };
+                                       .callee = g_rand_int_range(rand, 0, 3) };
                 s->parent[i] = g_rand_int_range(rand, 0, n_in);
         }
 }
@@ -398,7 +396,7 @@ static void test_distribution(void)
                 guint drawn[ALL] = { 0 };
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                candidates_init(&candidates, 0, FALSE);
+                candidates_init(&candidates, 0);
                 joint_start(&j, nesting, &s, &candidates);
                 g_assert_cmpuint(j.n_choice, ==, N_OUT);
                 for (guint a = 0; a < ALL; a++) {

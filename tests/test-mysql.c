@@ -26,7 +26,7 @@ enum { OK = 1 };
 static void test_commands(void)
 {
         CHECK(MYSQL, QUERY QUERY PING, CALL_NONE, "C13 C26 C31");
-        CHECK(MYSQL, PREPARE LONG EXECUTE CLOSE QUIT, CALL_NONE, "C13 m24 C38 m47 m52");
+        CHECK(MYSQL, PREPARE LONG EXECUTE CLOSE QUIT, CALL_NONE, "C13 m24 C38 m47 b52");
         CHECK(MYSQL,
               QUERY "\3\0\0\2"
                     "a,b"
@@ -40,7 +40,8 @@ static void test_login(void)
 {
         guint8 login = CALL_OF(MYSQL, LOGIN), packed = CALL_OF(MYSQL, PACKED);
         CHECK(MYSQL, LOGIN "\2\0\0\3xy" QUERY, CALL_NONE, "C42 .48 C61");
-        CHECK(MYSQL, TLS, CALL_NONE, "m36s");
+        CHECK(MYSQL, TLS, CALL_NONE, "b36s");
+        CHECK(MYSQL, GREETING, CALL_NONE, "b46");
         CHECK(MYSQL,
               "\3\0\0\2\xfexy"
               "\7\0\0\4\0\0\0\2\0\0\0",

@@ -24,22 +24,33 @@ static NodeTable *make_nodes(guint n)
         return nodes;
 }
 
-static Nesting *run_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options)
+static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, options);
 
         for (guint i = 0; i < trace->len; i++) {
                 const TraceEntry *e = &g_array_index(trace, TraceEntry, i);
-                Message m = { .time = e->time,
-                              .op = e->op,
-                              .sender = e->sender,
-                              .receiver = e->receiver };
+                Message m = {
+                        .time = e->time, .op = e->op, .sender = e->sender, .receiver = e->receiver
+                };
 
                 message_set_id(&m, e->id, strlen(e->id));
                 g_assert_true(nesting_add(nesting, &m, NULL));
         }
         nesting_find_parents(nesting);
         return g_steal_pointer(&nesting);
+}
+
+/* With its paths in set; places are by call. */
+static Nesting *run_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options,
+                            PathSet *set, CallPlace **places)
+{
+        Nesting *nesting = read_nesting(nodes, trace, options);
+
+        if (places)
+                *places = g_new(CallPlace, nesting->calls.n);
+        g_assert_true(nesting_find_paths(nesting, set, places ? *places : NULL, NULL));
+        return nesting;
 }
 
 /* --- what was found, as text ----------------------------------------------- */
@@ -77,7 +88,7 @@ static char *found_calls(const Nesting *n)
                 const char *id = nesting_call_id(n, i, &length);
                 Span caller = n->calls.at_caller[i], callee = n->calls.at_callee[i];
 
-                put_call(out, n->calls.nodes[i].caller, n->calls.nodes[i].callee, id, length,
+                put_call(out, nesting_edge(n, i)->caller, nesting_edge(n, i)->callee, id, length,
                          caller.from, callee.from, callee.to, caller.to, n->calls.cause[i].parent,
                          n->candidates[i]);
         }
@@ -180,10 +191,10 @@ static void assert_agrees(const GArray *trace, guint n_nodes, const NestingOptio
                           SiblingOrder order)
 {
         g_autoptr(NodeTable) nodes = make_nodes(n_nodes);
-        g_autoptr(Nesting) nesting = run_nesting(nodes, trace, options);
+        g_autoptr(PathSet) set = path_set_new(nodes, order);
+        g_autoptr(Nesting) nesting = run_nesting(nodes, trace, options, set, NULL);
         g_autoptr(Figure4) figure =
                 figure4_new((const TraceEntry *)trace->data, trace->len, n_nodes, options, order);
-        g_autoptr(PathSet) set = path_set_new(nodes, order);
         g_autofree char *calls = expected_calls(figure), *calls_found = found_calls(nesting);
         g_autofree char *patterns = expected_patterns(figure), *patterns_found = NULL;
 
@@ -194,7 +205,6 @@ static void assert_agrees(const GArray *trace, guint n_nodes, const NestingOptio
                                 nesting->calls.cause[i].probability,
                                 g_array_index(figure->calls, FigureCall, i).probability, 1e-6);
 
-        g_assert_true(nesting_find_paths(nesting, set, NULL, NULL));
         patterns_found = found_patterns(set);
         assert_same("patterns", patterns, patterns_found, trace, options);
         for (guint32 i = 0; i < path_set_size(set); i++) {
@@ -467,6 +477,7 @@ static void test_four_stamps_skew(void)
                         g_autoptr(System) s = system_new(seed);
                         NestingOptions options = { .overlap = 2, .keep = TRUE };
                         g_autoptr(NodeTable) nodes = make_nodes(10);
+                        g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
                         g_autoptr(Nesting) nesting = NULL;
                         g_autofree char *found = NULL;
 
@@ -480,7 +491,7 @@ static void test_four_stamps_skew(void)
                         if (skewed > 0)
                                 s->skew[1 + skewed] = skewed % 2 ? 100000000 : -100000000;
                         put_requests(s, 200, 300 * s->range * s->unit);
-                        nesting = run_nesting(nodes, s->trace, &options);
+                        nesting = run_nesting(nodes, s->trace, &options, set, NULL);
                         found = found_parents(nesting);
                         if (skewed > 0)
                                 g_assert_cmpstr(found, ==, parents);
@@ -524,9 +535,8 @@ static void test_ten_thousand_clients(void)
         s->loss = 0;
         s->ids = 1;
         put_requests(s, CLIENTS, (gint64)CLIENTS * 20000);
-        of_one = run_nesting(one, s->trace, &options);
         set_of_one = path_set_new(one, SIBLINGS_MULTISET);
-        g_assert_true(nesting_find_paths(of_one, set_of_one, NULL, NULL));
+        of_one = run_nesting(one, s->trace, &options, set_of_one, NULL);
         expected = found_patterns(set_of_one);
 
         client_of = g_new0(NodeId, s->next_id);
@@ -540,10 +550,9 @@ static void test_ten_thousand_clients(void)
                 e->receiver = e->receiver ? e->receiver + CLIENTS - 1 : client_of[id];
         }
         g_assert_cmpuint(requests, ==, CLIENTS);
-        of_many = run_nesting(many, s->trace, &options);
-        g_assert_cmpuint(of_many->folded, ==, CLIENTS);
         set_of_many = path_set_new(many, SIBLINGS_MULTISET);
-        g_assert_true(nesting_find_paths(of_many, set_of_many, NULL, NULL));
+        of_many = run_nesting(many, s->trace, &options, set_of_many, NULL);
+        g_assert_cmpuint(of_many->folded, ==, CLIENTS);
         found = found_patterns(set_of_many);
         g_assert_cmpstr(found, ==, expected);
 }
@@ -587,10 +596,8 @@ static Answer answer_with(const char *text, const NestingOptions *options)
                 e.receiver = node_table_add(a.nodes, receiver, strlen(receiver));
                 g_array_append_val(trace, e);
         }
-        a.nesting = run_nesting(a.nodes, trace, options);
         a.set = path_set_new(a.nodes, SIBLINGS_MULTISET);
-        a.places = g_new(CallPlace, a.nesting->calls.n);
-        g_assert_true(nesting_find_paths(a.nesting, a.set, a.places, NULL));
+        a.nesting = run_nesting(a.nodes, trace, options, a.set, &a.places);
         return a;
 }
 

@@ -12,34 +12,49 @@ static void test_unit(void)
                 g_assert_cmpuint(SCORE_UNIT % n, ==, 0);
 }
 
-/* A row of its own for each caller and callee, all empty at first. */
+/* A row of its own for each edge and caller, all empty at first; they stay as they are
+ * when there are more of them, or longer ones. */
 static void test_rows(void)
 {
-        enum { CALLERS = 20, CALLEES = 30 };
+        enum { CALLERS = 20, EDGES = 30 };
+        gsize rows[2 * EDGES][CALLERS];
         Scoreboard board;
 
         scoreboard_init(&board);
         for (guint round = 0; round < 2; round++) {
-                scoreboard_start(&board, CALLERS, CALLEES, 1000000);
-                for (guint32 callee = 0; callee < CALLEES; callee++)
-                        for (guint32 caller = 0; caller < CALLERS; caller++) {
-                                gsize row = scoreboard_add_row(&board, callee, caller);
+                gint64 longest = round ? G_GINT64_CONSTANT(3600000000000) : 1000000;
+                guint32 n_edges = (round + 1) * EDGES;
 
+                scoreboard_extend(&board, n_edges, longest);
+                for (guint32 edge = round * EDGES; edge < n_edges; edge++)
+                        for (guint32 caller = 0; caller < CALLERS; caller++) {
+                                gsize row;
+
+                                g_assert_cmpuint(scoreboard_rows(&board, edge, caller + 1)[caller],
+                                                 ==, 0);
+                                row = scoreboard_add_row(&board, edge, caller);
                                 g_assert_cmpuint(row, >, 0);
-                                g_assert_cmpuint(board.rows_of[callee][caller], ==, row);
                                 g_assert_cmpuint(*scoreboard_cell(&board, row, 1), ==, 0);
-                                g_assert_cmpuint(*scoreboard_cell(&board, row, 1000000), ==, 0);
-                                *scoreboard_cell(&board, row, 1) = row;
+                                g_assert_cmpuint(*scoreboard_cell(&board, row, longest), ==, 0);
+                                *scoreboard_cell(&board, row, 1) = rows[edge][caller] = row;
                                 *scoreboard_cell(&board, row, 1000000) = row + 1;
                         }
-                for (guint32 i = 0; i < CALLERS * CALLEES; i++) {
-                        gsize row = board.rows_of[i / CALLERS][i % CALLERS];
+                for (guint32 i = 0; i < n_edges * CALLERS; i++) {
+                        gsize row = scoreboard_rows(&board, i / CALLERS, CALLERS)[i % CALLERS];
 
-                        g_assert_cmpuint(*scoreboard_cell(&board, row, 1), ==, row);
-                        g_assert_cmpuint(*scoreboard_cell(&board, row, 1000000), ==, row + 1);
+                        g_assert_cmpuint(row, >, 0);
+                        g_assert_cmpuint(*scoreboard_cell(&board, row, 1), ==,
+                                         rows[i / CALLERS][i % CALLERS]);
+                        g_assert_cmpuint(*scoreboard_cell(&board, row, 1000000), ==,
+                                         rows[i / CALLERS][i % CALLERS] + 1);
+                        if (round > 0 && i < EDGES * CALLERS)
+                                g_assert_cmpuint(*scoreboard_cell(&board, row, longest), ==, 0);
                 }
         }
-        scoreboard_start(&board, 1, 1, 0); /* a node where nothing takes any time */
+        scoreboard_clear(&board);
+        scoreboard_init(&board);
+        scoreboard_extend(&board, 1, 0); /* nothing takes any time */
+        scoreboard_rows(&board, 0, 1);
         g_assert_cmpuint(*scoreboard_cell(&board, scoreboard_add_row(&board, 0, 0), 1), ==, 0);
         scoreboard_clear(&board);
 }
@@ -53,7 +68,9 @@ static void test_smooth(void)
         guint peak;
 
         scoreboard_init(&board);
-        scoreboard_start(&board, 1, 2, G_GINT64_CONSTANT(10000000000));
+        scoreboard_extend(&board, 2, G_GINT64_CONSTANT(10000000000));
+        scoreboard_rows(&board, 0, 1);
+        scoreboard_rows(&board, 1, 1);
         row = scoreboard_add_row(&board, 0, 0);
         other = scoreboard_add_row(&board, 1, 0);
         *scoreboard_cell(&board, row, 1000000) = SCORE_UNIT;
@@ -85,7 +102,9 @@ static void test_smooth_at_ends(void)
         gsize row, next;
 
         scoreboard_init(&board);
-        scoreboard_start(&board, 1, 2, 1000);
+        scoreboard_extend(&board, 2, 1000);
+        scoreboard_rows(&board, 0, 1);
+        scoreboard_rows(&board, 1, 1);
         row = scoreboard_add_row(&board, 0, 0);
         next = scoreboard_add_row(&board, 1, 0);
         *scoreboard_cell(&board, row, 1) = SCORE_UNIT;

@@ -14,8 +14,8 @@
 /* client>lb(db,web%2C1), n times, into a store. */
 static char *make_store(guint n)
 {
-        static const StoreRun run = { "nesting -o x y.trace", "fold=1\nsibling_order=multiset\n",
-                                      0 };
+        static const StoreRun run = { "nesting -o x y.trace", "fold=1\nsibling_order=multiset\n", 0,
+                                      FALSE };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
         NodeId client = node_table_add(nodes, "client", 6), lb = node_table_add(nodes, "lb", 2);
@@ -24,8 +24,16 @@ static char *make_store(guint n)
         Store *store = store_new(path, set, &run, NULL);
 
         g_assert_nonnull(store);
-        path_set_summary(set)->method = "cheat";
-        g_assert_true(store_add_capture(store, "y.trace", "ab12", NULL, 0, NULL));
+        *path_set_summary(set) = (PathSetSummary){ .method = "cheat",
+                                                   .messages = 7,
+                                                   .calls = 6,
+                                                   .unmatched_calls = 5,
+                                                   .unmatched_returns = 4,
+                                                   .cut_instances = 3,
+                                                   .last = 2000,
+                                                   .parallelism = 1.5 };
+        g_assert_true(store_add_capture(store, "y.trace", "ab12",
+                                        (char *[]){ (char *)"packets: 8" }, 1, NULL));
         g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, NULL));
         for (gint64 t = 0; t < n * 1000; t += 1000) {
                 PathCall calls[] = {
@@ -42,12 +50,57 @@ static char *make_store(guint n)
         return path;
 }
 
+/* Parent and node, and the count and mean of each of its delays. */
+static gboolean append_node(GString *text, StoreReader *r, const NodeTable *nodes,
+                            const StoredPatternNode *node, GError **error)
+{
+        const StoredHistogram *const stored[] = { &node->latency, &node->call_delay, &node->own,
+                                                  &node->network };
+
+        g_string_append_printf(text, "  %d %s", (gint32)node->parent,
+                               node_table_name(nodes, node->node));
+        for (guint i = 0; i < G_N_ELEMENTS(stored); i++) {
+                Histogram h = HISTOGRAM_INIT;
+                if (!store_reader_histogram(r, stored[i], &h, error))
+                        return FALSE;
+                g_string_append_printf(text, " %" G_GUINT64_FORMAT "x%" G_GINT64_FORMAT, h.count,
+                                       histogram_mean(&h));
+                histogram_clear(&h);
+        }
+        g_string_append_c(text, '\n');
+        return TRUE;
+}
+
+/* The calls of a path: place, parent, what is of it and how sure that is. */
+static gboolean append_path_calls(GString *text, StoreReader *r, const NodeTable *nodes,
+                                  const StoredPath *path, GError **error)
+{
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+        if (!store_reader_path_calls(r, path, calls, places, error))
+                return FALSE;
+        for (guint i = 0; i < calls->len; i++) {
+                const PathCall *c = &g_array_index(calls, PathCall, i);
+                g_string_append_printf(text,
+                                       "  %u %d %s %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
+                                       " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT
+                                       " %x %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %g %u\n",
+                                       g_array_index(places, guint32, i), (gint32)c->parent,
+                                       node_table_name(nodes, c->callee), c->start, c->enter,
+                                       c->reply, c->end, c->stamps, c->own, c->network,
+                                       (double)c->probability, c->candidates);
+        }
+        return TRUE;
+}
+
 /* Reads all there is, as text; NULL with error set. */
 static char *read_store(const char *path, GError **error)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) r = NULL;
         g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(GArray) paths = g_array_new(FALSE, FALSE, sizeof(StoredPath));
         StoredCapture capture;
         StoredPattern pattern;
         StoredPatternNode node;
@@ -58,13 +111,22 @@ static char *read_store(const char *path, GError **error)
         node_table_add(nodes, "another store's", 15);
         if (!(r = store_reader_new(path, nodes, error)))
                 return NULL;
-        g_string_append_printf(text, "%s %s", store_reader_run(r)->method,
-                               store_reader_run(r)->parameters);
+        const StoredRun *run = store_reader_run(r);
+        g_string_append_printf(text, "%s %s", run->method, run->parameters);
+        if (run->messages != 7 || run->calls != 6 || run->unmatched_calls != 5 ||
+            run->unmatched_returns != 4 || run->cut_paths != 3 || run->parallelism != 1.5 ||
+            run->first != 0 || run->last != 2000)
+                g_string_append(text, "another summary\n");
         while ((status = store_reader_next_capture(r, &capture, error)) > 0)
-                g_string_append_printf(text, "%s %s\n", capture.name,
-                                       capture.sha256 ? capture.sha256 : "none");
+                g_string_append_printf(text, "%s %s\n%s", capture.name,
+                                       capture.sha256 ? capture.sha256 : "none", capture.facts);
         while (status == 0 && (status = store_reader_next_pattern(r, &pattern, error)) > 0) {
-                g_string_append_printf(text, "%s\n", pattern.signature);
+                g_string_append_printf(text,
+                                       "%s\n%s %" G_GUINT64_FORMAT " %" G_GINT64_FORMAT
+                                       " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %g\n",
+                                       pattern.signature, node_table_name(nodes, pattern.client),
+                                       pattern.count, pattern.total, pattern.p90, pattern.max,
+                                       pattern.probability);
                 status = 0;
         }
         while (status == 0 && (status = store_reader_next_pattern_node(r, &node, error)) > 0) {
@@ -73,10 +135,15 @@ static char *read_store(const char *path, GError **error)
                                        " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
                                        node.pattern, node.place, node.latency_mean,
                                        node.latency_p99, node.own_mean, node.own_p99);
+                if (!append_node(text, r, nodes, &node, error))
+                        return NULL;
                 status = 0;
         }
         while (status == 0 && (status = store_reader_next_path(r, &stored, error)) > 0) {
-                g_string_append_printf(text, "of %u\n", stored.pattern);
+                g_string_append_printf(text, "of %u %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %g\n",
+                                       stored.pattern, stored.start, stored.latency,
+                                       stored.probability);
+                g_array_append_val(paths, stored);
                 status = 0;
         }
         while (status == 0 && (status = store_reader_next_call(r, &call, error)) > 0) {
@@ -87,6 +154,9 @@ static char *read_store(const char *path, GError **error)
                         (int)call.id_length, call.id ? call.id : "");
                 status = 0;
         }
+        for (guint i = 0; i < paths->len && status == 0; i++)
+                if (!append_path_calls(text, r, nodes, &g_array_index(paths, StoredPath, i), error))
+                        return NULL;
         return status < 0 ? NULL : g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -99,13 +169,72 @@ static void test_contents(void)
         g_assert_no_error(error);
         g_assert_cmpstr(text, ==,
                         "cheat fold=1\nsibling_order=multiset\n"
-                        "y.trace ab12\n- none\n"
-                        "client>lb(db,web%2C1)\n"
-                        "0 0 100 100 20 20\n0 1 40 40 40 40\n0 2 30 30 30 30\n"
-                        "of 0\nof 0\n"
+                        "y.trace ab12\npackets: 8\n- none\n"
+                        "client>lb(db,web%2C1)\nclient 2 200 100 100 0.5\n"
+                        "0 0 100 100 20 20\n  -1 lb 2x100 2x0 2x20 2x10\n"
+                        "0 1 40 40 40 40\n  0 db 2x40 2x45 2x40 2x0\n"
+                        "0 2 30 30 30 30\n  0 web,1 2x30 2x5 2x30 2x0\n"
+                        "of 0 0 100 0.5\nof 0 1000 100 0.5\n"
                         "0 -1 client lb 0 100 id37\n0 0 lb web,1 10 40 x\n0 0 lb db 50 90 \n"
                         "1 -1 client lb 1000 1100 id37\n1 3 lb web,1 1010 1040 x\n"
-                        "1 3 lb db 1050 1090 \n");
+                        "1 3 lb db 1050 1090 \n"
+                        "  0 -1 lb 0 5 95 100 f 20 10 1 0\n"
+                        "  2 0 web,1 10 10 40 40 5 30 0 0.5 3\n"
+                        "  1 0 db 50 50 90 90 a 40 0 1 1\n"
+                        "  0 -1 lb 1000 1005 1095 1100 f 20 10 1 0\n"
+                        "  2 0 web,1 1010 1010 1040 1040 5 30 0 0.5 3\n"
+                        "  1 0 db 1050 1050 1090 1090 a 40 0 1 1\n");
+}
+
+/* Out of turn: the calls of a path, and a distribution. */
+static void test_path_calls(void)
+{
+        g_autofree char *path = make_store(2);
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) r = store_reader_new(path, nodes, NULL);
+        g_autoptr(GArray) calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autoptr(GString) text = g_string_new(NULL);
+        StoredPattern pattern;
+        StoredPatternNode node;
+        StoredPath stored;
+
+        g_assert_true(store_reader_expect_requests(r, NULL));
+        g_assert_cmpint(store_reader_next_pattern(r, &pattern, NULL), ==, 1);
+        g_assert_cmpstr(node_table_name(nodes, pattern.client), ==, "client");
+        g_assert_cmpuint(pattern.count, ==, 2);
+        for (guint32 place = 0; place < 3; place++) {
+                static const guint32 own[] = { 40, 80, 60 };
+                Histogram h = HISTOGRAM_INIT;
+
+                g_assert_cmpint(store_reader_next_pattern_node(r, &node, NULL), ==, 1);
+                g_assert_cmpuint(node.parent, ==, place == 0 ? NO_PARENT : 0);
+                g_assert_true(store_reader_histogram(r, &node.own, &h, NULL));
+                g_assert_true(h.sum == own[place]);
+                histogram_clear(&h);
+        }
+        for (guint32 i = 0; store_reader_next_path(r, &stored, NULL) > 0; i++) {
+                g_assert_cmpint(stored.start, ==, 1000 * i);
+                g_assert_cmpint(stored.latency, ==, 100);
+                g_assert_true(store_reader_path_calls(r, &stored, calls, places, NULL));
+                for (guint k = 0; k < calls->len; k++) {
+                        const PathCall *c = &g_array_index(calls, PathCall, k);
+
+                        g_string_append_printf(
+                                text, "%u at %u below %d: %d %d %d %d (%x) %.*s own %d of %u\n",
+                                c->call, g_array_index(places, guint32, k), (gint32)c->parent,
+                                (int)c->start, (int)c->enter, (int)c->reply, (int)c->end, c->stamps,
+                                (int)c->id_length, c->id ? c->id : "", (int)c->own, c->candidates);
+                }
+        }
+        g_assert_cmpstr(text->str, ==,
+                        "0 at 0 below -1: 0 5 95 100 (f) id37 own 20 of 0\n"
+                        "1 at 2 below 0: 10 10 40 40 (5) x own 30 of 3\n"
+                        "2 at 1 below 0: 50 50 90 90 (a)  own 40 of 1\n"
+                        "3 at 0 below -1: 1000 1005 1095 1100 (f) id37 own 20 of 0\n"
+                        "4 at 2 below 0: 1010 1010 1040 1040 (5) x own 30 of 3\n"
+                        "5 at 1 below 0: 1050 1050 1090 1090 (a)  own 40 of 1\n");
+        scratch_empty();
 }
 
 static void test_empty(void)
@@ -113,7 +242,8 @@ static void test_empty(void)
         g_autofree char *path = make_store(0);
         g_autofree char *text = read_store(path, NULL);
 
-        g_assert_cmpstr(text, ==, "cheat fold=1\nsibling_order=multiset\ny.trace ab12\n- none\n");
+        g_assert_cmpstr(text, ==,
+                        "cheat fold=1\nsibling_order=multiset\ny.trace ab12\npackets: 8\n- none\n");
 }
 
 static void assert_refused(const char *path, const char *message)
@@ -178,6 +308,26 @@ static void test_wrong(void)
                   "row 1 of pattern_node: wrong pattern, expected a number from 1 to 1" },
                 { "UPDATE pattern_node SET own_p99 = 0.5", "wrong own_p99, expected a number" },
                 { "UPDATE path SET pattern = 0", "row 1 of path: wrong pattern" },
+                { "UPDATE run SET messages = -1", "row 1 of run: wrong messages" },
+                { "UPDATE capture SET facts = x'ff'", "row 1 of capture: wrong facts" },
+                { "UPDATE pattern SET client = 5", "row 1 of pattern: wrong client" },
+                { "UPDATE pattern SET count = -1", "row 1 of pattern: wrong count" },
+                { "UPDATE pattern SET probability = 1.5",
+                  "row 1 of pattern: wrong probability, expected a probability" },
+                { "UPDATE pattern_node SET parent = 0 WHERE place = 0",
+                  "row 1 of pattern_node: wrong parent" },
+                { "UPDATE pattern_node SET parent = 2 WHERE place = 2",
+                  "row 3 of pattern_node: wrong parent, expected a number from 0 to 1" },
+                { "UPDATE pattern_node SET own = x'ffff' WHERE place = 1",
+                  "row 2 of pattern_node: a distribution cannot be unpacked" },
+                { "UPDATE path SET first_call = 0 WHERE id = 1",
+                  "row 1 of path: wrong first_call" },
+                { "UPDATE path SET calls = 9 WHERE id = 2", "3 calls of a path, expected 9" },
+                { "UPDATE path SET calls = 2 WHERE id = 2; UPDATE path SET first_call = 5 "
+                  "WHERE id = 2",
+                  "row 5 of call: wrong parent, expected none" },
+                { "UPDATE call SET candidates = -1 WHERE id = 2",
+                  "row 2 of call: wrong candidates" },
                 { "DELETE FROM path WHERE id = 1", "row 1 of path: wrong id" },
                 { "DELETE FROM path WHERE id = 2",
                   "row 4 of call: wrong path, expected no such row" },
@@ -271,6 +421,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         scratch_make();
         g_test_add_func("/store-reader/contents", test_contents);
+        g_test_add_func("/store-reader/path-calls", test_path_calls);
         g_test_add_func("/store-reader/empty", test_empty);
         g_test_add_func("/store-reader/no-store", test_no_store);
         g_test_add_func("/store-reader/wrong", test_wrong);

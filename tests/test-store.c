@@ -21,7 +21,7 @@ typedef struct {
         PathSet *set;
 } Fixture;
 
-static const StoreRun RUN = { "nesting -o x y.trace", "penalty=2,0,0\n", 7 };
+static const StoreRun RUN = { "nesting -o x y.trace", "penalty=2,0,0\n", 7, FALSE };
 
 static void set_up(Fixture *f, gconstpointer unused)
 {
@@ -66,7 +66,7 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
                 { 0, lb, web, begin + 10, begin + 10, begin + 40, begin + 40,
                   1 << CALL_SENT | 1 << RET_SENT, 0.5f, 3, "no end", 2, 0, 0, 0 },
                 { 0, lb, db, begin + 50, begin + 50, begin + 90, begin + 90,
-                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, NULL, 0, 0, 0, 0 },
+                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, "of none", 0, 0, 0, 0 },
         };
 
         return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);
@@ -180,6 +180,128 @@ static void test_contents(Fixture *f, gconstpointer unused)
         assert_histogram(f, "own", &path_set_pattern(f->set, 0)->nodes[0].own);
 }
 
+/* --- views ------------------------------------------------------------------ */
+
+static void test_requests(Fixture *f, gconstpointer unused)
+{
+        Store *store = store_new(f->path, f->set, &RUN, NULL);
+
+        (void)unused;
+        g_assert_true(add_request(f, 1000, NULL));
+        g_assert_true(add_request(f, 2000, NULL));
+        g_assert_true(store_finish(store, NULL));
+        assert_query(f, "SELECT id, type, start, end, latency, probability, pattern FROM request",
+                     "1|client>lb(db,web%2C1)|1000|1100|100|0.5|1\n"
+                     "2|client>lb(db,web%2C1)|2000|2100|100|0.5|1\n");
+        assert_query(f, "SELECT nodes FROM request WHERE id = 2",
+                     "[{\"node\":\"lb\",\"start\":2005,\"end\":2095,\"own\":20},"
+                     "{\"node\":\"web%2C1\",\"start\":2010,\"end\":2040,\"own\":30},"
+                     "{\"node\":\"db\",\"start\":2050,\"end\":2090,\"own\":40}]\n");
+        assert_query(f, "SELECT * FROM request_node WHERE request = 2",
+                     "2|lb|2005|2095|20\n2|web%2C1|2010|2040|30\n2|db|2050|2090|40\n");
+        assert_query(f, "SELECT * FROM pattern_callee ORDER BY node",
+                     "1|db|2|40|40|0.4|client>lb(db,web%2C1)\n"
+                     "1|lb|2|100|20|0.2|client>lb(db,web%2C1)\n"
+                     "1|web%2C1|2|30|30|0.3|client>lb(db,web%2C1)\n");
+        assert_query(f, "SELECT * FROM repeated_call", "");
+}
+
+/* client>lb(db,db,...): latency ns of which the database takes a tenth each time. */
+static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
+{
+        NodeId client = node_table_add(f->nodes, "client", 6);
+        NodeId lb = node_table_add(f->nodes, "lb", 2), db = node_table_add(f->nodes, "db", 2);
+        PathCall calls[4] = { { NO_PARENT, client, lb, begin, begin, begin + latency,
+                                begin + latency, 15, 1, 0, NULL, 0, 0, 0, 0 } };
+
+        for (guint32 i = 1; i <= queries; i++) {
+                gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
+
+                calls[i] = (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, NULL, 0, 0, 0, 0 };
+        }
+        g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
+}
+
+static void test_slowest(Fixture *f, gconstpointer unused)
+{
+        Store *store = store_new(f->path, f->set, &RUN, NULL);
+
+        (void)unused;
+        add_query(f, 1000, 500, 1);
+        add_query(f, 2000, 900, 1);
+        add_query(f, 3000, 700, 2);
+        add_query(f, 4000, 900, 3);
+        g_assert_true(store_finish(store, NULL));
+        assert_query(f, "SELECT * FROM slowest_request LIMIT 3",
+                     "2|900|700|lb|810|2000|1.0|1|client>lb(db)\n"
+                     "4|900|900|lb|630|4000|1.0|3|client>lb(db,db,db)\n"
+                     "3|700|700|lb|560|3000|1.0|2|client>lb(db,db)\n");
+        assert_query(f, "SELECT * FROM repeated_call ORDER BY pattern",
+                     "2|lb|db|2|1|140|client>lb(db,db)\n"
+                     "3|lb|db|3|1|270|client>lb(db,db,db)\n");
+        assert_query(f, "SELECT * FROM pattern_callee WHERE pattern = 3 ORDER BY node",
+                     "3|db|3|90|270|0.3|client>lb(db,db,db)\n"
+                     "3|lb|1|900|630|0.7|client>lb(db,db,db)\n");
+}
+
+static int compare_times(const void *a, const void *b)
+{
+        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Hours from one before 1970 on, with 1, 2, 4, ... requests, against sorted arrays. */
+static void test_hours(Fixture *f, gconstpointer unused)
+{
+        static const char *const names[] = { "1969-12-31 22:00", "1969-12-31 23:00",
+                                             "1970-01-01 00:00", "1970-01-01 01:00",
+                                             "1970-01-01 02:00", "1970-01-01 03:00",
+                                             "1970-01-01 04:00", "1970-01-01 05:00" };
+        const gint64 hour = G_GINT64_CONSTANT(3600000000000);
+        Store *store = store_new(f->path, f->set, &RUN, NULL);
+        g_autoptr(GRand) random = g_rand_new_with_seed(7);
+        g_autoptr(GString) expected = g_string_new(NULL);
+        gint64 latency[128];
+
+        (void)unused;
+        for (gint64 h = 0; h < (gint64)G_N_ELEMENTS(names); h++) {
+                gint64 n = 1 << h, sum = 0;
+
+                for (gint64 i = 0; i < n; i++) {
+                        latency[i] = g_rand_int_range(random, 1, 1000000) * 10;
+                        sum += latency[i];
+                        /* The first and the last moment of the hour are of it. */
+                        add_query(f, (h - 2) * hour + (i & 1 ? hour - 1 : 0), latency[i], 1);
+                }
+                qsort(latency, (gsize)n, sizeof *latency, compare_times);
+                g_string_append_printf(
+                        expected,
+                        "1|%s|%d|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT
+                        "|%" G_GINT64_FORMAT "|%" G_GINT64_FORMAT "|client>lb(db)\n",
+                        names[h], (int)n, (2 * sum + n) / (2 * n), latency[(n * 50 + 99) / 100 - 1],
+                        latency[(n * 90 + 99) / 100 - 1], latency[(n * 99 + 99) / 100 - 1],
+                        latency[n - 1]);
+        }
+        g_assert_true(store_finish(store, NULL));
+        assert_query(f, "SELECT * FROM pattern_hour ORDER BY hour", expected->str);
+}
+
+static void test_patterns_only(Fixture *f, gconstpointer unused)
+{
+        StoreRun run = RUN;
+
+        (void)unused;
+        run.patterns_only = TRUE;
+        Store *store = store_new(f->path, f->set, &run, NULL);
+        g_assert_true(add_request(f, 1000, NULL));
+        g_assert_true(add_request(f, 2000, NULL));
+        g_assert_true(store_finish(store, NULL));
+        assert_query(f, "SELECT count, total FROM pattern", "2|200\n");
+        assert_query(f, "SELECT own_mean FROM pattern_callee ORDER BY node", "40\n20\n30\n");
+        assert_query(f, "SELECT (SELECT count(*) FROM path), (SELECT count(*) FROM call)", "0|0\n");
+}
+
 static void test_empty(Fixture *f, gconstpointer unused)
 {
         g_autoptr(GError) error = NULL;
@@ -188,6 +310,36 @@ static void test_empty(Fixture *f, gconstpointer unused)
         (void)unused;
         g_assert_true(store_finish(store, &error));
         assert_query(f, "SELECT first, last, messages FROM run", "-|-|0\n");
+}
+
+/* Of linear patterns the graph as well. */
+static void test_linear(Fixture *f, gconstpointer unused)
+{
+        PathGraph *graph = path_graph_new();
+        g_autoptr(PathSet) set = path_set_new_linear(f->nodes, graph);
+        g_autoptr(GError) error = NULL;
+        Store *store = store_new(f->path, set, &RUN, &error);
+        NodeId a = node_table_add(f->nodes, "a", 1), b = node_table_add(f->nodes, "b", 1);
+        guint32 root = path_graph_add(graph, NO_VERTEX, a, 9, 1);
+        guint32 first = path_graph_add(graph, root, b, 9, 1);
+        guint32 last = path_graph_add(graph, first, a, 8, 0.5);
+        PathHop hops[] = { { .node = b }, { .node = a } };
+
+        (void)unused;
+        path_graph_add_delay(graph, last, 70, 3);
+        path_graph_add_delay(graph, last, -40, 5);
+        path_graph_end(graph, last, PATH_END_ROOT);
+        histogram_add(&hops[0].stay, 1);
+        histogram_add(&hops[0].latency, 1);
+        histogram_add(&hops[1].latency, 0);
+        path_set_add_linear(set, a, hops, 2, 8, 0.5);
+        g_assert_true(store_finish(store, &error));
+        assert_query(f, "SELECT signature, count, total, probability FROM pattern",
+                     "a>b>a|8|8|0.5\n");
+        assert_query(f, "SELECT id, parent, node, depth, count, probability, end FROM vertex",
+                     "1|-|1|0|9|1.0|-\n2|1|2|1|9|1.0|-\n3|2|1|2|8|0.5|root\n");
+        assert_query(f, "SELECT * FROM vertex_delay", "3|-40|5\n3|70|3\n");
+        assert_query(f, "SELECT count(*) FROM path", "0\n");
 }
 
 /* The same bytes for the same answer. */
@@ -316,7 +468,12 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         ADD("contents", test_contents);
+        ADD("requests", test_requests);
+        ADD("slowest", test_slowest);
+        ADD("hours", test_hours);
+        ADD("patterns-only", test_patterns_only);
         ADD("empty", test_empty);
+        ADD("linear", test_linear);
         ADD("same-bytes", test_same_bytes);
         ADD("given-up", test_given_up);
         ADD("killed", test_killed);

@@ -58,7 +58,7 @@ static const GOptionEntry entries[] = {
           "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "The server port PORT speaks NAME (http, http2, tls, dns, memcached, mysql, postgres, "
-          "redis, rpc, rpc-udp, generic); may be repeated",
+          "redis, rpc, rpc-udp, smtp, generic); may be repeated",
           "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Add the operation's name to calls (GET /home)", NULL },
@@ -152,7 +152,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                         return usage(error,
                                      "--proto %s: expected PORT=NAME, NAME one of http, http2, "
                                      "tls, dns, memcached, mysql, postgres, redis, rpc, rpc-udp, "
-                                     "generic",
+                                     "smtp, generic",
                                      *p);
                 run->ports[port] = protocol;
         }

@@ -298,10 +298,10 @@ static void report_ends(const Convolution *run)
                 tool_warn("%" G_GUINT64_FORMAT " messages end after %u edges, the longest path "
                           "that is followed",
                           run->ends[PATH_END_DEPTH], o->max_depth);
-        if (run->ends[PATH_END_LIMIT])
-                tool_warn("%" G_GUINT64_FORMAT " messages end where the graph has %u vertices for "
-                          "one edge of a root: raise --min-messages",
-                          run->ends[PATH_END_LIMIT], o->max_vertices);
+        if (run->left_out)
+                tool_warn("%" G_GUINT64_FORMAT " messages are not followed: there are %u vertices "
+                          "for one edge of a root already (raise --min-messages)",
+                          run->left_out, o->max_vertices);
 }
 
 /* --- results --------------------------------------------------------------- */
@@ -341,10 +341,10 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
 {
         g_autoptr(Store) store = NULL;
         g_autofree char *params = parameters(run);
+        StoreRun about = { .arguments = arguments, .parameters = params };
 
-        if (result_has_store() &&
-            (!(store = result_open_store(set, reader, arguments, params, error)) ||
-             !store_finish(g_steal_pointer(&store), error)))
+        if (result_has_store() && (!(store = result_open_store(set, reader, &about, error)) ||
+                                   !store_finish(g_steal_pointer(&store), error)))
                 return FALSE;
         return result_write(set, error);
 }
@@ -370,28 +370,35 @@ static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GE
         return edge;
 }
 
-static gboolean write_correlation(const Convolution *run, const PathSet *set, GError **error)
+/* The two edges of --correlation. */
+static gboolean find_edges(const EdgeTraces *traces, const EdgeTrace **cause,
+                           const EdgeTrace **effect, GError **error)
 {
         g_auto(GStrv) names = g_strsplit(options.correlation, ",", -1);
-        const EdgeTrace *cause, *effect;
-        g_autoptr(CorrelationSeries) series = NULL;
-        g_autoptr(OutputFile) out = NULL;
 
         if (g_strv_length(names) != 2)
                 return input_error(error,
                                    "--correlation: found \"%s\", expected two edges such as "
                                    "a>b,b>c",
                                    options.correlation);
-        if (!(cause = find_edge(run->traces, names[0], error)) ||
-            !(effect = find_edge(run->traces, names[1], error)))
+        if (!(*cause = find_edge(traces, names[0], error)) ||
+            !(*effect = find_edge(traces, names[1], error)))
                 return FALSE;
-        if (cause->to != effect->from)
-                return input_error(error,
-                                   "--correlation %s: the second edge has to leave the node that "
-                                   "the first one enters",
-                                   options.correlation);
-        series = correlation_series_new(run, cause, effect, path_set_graph(set));
-        out = result_open(error);
+        if ((*cause)->to == (*effect)->from)
+                return TRUE;
+        return input_error(error,
+                           "--correlation %s: the second edge has to leave the node that the "
+                           "first one enters",
+                           options.correlation);
+}
+
+static gboolean write_correlation(const Convolution *run, const PathSet *set,
+                                  const EdgeTrace *cause, const EdgeTrace *effect, GError **error)
+{
+        g_autoptr(CorrelationSeries) series =
+                correlation_series_new(run, cause, effect, path_set_graph(set));
+        g_autoptr(OutputFile) out = result_open(error);
+
         return out &&
                (strcmp(result_format(), "svg")
                         ? correlation_series_write_tsv(series, out, error)
@@ -403,17 +410,19 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
                                GError **error)
 {
         ConvolutionOptions *o = &options.convolution;
+        const EdgeTrace *cause = NULL, *effect = NULL;
         g_autoptr(GArray) roots = find_roots(traces, error);
         g_autoptr(Convolution) run = NULL;
         g_autoptr(PathSet) set = NULL;
 
-        if (!roots)
+        if (!roots || (options.correlation && !find_edges(traces, &cause, &effect, error)))
                 return FALSE;
         o->roots_guessed = !options.roots;
         options.quantum_given = o->quantum > 0;
         options.max_delay_given = o->max_delay > 0;
         convolution_choose(traces, roots, o);
-        report_choice(o);
+        if (traces->messages)
+                report_choice(o);
         if (!check_choice(traces, o, error))
                 return FALSE;
         run = convolution_new(traces, o, g_steal_pointer(&roots));
@@ -423,8 +432,8 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
-        return options.correlation ? write_correlation(run, set, error)
-                                   : write_paths(run, set, reader, arguments, error);
+        return cause ? write_correlation(run, set, cause, effect, error)
+                     : write_paths(run, set, reader, arguments, error);
 }
 
 int tool_convolution(int argc, char **argv)

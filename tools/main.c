@@ -19,11 +19,14 @@ static const struct {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
         { "merge", tool_merge, "one trace of several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
-        { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
         { "convolution", tool_convolution, "causal paths of any messages" },
-        { "score", tool_score, "how right found paths are, given the true ones" },
+        { "report", tool_report, "a page to look at what was found" },
+        { "query", tool_query, "asks a store of paths in SQL" },
+        { "export", tool_export, "hands paths to other programs: OTLP, flame graphs, Perfetto" },
+        { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
         { "skewer", tool_skewer, "adds skew to the clocks of a trace, finds it, removes it" },
+        { "score", tool_score, "how right found paths are, given the true ones" },
 };
 
 static void print_usage(FILE *to)

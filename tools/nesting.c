@@ -17,7 +17,7 @@ static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
         char *method, *calls;
-        gboolean no_fold;
+        gboolean no_fold, no_requests;
 } options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
@@ -70,6 +70,8 @@ static const GOptionEntry entries[] = {
           "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
           "of a node together)",
           "METHOD" },
+        { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
+          "Keep patterns only in the database, not every path instance and call", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent, to FILE", "FILE" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
@@ -120,7 +122,8 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
-                          " one-way messages: nesting needs calls and returns",
+                          " one-way messages: nesting needs calls and returns, ravel convolution "
+                          "does not",
                           trace_reader_name(reader), counts->one_way);
         } else if (!counts->pairs && !counts->lone_returns) {
                 tool_warn("%s: none of %" G_GUINT64_FORMAT " calls has a return: capture where "
@@ -196,8 +199,8 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         const char *id = nesting_call_id(n, call, &length);
 
         g_string_append_printf(line, "%s\t%s\t",
-                               node_table_written(n->nodes, n->calls.nodes[call].caller),
-                               node_table_written(n->nodes, n->calls.nodes[call].callee));
+                               node_table_written(n->nodes, nesting_edge(n, call)->caller),
+                               node_table_written(n->nodes, nesting_edge(n, call)->callee));
         g_string_append_len(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -280,10 +283,12 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(Store) store = NULL;
         g_autofree CallPlace *places = NULL;
         g_autofree char *params = parameters();
+        StoreRun run = { .arguments = arguments,
+                         .parameters = params,
+                         .patterns_only = options.no_requests };
 
         path_set_summary(set)->method = method();
-        if (result_has_store() &&
-            !(store = result_open_store(set, reader, arguments, params, error)))
+        if (result_has_store() && !(store = result_open_store(set, reader, &run, error)))
                 return FALSE;
         if (options.calls)
                 places = g_new(CallPlace, nesting->calls.n);
@@ -297,8 +302,13 @@ static gboolean check_options(GError **error)
         options.nesting.joint = options.method && !strcmp(options.method, "joint");
         if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper or joint");
+        if (options.no_requests && !result_has_store()) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--no-requests is about the database: expected -o FILE with it");
+                return FALSE;
+        }
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = result_has_store() || options.calls;
+        options.nesting.keep = (result_has_store() && !options.no_requests) || options.calls;
         return result_check_options(error);
 }
 

@@ -73,11 +73,9 @@ OutputFile *result_open(GError **error)
         return output_file_new(options.output ? options.output : "-", FALSE, error);
 }
 
-Store *result_open_store(PathSet *set, TraceReader *reader, const char *arguments,
-                         const char *parameters, GError **error)
+Store *result_open_store(PathSet *set, TraceReader *reader, const StoreRun *run, GError **error)
 {
-        StoreRun run = { .arguments = arguments, .parameters = parameters };
-        g_autoptr(Store) store = store_new(options.store, set, &run, error);
+        g_autoptr(Store) store = store_new(options.store, set, run, error);
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
 

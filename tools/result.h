@@ -27,8 +27,7 @@ OutputFile *result_open(GError **error);
 
 /* Begins the store of what will be added to set, with its one capture. NULL and error set
  * where it cannot. */
-Store *result_open_store(PathSet *set, TraceReader *reader, const char *arguments,
-                         const char *parameters, GError **error);
+Store *result_open_store(PathSet *set, TraceReader *reader, const StoreRun *run, GError **error);
 
 /* Writes the patterns. */
 gboolean result_write(const PathSet *set, GError **error);

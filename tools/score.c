@@ -507,6 +507,8 @@ int tool_score(int argc, char **argv)
                 return status;
         if (!check_arguments(argc, &error) || !(truth = store_reader_new(argv[1], nodes, &error)) ||
             !(found = store_reader_new(argv[2], nodes, &error)) ||
+            !store_reader_expect_requests(truth, &error) ||
+            !store_reader_expect_requests(found, &error) ||
             !compare_origins(truth, found, &error) || !(score = score_new(truth, found, &error)) ||
             !write_score(score, truth, found, &error))
                 return tool_fail(error);

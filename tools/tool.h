@@ -21,9 +21,12 @@ enum {
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
 int tool_convolution(int argc, char **argv);
+int tool_export(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
 int tool_merge(int argc, char **argv);
 int tool_nesting(int argc, char **argv);
+int tool_query(int argc, char **argv);
+int tool_report(int argc, char **argv);
 int tool_score(int argc, char **argv);
 int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);

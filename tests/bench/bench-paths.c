@@ -56,7 +56,7 @@ static double run(const NodeTable *nodes, const char *path, Work work)
         struct timespec from, to;
         PathCall calls[CALLS];
         char ids[CALLS][ID_LENGTH + 1];
-        const StoreRun facts = { "bench-paths", "", 0 };
+        const StoreRun facts = { "bench-paths", "", 0, FALSE };
         g_autoptr(GError) error = NULL;
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
         Store *store = NULL;

@@ -3,6 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
-        fuzz_frames(&protocol_http2, data, n, TRUE);
+        fuzz_frames(&protocol_http2, data, n);
         return 0;
 }

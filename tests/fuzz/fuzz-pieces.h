@@ -61,7 +61,7 @@ static void fuzz_pieces(const Protocol *protocol, const guint8 *data, gsize n)
         GString *label = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         Parsed parsed = { 0 };
-        if (n >= 2) {
+        if (n > 2) {
                 guint8 call = data[1];
                 gsize step = 1 + data[0] % 50;
                 data += 2;

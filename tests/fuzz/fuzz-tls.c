@@ -3,8 +3,6 @@
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
-        /* A record that ends where a piece does may be recognised by that, so one may
-         * stop before the other. */
-        fuzz_frames(&protocol_tls, data, n, FALSE);
+        fuzz_frames(&protocol_tls, data, n);
         return 0;
 }

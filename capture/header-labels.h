@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Names of operations from the header blocks of HTTP/2: "GET /users/{id}" from
+ * :method and :path, or of gRPC "shop.Cart/Add". Blocks are packed (RFC 7541) with a
+ * table that all blocks of a direction build, so they must all be shown, in order,
+ * from the first of the connection.
+ */
+#ifndef RAVEL_HEADER_LABELS_H
+#define RAVEL_HEADER_LABELS_H
+
+#include <glib.h>
+
+typedef struct HeaderLabels HeaderLabels;
+
+/* *memory counts the bytes that the tables of all take; 64 MiB at most. NULL where
+ * there is no more. */
+HeaderLabels *header_labels_new(gsize *memory);
+void header_labels_free(HeaderLabels *h);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderLabels, header_labels_free)
+
+/* The next n bytes of header blocks; last: of this block. Then label has the
+ * operation's name, or is empty where the block is not a request's. FALSE: it is
+ * broken, or memory is short, and nothing can be read any more. */
+gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
+                            GString *label);
+
+#endif

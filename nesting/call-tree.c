@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/call-tree.h"
+
+#include <string.h>
+
+#include "tracefmt/big-memory.h"
+
+void call_trees_init(CallTrees *t, const CallPairs *calls, gint64 window, gboolean opened_once,
+                     CallTreeDone done, gpointer data)
+{
+        memset(t, 0, sizeof *t);
+        t->calls = calls;
+        t->window = window;
+        t->unused = NO_TREE;
+        t->done = done;
+        t->data = data;
+        if (!opened_once)
+                t->of_call = big_renew(NULL, 0, calls->n * sizeof *t->of_call);
+}
+
+void call_trees_clear(CallTrees *t)
+{
+        if (t->of_call)
+                big_free(t->of_call, t->calls->n * sizeof *t->of_call);
+        g_free(t->tree);
+        g_free(t->roots);
+        memset(t, 0, sizeof *t);
+}
+
+static guint32 new_tree(CallTrees *t)
+{
+        guint32 tree = t->unused;
+
+        if (G_LIKELY(tree != NO_TREE)) {
+                t->unused = t->tree[tree].next;
+                return tree;
+        }
+        if (t->n == t->size) {
+                t->size = MAX(64, t->size * 2);
+                t->tree = g_renew(CallTree, t->tree, t->size);
+        }
+        return t->n++;
+}
+
+guint32 call_trees_open(CallTrees *t, guint32 call)
+{
+        Span span = t->calls->at_callee[call];
+        guint32 tree;
+
+        if (t->of_call && t->of_call[call])
+                return t->of_call[call] - 1;
+        tree = new_tree(t);
+        t->tree[tree] = (CallTree){ .call = call,
+                                    .parent = NO_TREE,
+                                    .first = NO_TREE,
+                                    .last = NO_TREE,
+                                    .next = NO_TREE,
+                                    .until = MAX(span.from, span.to) + 2 * t->window };
+        if (t->of_call)
+                t->of_call[call] = tree + 1;
+        return tree;
+}
+
+static void add_root(CallTrees *t, guint32 tree)
+{
+        if (t->n_roots == t->roots_size) {
+                t->n_roots -= t->first_root;
+                if (t->n_roots)
+                        memmove(t->roots, t->roots + t->first_root, t->n_roots * sizeof *t->roots);
+                t->first_root = 0;
+                if (t->n_roots >= t->roots_size / 2) {
+                        t->roots_size = MAX(64, t->roots_size * 2);
+                        t->roots = g_renew(guint32, t->roots, t->roots_size);
+                }
+        }
+        t->roots[t->n_roots++] = tree;
+}
+
+gboolean call_trees_place(CallTrees *t, guint32 tree, guint32 parent, double probability,
+                          GError **error)
+{
+        CallTree *c = &t->tree[tree];
+        gint64 now;
+
+        c->probability = probability;
+        c->parent = parent;
+        if (parent != NO_TREE) {
+                CallTree *p = &t->tree[parent];
+
+                if (p->first == NO_TREE)
+                        p->first = tree;
+                else
+                        t->tree[p->last].next = tree;
+                p->last = tree;
+                for (; p->until < c->until; p = &t->tree[p->parent]) {
+                        p->until = c->until;
+                        if (p->parent == NO_TREE)
+                                break;
+                }
+                return TRUE;
+        }
+        add_root(t, tree);
+        if (t->hold)
+                return TRUE;
+        now = t->calls->at_caller[c->call].from + t->window;
+        while (t->first_root < t->n_roots && t->tree[t->roots[t->first_root]].until < now)
+                if (!t->done(t->data, t->roots[t->first_root++], error))
+                        return FALSE;
+        return TRUE;
+}
+
+gboolean call_trees_finish(CallTrees *t, GError **error)
+{
+        while (t->first_root < t->n_roots)
+                if (!t->done(t->data, t->roots[t->first_root++], error))
+                        return FALSE;
+        return TRUE;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The trees of calls that path instances are (CreatePathNode of the paper's Figure 4),
+ * put together while parents are found, call by call in the order of CallOrder. A tree is
+ * complete, and is handed on, when the time has passed in which any call of it can be
+ * given a child; in the order in which the roots start. So memory is that of the calls
+ * that are open, and of those that started after the earliest open root.
+ */
+#ifndef RAVEL_CALL_TREE_H
+#define RAVEL_CALL_TREE_H
+
+#include "nesting/call-pair.h"
+
+#define NO_TREE G_MAXUINT32
+
+/* A call in a tree; the others are named by their index. */
+typedef struct {
+        guint32 call;
+        guint32 parent;      /* NO_TREE: it has none, or none yet */
+        guint32 first, last; /* children, in order of start; NO_TREE: none */
+        guint32 next;        /* the next child of its parent; the next unused one */
+        float probability;   /* of the parent; 1 without one */
+        gint64 until;        /* after this time nothing in it is given a child */
+} CallTree;
+
+/* Takes a tree that is complete; FALSE with error set stops. */
+typedef gboolean (*CallTreeDone)(gpointer data, guint32 root, GError **error);
+
+typedef struct {
+        const CallPairs *calls; /* borrowed */
+        gint64 window;          /* the skew window, ns */
+        gboolean hold;          /* complete trees are kept until the end */
+        CallTree *tree;
+        guint32 n, size, unused;
+        guint32 *of_call; /* by call: its tree, plus one; NULL where each is opened once */
+        guint32 *roots;   /* those not handed on yet are first_root to n_roots - 1 */
+        guint32 first_root, n_roots, roots_size;
+        CallTreeDone done;
+        gpointer data;
+} CallTrees;
+
+/* opened_once: call_trees_open() is never asked for the same call again. */
+void call_trees_init(CallTrees *trees, const CallPairs *calls, gint64 window, gboolean opened_once,
+                     CallTreeDone done, gpointer data);
+void call_trees_clear(CallTrees *trees); /* frees what it holds */
+
+/* The tree of a call, which is made where it is not there yet. */
+guint32 call_trees_open(CallTrees *trees, guint32 call);
+
+/* Puts a tree below its parent, or makes it a root (NO_TREE). Trees come in order of their
+ * calls' start. FALSE with error set where a tree that was done could not be taken. */
+gboolean call_trees_place(CallTrees *trees, guint32 tree, guint32 parent, double probability,
+                          GError **error);
+
+/* Hands on the others. */
+gboolean call_trees_finish(CallTrees *trees, GError **error);
+
+/* Forgets a tree alone, not what is below it. */
+static inline void call_trees_free_one(CallTrees *trees, guint32 tree)
+{
+        trees->tree[tree].next = trees->unused;
+        trees->unused = tree;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A path pattern as people look at it: repeated calls collapsed into one. Siblings
+ * with the same subtree are one vertex, "postgres x2", with the delays of all of
+ * them, and so are the calls below them, each with its counterparts.
+ */
+#ifndef RAVEL_CALL_TREE_H
+#define RAVEL_CALL_TREE_H
+
+#include "paths/path-set.h"
+
+typedef struct {
+        guint32 parent;  /* index into the tree's vertices; NO_PARENT for vertex 0 */
+        guint32 first;   /* into the tree's places: those that are collapsed here */
+        guint32 n;       /* how many; a multiple of the parent's */
+        PatternNode all; /* their histograms merged; parent, depth and node of the first */
+} CallVertex;
+
+typedef struct {
+        guint32 n_vertices;   /* may be less than the pattern has: see hidden */
+        CallVertex *vertices; /* pre-order, siblings in the order that they are called */
+        guint32 *places;      /* of the pattern's nodes, each vertex's together */
+        guint32 hidden;       /* places that are in no vertex, for there were too many */
+} CallTree;
+
+/* At most max_vertices (1 or more), those that a walk in the order of calls meets
+ * first. pattern is borrowed for the call alone. */
+CallTree *call_tree_new(const PathPattern *pattern, guint32 max_vertices);
+void call_tree_free(CallTree *tree);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallTree, call_tree_free)
+
+#endif

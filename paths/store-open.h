@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Opens the database that a store is, to read it: what store-reader.c and
+ * store-query.c share, and nobody else should include.
+ */
+#ifndef RAVEL_STORE_OPEN_H
+#define RAVEL_STORE_OPEN_H
+
+#include <glib.h>
+#include <sqlite3.h>
+
+/* Read-only, and in one transaction, so that all is of one moment; the caller's to
+ * close. NULL and error set where path is no store, or one of another version, is
+ * cut short or corrupt, or another program has locked it. */
+sqlite3 *store_open(const char *path, GError **error);
+
+/* Sets error to what db says of its last call, and returns FALSE. */
+gboolean store_set_error(sqlite3 *db, const char *path, GError **error);
+
+#endif

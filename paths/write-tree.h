@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Where to draw the vertices and edges of a call tree (the paper's Figure 8), as
+ * Graphviz's dot lays it out: for pages that draw it themselves.
+ */
+#ifndef RAVEL_WRITE_TREE_H
+#define RAVEL_WRITE_TREE_H
+
+#include "paths/call-tree.h"
+
+/* In pixels, y downwards. */
+typedef struct {
+        int x, y, width, height; /* the middle of a vertex, and its size */
+        char *edge;              /* to it from its caller, "M..C...": an SVG path */
+} TreeBox;
+
+typedef struct {
+        int width, height;
+        guint32 n; /* 1 for the client, then the vertices of the call tree */
+        TreeBox *boxes;
+} TreeLayout;
+
+/* NULL and error set where Graphviz cannot. A layout of the same tree is the same
+ * with the same version of Graphviz. */
+TreeLayout *tree_layout_new(const CallTree *tree, const NodeTable *nodes, NodeId client,
+                            GError **error);
+void tree_layout_free(TreeLayout *layout);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
+
+#endif

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What ravel export writes, against what the store holds, in TAP.
+
+    check-export.py RAVEL STORE FIRST-NUMBER
+
+Each format is read as its own programs would, and compared with the store's tables,
+which ravel query gives.
+"""
+import collections
+import json
+import subprocess
+import sys
+
+ravel, store, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+
+
+def ask(sql):
+    answer = subprocess.run([ravel, 'query', '--format', 'json', store, sql], check=True,
+                            capture_output=True, text=True).stdout
+    return [json.loads(line) for line in answer.splitlines()]
+
+
+def export(form):
+    return subprocess.run([ravel, 'export', store, '--as', form], check=True,
+                          capture_output=True, text=True).stdout
+
+
+def result(wrong, name):
+    """wrong: what is, the first of it is shown"""
+    global number
+    number += 1
+    print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
+    for line in wrong[:5]:
+        print('#', line)
+
+
+Call = collections.namedtuple('Call', 'path parent caller callee start end stamps own network '
+                                      'probability candidates id')
+names = {n['id']: n for n in ask('SELECT id, name, written FROM node')}
+paths = {p['id']: p for p in ask(
+    'SELECT path.id AS id, hash, path.probability AS probability, client, latency '
+    'FROM path JOIN pattern ON pattern.id = pattern')}
+calls = {}
+for c in ask('SELECT * FROM call'):
+    stamps = [None if c[k] is None else int(c[k])
+              for k in ('call_sent', 'call_recv', 'ret_sent', 'ret_recv')]
+    start = stamps[1] if stamps[0] is None else stamps[0]
+    end = stamps[2] if stamps[3] is None else stamps[3]
+    calls[c['id']] = Call(c['path'], c['parent'], c['caller'], c['callee'], start, end, stamps,
+                          int(c['own']), int(c['network']), c['probability'], c['candidates'],
+                          c['trace_id'])
+origin = int(ask('SELECT first FROM run')[0]['first'])
+
+
+def close(a, b):
+    """six digits are written"""
+    return abs(a - b) <= 1e-5 * abs(b)
+
+
+# --- tsv: all columns of every call
+wrong = []
+lines = export('tsv').splitlines()
+columns = lines[0].split('\t')
+if len(lines) - 1 != len(calls):
+    wrong.append(f'{len(lines) - 1} lines, expected {len(calls)}')
+root = 0
+for (key, c), line in zip(calls.items(), lines[1:]):
+    row = dict(zip(columns, line.split('\t')))
+    root = key if c.parent is None else root
+    expected = {
+        'request': str(c.path), 'pattern': paths[c.path]['hash'], 'call': str(key - root + 1),
+        'parent': '-' if c.parent is None else str(c.parent - root + 1),
+        'caller': names[c.caller]['written'], 'callee': names[c.callee]['written'],
+        'own': str(c.own), 'network': str(c.network), 'candidates': str(c.candidates),
+        'trace_id': c.id or '-', 'probability': row['probability'],
+        **{k: '-' if t is None else str(t)
+           for k, t in zip(('call_sent', 'call_recv', 'ret_sent', 'ret_recv'), c.stamps)}}
+    if row != expected or not close(float(row['probability']), c.probability):
+        wrong.append(f'{row}, expected {expected}')
+result(wrong, 'tsv: every call as it is in the store')
+
+# --- folded: own times by stack, and in all the latency of all requests
+wrong = []
+stacks = {}
+expected = collections.Counter()
+for key, c in calls.items():
+    caller = stacks[c.parent] if c.parent else (names[paths[c.path]['client']]['written'],)
+    stacks[key] = caller + (names[c.callee]['written'],)
+    expected[stacks[key]] += c.own
+    expected[caller + ('(network)',)] += c.network
+found = {}
+for line in export('folded').splitlines():
+    stack, time = line.rsplit(' ', 1)
+    found[tuple(frame.replace('%3B', ';') for frame in stack.split(';'))] = int(time)
+for stack in expected | found:
+    if found.get(stack, 0) != (expected[stack] + 500) // 1000:
+        wrong.append(f'{stack}: {found.get(stack)} us, expected {expected[stack]} ns')
+if abs(sum(found.values()) - sum(int(p['latency']) for p in paths.values()) / 1000) > len(expected):
+    wrong.append(f'{sum(found.values())} us in all')
+result(wrong, 'folded: the own time of each stack')
+
+# --- chrome: lanes on which calls nest, each with its own times
+wrong = []
+document = json.loads(export('chrome'))
+seen = collections.Counter()
+lanes = collections.defaultdict(list)
+for event in document['traceEvents']:
+    if event['ph'] in 'BE':
+        lanes[event['tid']].append(event)
+    elif event['ph'] != 'M':
+        wrong.append(f'{event}')
+named = {e['tid'] for e in document['traceEvents'] if e['name'] == 'thread_name'}
+if named != set(lanes) or int(document['otherData']['origin_unix_ns']) != origin:
+    wrong.append(f'lanes {named}, expected {set(lanes)}')
+for events in lanes.values():
+    stack = []
+    for event in sorted(events, key=lambda e: e['ts']):  # stable, as viewers sort
+        if event['ph'] == 'B':
+            stack.append(event)
+            continue
+        begin = stack.pop() if stack else {'name': None}
+        if begin['name'] != event['name']:
+            wrong.append(f'{event} ends {begin}')
+            break
+        args = event['args']
+        if stack and stack[-1]['name'] != args['caller']:
+            wrong.append(f'{event} lies below {stack[-1]}')
+        seen[args['caller'], event['name'], round(begin['ts'] * 1000), round(event['ts'] * 1000),
+             round(args['own_us'] * 1000), round(args.get('network_us', 0) * 1000)] += 1
+    if stack:
+        wrong.append(f'{stack[-1]} does not end')
+expected = collections.Counter(
+    (names[c.caller]['name'], names[c.callee]['name'], c.start - origin,
+     max(c.end, c.start) - origin, c.own, c.network) for c in calls.values())
+wrong += [f'{call}: {seen[call]} times, expected {expected[call]}'
+          for call in seen | expected if seen[call] != expected[call]]
+result(wrong, 'chrome: every call, and calls on a lane nest')
+
+# --- otlp: a trace a request, a span a call
+wrong = []
+text = export('otlp')
+lines = text.splitlines()
+if len(lines) != len(paths):
+    wrong.append(f'{len(lines)} lines, expected {len(paths)}')
+spans, traces = {}, set()
+keys = iter(calls)
+for number_of_path, line in enumerate(lines, 1):
+    found = {}
+    for resource in json.loads(line)['resourceSpans']:
+        service = resource['resource']['attributes'][0]['value']['stringValue']
+        for scope in resource['scopeSpans']:
+            if scope['scope']['attributes'][0] != {'key': 'ravel.inferred',
+                                                   'value': {'boolValue': True}}:
+                wrong.append(f'{scope["scope"]}')
+            for span in scope['spans']:
+                found[span['spanId']] = service, span
+    in_order = [(k, c) for k, c in ((k, calls[k]) for k in range(
+        len(spans) + 1, len(spans) + len(found) + 1)) if c.path == number_of_path]
+    ids = {}
+    by_place = collections.defaultdict(list)
+    for k, c in in_order:
+        by_place[str(c.start), names[c.callee]['name']].append(k)
+    for i, (service, span) in found.items():
+        key = by_place[span['startTimeUnixNano'], service].pop(0)
+        ids[key] = i
+        c = calls[key]
+        caller = c.caller if c.parent else paths[c.path]['client']
+        attributes = {a['key']: list(a['value'].values())[0] for a in span['attributes']}
+        probability = attributes['ravel.probability' if c.parent else 'ravel.request_probability']
+        events = [(e['name'], int(e['timeUnixNano'])) for e in span.get('events', [])]
+        both = [(n, t) for n, s, t in (('call received', c.stamps[0], c.stamps[1]),
+                                       ('return sent', c.stamps[3], c.stamps[2]))
+                if s is not None and t is not None]
+        if (span['name'] != f"{names[caller]['name']} > {names[c.callee]['name']}"
+                or int(span['endTimeUnixNano']) != max(c.end, c.start)
+                or span['kind'] != 2 or events != both
+                or int(attributes['ravel.own_ns']) != c.own
+                or int(attributes.get('ravel.network_ns', 0)) != c.network
+                or attributes.get('ravel.id') != c.id
+                or not close(probability, c.probability if c.parent
+                             else paths[c.path]['probability'])
+                or (c.parent and int(attributes['ravel.candidates']) != c.candidates)
+                or (not c.parent and attributes['ravel.pattern'] != paths[c.path]['hash'])):
+            wrong.append(f'{span}, expected {c}')
+        traces.add(span['traceId'])
+        if len(span['traceId']) != 32 or len(i) != 16 or i in spans:
+            wrong.append(f'{span}')
+    for k, c in in_order:
+        if found[ids[k]][1].get('parentSpanId') != ids.get(c.parent):
+            wrong.append(f'{found[ids[k]][1]}: expected its parent to be {ids.get(c.parent)}')
+    spans.update(found)
+if len(spans) != len(calls) or len(traces) != len(paths):
+    wrong.append(f'{len(spans)} spans of {len(traces)} traces')
+result(wrong, 'otlp: every call is a span of its service, below its parent')
+result([] if export('otlp') == text else ['other bytes'], 'otlp: the same ids the second time')

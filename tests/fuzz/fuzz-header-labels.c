@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Header blocks, each after a byte with its length: whole and in two pieces they must
+ * say the same, and all memory must come back.
+ */
+#include <string.h>
+
+#include "capture/header-labels.h"
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
+{
+        gsize memory = 0;
+        HeaderLabels *whole = header_labels_new(&memory), *cut = header_labels_new(&memory);
+        GString *label = g_string_new(NULL), *other = g_string_new(NULL);
+        gboolean sound = TRUE;
+        while (sound && n > 0) {
+                gsize block = MIN(data[0], n - 1), first = block / 2;
+                g_autofree guint8 *copy = g_memdup2(data + 1, block);
+                g_string_truncate(label, 0);
+                g_string_truncate(other, 0);
+                sound = header_labels_read(whole, copy, block, TRUE, label);
+                gboolean also = header_labels_read(cut, copy, first, FALSE, other) &&
+                                header_labels_read(cut, copy + first, block - first, TRUE, other);
+                g_assert(sound == also && strcmp(label->str, other->str) == 0);
+                data += 1 + block;
+                n -= 1 + block;
+        }
+        g_string_free(label, TRUE);
+        g_string_free(other, TRUE);
+        header_labels_free(whole);
+        header_labels_free(cut);
+        g_assert(memory == 0);
+        return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel export STORE --as FORMAT: what a store holds, for other programs.
+ */
+#include "paths/export.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+#include "tracefmt/output-file.h"
+
+static struct {
+        char *as, *output;
+} options;
+
+static const GOptionEntry entries[] = {
+        { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
+          "otlp (JSON lines of OpenTelemetry), folded (flame graphs), chrome (trace events) or tsv",
+          "FORMAT" },
+        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write to FILE instead of standard output", "FILE" },
+        G_OPTION_ENTRY_NULL
+};
+
+static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
+{
+        if (argc != 2) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "stores named: %d, expected one",
+                            argc - 1);
+                return FALSE;
+        }
+        if (options.as && (*writer = export_writer_lookup(options.as)))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "found %s%s, expected --as otlp, folded, chrome or tsv",
+                    options.as ? "--as " : "no --as", options.as ? options.as : "");
+        return FALSE;
+}
+
+int tool_export(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("STORE --as FORMAT - hand what was found to other programs");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) reader = NULL;
+        g_autoptr(OutputFile) out = NULL;
+        ExportWriter writer;
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_arguments(argc, &writer, &error) ||
+            !(reader = store_reader_new(argv[1], nodes, &error)) ||
+            !(out = output_file_new(options.output ? options.output : "-", FALSE, &error)) ||
+            !writer(reader, nodes, out, &error) ||
+            !output_file_close(g_steal_pointer(&out), &error))
+                return tool_fail(error);
+        return EXIT_DONE;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel query STORE SQL: a question to a store, in SQL.
+ */
+#include <string.h>
+
+#include "paths/path-write.h"
+#include "paths/store-query.h"
+#include "paths/text-table.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+#include "tracefmt/output-file.h"
+
+static char *format;
+
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        G_OPTION_ENTRY_NULL };
+
+enum { FLUSH_SIZE = 1 << 16 };
+
+static gboolean flush(GString *text, gsize size, OutputFile *out, GError **error)
+{
+        if (text->len < size)
+                return TRUE;
+        if (!output_file_write(out, text->str, text->len, error))
+                return FALSE;
+        g_string_truncate(text, 0);
+        return TRUE;
+}
+
+/* --- values ---------------------------------------------------------------- */
+
+static void append_hex(GString *text, const StoreValue *value)
+{
+        static const char digits[] = "0123456789abcdef";
+
+        for (gsize i = 0; i < value->n; i++) {
+                guchar byte = (guchar)value->text[i];
+
+                g_string_append_c(text, digits[byte >> 4]);
+                g_string_append_c(text, digits[byte & 15]);
+        }
+}
+
+/* Most texts need no second look. */
+static gboolean is_plain(const StoreValue *value)
+{
+        for (gsize i = 0; i < value->n; i++)
+                if (value->text[i] < ' ' || value->text[i] > '~' || value->text[i] == '\\')
+                        return FALSE;
+        return TRUE;
+}
+
+/* What would end the cell or move the cursor is escaped, and so is the escape. */
+static void append_escaped(GString *text, const char *valid)
+{
+        for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
+                gunichar u = g_utf8_get_char(c);
+
+                if (u == '\\')
+                        g_string_append(text, "\\\\");
+                else if (u == '\t')
+                        g_string_append(text, "\\t");
+                else if (u == '\n')
+                        g_string_append(text, "\\n");
+                else if (g_unichar_iscntrl(u))
+                        g_string_append_printf(text, "\\x%02x", u);
+                else
+                        g_string_append_len(text, c, g_utf8_next_char(c) - c);
+        }
+}
+
+static void append_cell(GString *text, const StoreValue *value)
+{
+        g_autofree char *valid = NULL;
+
+        switch (value->type) {
+        case STORE_NULL:
+                g_string_append_c(text, '-');
+                break;
+        case STORE_BLOB:
+                append_hex(text, value);
+                break;
+        case STORE_TEXT:
+                if (!is_plain(value)) {
+                        valid = g_utf8_make_valid(value->text, (gssize)value->n);
+                        append_escaped(text, valid);
+                        break;
+                }
+                /* fall through */
+        default:
+                g_string_append_len(text, value->text, (gssize)value->n);
+        }
+}
+
+/* A reader whose numbers are doubles would round what is beyond 2^53: a stamp is. */
+static gboolean is_exact(gint64 integer)
+{
+        const gint64 limit = (gint64)1 << 53;
+
+        return integer >= -limit && integer <= limit;
+}
+
+static void append_json(GString *text, const StoreValue *value)
+{
+        g_autofree char *valid = NULL;
+
+        if (value->type == STORE_NULL) {
+                g_string_append(text, "null");
+        } else if (value->type == STORE_TEXT) {
+                valid = g_utf8_make_valid(value->text, (gssize)value->n);
+                path_append_json_string(text, valid);
+        } else if (value->type == STORE_BLOB) {
+                g_string_append_c(text, '"');
+                append_hex(text, value);
+                g_string_append_c(text, '"');
+        } else if ((value->type == STORE_INTEGER && !is_exact(value->integer)) ||
+                   (value->type == STORE_REAL && strstr(value->text, "Inf"))) {
+                g_string_append_printf(text, "\"%s\"", value->text);
+        } else {
+                g_string_append_len(text, value->text, (gssize)value->n);
+        }
+}
+
+/* --- formats --------------------------------------------------------------- */
+
+/* A column is as wide as its widest cell, so the table is there before it is written. */
+static gboolean write_text(StoreQuery *query, OutputFile *out, GError **error)
+{
+        g_autoptr(TextTable) table = text_table_new();
+        g_autoptr(GPtrArray) cells = g_ptr_array_new();
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint n = store_query_columns(query);
+        g_autofree TextAlign *align = g_new(TextAlign, n);
+        g_autoptr(GPtrArray) headings = g_ptr_array_new_with_free_func(g_free);
+        int status;
+
+        for (guint i = 0; i < n; i++)
+                align[i] = TEXT_RIGHT;
+        while ((status = store_query_next(query, error)) > 0) {
+                for (guint i = 0; i < n; i++) {
+                        StoreValue value = store_query_value(query, i);
+
+                        if (value.type == STORE_TEXT || value.type == STORE_BLOB)
+                                align[i] = TEXT_LEFT;
+                        g_string_truncate(text, 0);
+                        append_cell(text, &value);
+                        g_ptr_array_add(cells, g_strndup(text->str, text->len));
+                }
+        }
+        for (guint i = 0; i < n; i++) {
+                g_string_truncate(text, 0);
+                append_escaped(text, store_query_column_name(query, i));
+                g_ptr_array_add(headings, g_strdup(text->str));
+                text_table_add_column(table, headings->pdata[i], align[i], 0);
+        }
+        for (guint i = 0; i < cells->len; i++)
+                text_table_add(table, cells->pdata[i]);
+        if (status < 0)
+                return FALSE;
+        g_string_truncate(text, 0);
+        for (int row = -1; row < (int)text_table_rows(table); row++) {
+                text_table_write_row(table, row, text);
+                g_string_append_c(text, '\n');
+                if (!flush(text, FLUSH_SIZE, out, error))
+                        return FALSE;
+        }
+        return flush(text, 1, out, error);
+}
+
+static gboolean write_tsv(StoreQuery *query, OutputFile *out, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint n = store_query_columns(query);
+        int status;
+
+        for (guint i = 0; i < n; i++) {
+                append_escaped(text, store_query_column_name(query, i));
+                g_string_append_c(text, i + 1 < n ? '\t' : '\n');
+        }
+        while ((status = store_query_next(query, error)) > 0) {
+                for (guint i = 0; i < n; i++) {
+                        StoreValue value = store_query_value(query, i);
+
+                        append_cell(text, &value);
+                        g_string_append_c(text, i + 1 < n ? '\t' : '\n');
+                }
+                if (!flush(text, FLUSH_SIZE, out, error))
+                        return FALSE;
+        }
+        return status == 0 && flush(text, 1, out, error);
+}
+
+/* Of two members of one name most readers would lose one. */
+static gboolean check_names(const StoreQuery *query, GError **error)
+{
+        g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+
+        for (guint i = 0; i < store_query_columns(query); i++) {
+                const char *name = store_query_column_name(query, i);
+
+                if (g_hash_table_add(names, (gpointer)name))
+                        continue;
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "two columns are called \"%s\", expected different names in JSON: "
+                            "give one another with AS",
+                            name);
+                return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean write_json(StoreQuery *query, OutputFile *out, GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint n = store_query_columns(query);
+        int status;
+
+        if (!check_names(query, error))
+                return FALSE;
+        while ((status = store_query_next(query, error)) > 0) {
+                for (guint i = 0; i < n; i++) {
+                        StoreValue value = store_query_value(query, i);
+
+                        g_string_append(text, i > 0 ? ", " : "{");
+                        path_append_json_string(text, store_query_column_name(query, i));
+                        g_string_append(text, ": ");
+                        append_json(text, &value);
+                }
+                g_string_append(text, "}\n");
+                if (!flush(text, FLUSH_SIZE, out, error))
+                        return FALSE;
+        }
+        return status == 0 && flush(text, 1, out, error);
+}
+
+static const struct {
+        const char *name;
+        gboolean (*write)(StoreQuery *query, OutputFile *out, GError **error);
+} formats[] = { { "text", write_text }, { "tsv", write_tsv }, { "json", write_json } };
+
+static gboolean write_answer(StoreQuery *query, guint as, GError **error)
+{
+        g_autoptr(OutputFile) out = output_file_new("-", FALSE, error);
+
+        return out && formats[as].write(query, out, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+static gboolean check_arguments(int argc, guint *as, GError **error)
+{
+        if (argc != 3) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "arguments: %d, expected two: a store, and a question in SQL, such as "
+                            "'SELECT * FROM slowest_request LIMIT 10'",
+                            argc - 1);
+                return FALSE;
+        }
+        for (*as = 0; *as < G_N_ELEMENTS(formats); ++*as)
+                if (!format || !strcmp(format, formats[*as].name))
+                        return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "found \"%s\", expected --format text, tsv or json", format);
+        return FALSE;
+}
+
+int tool_query(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context = g_option_context_new("STORE SQL - ask a store in SQL");
+        g_autoptr(StoreQuery) query = NULL;
+        GError *error = NULL;
+        guint as;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_arguments(argc, &as, &error) ||
+            !(query = store_query_new(argv[1], argv[2], &error)) ||
+            !write_answer(query, as, &error))
+                return tool_fail(error);
+        return EXIT_DONE;
+}
