@@ -17,6 +17,7 @@
 #include "convolution/convolution.h"
 #include "convolution/message-causes.h"
 #include "convolution/node-causes.h"
+#include "convolution/trace-sample.h"
 
 enum {
         FIRST_ROUNDS = 26, /* of learning, with the first windows */
@@ -24,6 +25,10 @@ enum {
         PAST_ROUNDS = 12,  /* with pasts and futures */
         BESIDE_SEARCHES = 4,
         TRACE_AGAIN = 3,
+        LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
+        MOST_MESSAGES = 200000, /* that are looked at */
+        MOST_LAGS = 1 << 16,    /* below the greatest delay: else they are wider than a quantum */
+        LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
@@ -32,7 +37,8 @@ static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside
 
 typedef struct {
         Convolution *run;
-        const EdgeTraces *traces;
+        const EdgeTraces *traces; /* or a sample of them */
+        Quanta quanta;
         Lags lags;
         gsize search; /* lags from 0 up that windows may have */
         DelayWindowOptions windows;
@@ -83,7 +89,7 @@ static gboolean find_passage(NodeSearch *s, guint in, guint out, const EdgeSigna
         if (!windows->len)
                 return FALSE;
         node_causes_add_passage(search->nodes[s->node], in, out, windows, s->c, s->background,
-                                &search->lags, &search->run->quanta, beside);
+                                &search->lags, &search->quanta, beside);
         return TRUE;
 }
 
@@ -99,7 +105,7 @@ static void free_signals(NodeSearch *s, EdgeSignal **signals, guint n)
 
 static EdgeSignal *signal_of(const NodeSearch *s, const gint64 *times, gsize n, guint uses)
 {
-        EdgeSignal *signal = edge_signal_new(times, n, &s->search->run->quanta, SIGNAL_COUNT);
+        EdgeSignal *signal = edge_signal_new(times, n, &s->search->quanta, SIGNAL_COUNT);
 
         signal->uses = uses;
         return signal;
@@ -325,17 +331,36 @@ static int compare_delays(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+/* How many messages each one looked at stands for, by what follows from an edge of a root:
+ * those of the edge. */
+static double weight_of(const JointSearch *s, guint32 prefix)
+{
+        const PrefixTree *tree = s->messages->tree;
+        const EdgeTrace *all;
+
+        while (PREFIX(tree, prefix)->depth > 1)
+                prefix = PREFIX(tree, prefix)->parent;
+        all = edge_traces_lookup(s->run->traces, PREFIX(tree, PREFIX(tree, prefix)->parent)->node,
+                                 PREFIX(tree, prefix)->node);
+        return (double)all->n / PREFIX(tree, prefix)->count;
+}
+
+static guint64 weighted(double count, double weight)
+{
+        return MAX((guint64)(count * weight + 0.5), 1);
+}
+
 /* The delays of a vertex: the median of those that lie together. They come apart where none
  * is for as long as the shorter of the two sides is wide, and longer than a quantum. */
 static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
-                       const guint32 *messages, guint32 n)
+                       const guint32 *messages, guint32 n, double weight)
 {
         g_autofree gint64 *delays = g_new(gint64, n);
 
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
         qsort(delays, n, sizeof *delays, compare_delays);
-        path_graph_add_delay(graph, vertex, delays[n / 2], n);
+        path_graph_add_delay(graph, vertex, delays[n / 2], weighted(n, weight));
 }
 
 static PathEnd why_it_ends(const JointSearch *s, NodeId node, gboolean goes_on)
@@ -370,7 +395,7 @@ static void add_hops(const MessageCauses *m, guint32 message, PathHop *hops, gui
 }
 
 static void add_pattern(const JointSearch *s, PathSet *set, guint32 prefix, const guint32 *messages,
-                        guint32 n_messages, double probability)
+                        guint32 n_messages, guint64 count, double probability)
 {
         const PrefixTree *tree = s->messages->tree;
         guint32 n = PREFIX(tree, prefix)->depth, root = prefix;
@@ -382,7 +407,7 @@ static void add_pattern(const JointSearch *s, PathSet *set, guint32 prefix, cons
         }
         for (guint32 i = 0; i < n_messages; i++)
                 add_hops(s->messages, messages[i], hops, n);
-        path_set_add_linear(set, PREFIX(tree, root)->node, hops, n, n_messages, probability);
+        path_set_add_linear(set, PREFIX(tree, root)->node, hops, n, count, probability);
 }
 
 static PathSet *collect_paths(JointSearch *s)
@@ -407,19 +432,20 @@ static PathSet *collect_paths(JointSearch *s)
                 if (p->parent == NO_PREFIX) {
                         for (guint k = s->traces->first_out[p->node];
                              k < s->traces->first_out[p->node + 1]; k++)
-                                count += s->traces->edges[k].n;
+                                count += s->run->traces->edges[k].n;
                         vertex[i] = path_graph_add(graph, NO_VERTEX, p->node, count, 1);
                         continue;
                 }
-                if (vertex[p->parent] == NO_VERTEX || count < s->run->options.min_messages)
+                if (vertex[p->parent] == NO_VERTEX || count < s->windows.least)
                         continue;
                 for (guint32 k = 0; k < count; k++)
                         probability += p->depth == 1 ? 1 : m->probability[messages[k]];
                 probability /= count;
                 goes_on[p->parent] = TRUE;
-                vertex[i] = path_graph_add(graph, vertex[p->parent], p->node, count, probability);
+                vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,
+                                           weighted(count, weight_of(s, i)), probability);
                 if (p->depth > 1)
-                        add_delays(s, graph, vertex[i], messages, count);
+                        add_delays(s, graph, vertex[i], messages, count, weight_of(s, i));
         }
         for (guint32 i = 0; i < n; i++) {
                 guint32 *messages = &by.message[by.first[i]], ends = 0;
@@ -439,13 +465,14 @@ static PathSet *collect_paths(JointSearch *s)
                         PathEnd end = why_it_ends(s, p->node, ends < p->count);
 
                         path_graph_end(graph, vertex[i], end);
-                        s->run->ends[end] += p->count;
+                        s->run->ends[end] += weighted(p->count, weight_of(s, i));
                         ends = p->count;
-                } else if (ends < MAX(END_SHARE * p->count, s->run->options.min_messages))
+                } else if (ends < MAX(END_SHARE * p->count, s->windows.least))
                         continue;
                 for (guint32 v = vertex[i]; v != NO_VERTEX; v = path_graph_vertex(graph, v)->parent)
                         probability *= path_graph_vertex(graph, v)->probability;
-                add_pattern(s, set, i, messages, ends, probability);
+                add_pattern(s, set, i, messages, ends, weighted(ends, weight_of(s, i)),
+                            probability);
         }
         g_free(by.first);
         g_free(by.message);
@@ -495,20 +522,27 @@ static void find_roots_again(JointSearch *s)
 
 PathSet *convolution_find_joint_paths(Convolution *run)
 {
+        EdgeTraces *sample = NULL;
         const EdgeTraces *t = run->traces;
-        gint64 lags = quanta_lag(&run->quanta, run->options.max_delay);
-        JointSearch s = {
-                .run = run,
-                .traces = t,
-                .search = (gsize)lags,
-                .lags = { -(lags / 2), (gsize)(2 * lags) },
-                .windows = { run->options.spike, (double)run->options.min_messages },
-                .messages = message_causes_new(t, run->is_root),
-                .nodes = g_new0(NodeCauses *, t->n_nodes),
-                .correlators = g_async_queue_new(),
-        };
+        JointSearch s = { .run = run, .correlators = g_async_queue_new() };
         PathSet *set;
+        gint64 lags;
 
+        if (t->messages > MOST_MESSAGES)
+                t = sample =
+                        trace_sample_new(t, MOST_MESSAGES, LEAST_STRETCH * run->options.max_delay);
+        s.traces = t;
+        s.quanta = run->quanta;
+        s.quanta.quantum *= 1 + run->options.max_delay / run->options.quantum / MOST_LAGS;
+        lags = MAX(quanta_lag(&s.quanta, run->options.max_delay), 1);
+        s.search = (gsize)lags;
+        s.lags = (Lags){ -(lags / 2), (gsize)(2 * lags) };
+        s.windows.deviations = run->options.spike;
+        s.windows.least = MAX((double)run->options.min_messages * (double)t->messages /
+                                      (double)run->traces->messages,
+                              LEAST_MESSAGES);
+        s.messages = message_causes_new(t, run->is_root);
+        s.nodes = g_new0(NodeCauses *, t->n_nodes);
         for (NodeId node = 0; node < t->n_nodes; node++)
                 if ((!run->is_root[node] || may_be_no_root(run, node)) && n_in_edges(t, node) &&
                     n_out_edges(t, node))
@@ -533,5 +567,6 @@ PathSet *convolution_find_joint_paths(Convolution *run)
                 node_causes_free(s.nodes[node]);
         g_free(s.nodes);
         message_causes_free(s.messages);
+        edge_traces_free(sample);
         return set;
 }
