@@ -27,13 +27,14 @@ enum {
         TRACE_AGAIN = 3,
         LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
         MOST_MESSAGES = 200000, /* that are looked at */
-        MOST_LAGS = 1 << 16,    /* below the greatest delay: else they are wider than a quantum */
+        MOST_LAGS = 8192,    /* below the greatest delay: else they are wider than a quantum */
         LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
 };
 
-static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
-        END_SHARE = 0.15; /* of a vertex's messages that end there, if paths do */
+static const double BESIDE_SHARE = 0.15, /* of its causes, that a passage beside others needs */
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
+                    ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
+        END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
 typedef struct {
         Convolution *run;
@@ -350,17 +351,73 @@ static guint64 weighted(double count, double weight)
         return MAX((guint64)(count * weight + 0.5), 1);
 }
 
-/* The delays of a vertex: the median of those that lie together. They come apart where none
- * is for as long as the shorter of the two sides is wide, and longer than a quantum. */
+static guint32 cube_root(guint32 n)
+{
+        guint32 root = 1;
+
+        while ((guint64)(root + 1) * (root + 1) * (root + 1) <= n)
+                root++;
+        return root;
+}
+
+/* Delays that lie together, of n in order: a bin that has at least so many, and what is
+ * beside it without a bin between that has fewer. Sets from and to; FALSE where there is no
+ * such bin. */
+static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32 least,
+                          guint32 *from, guint32 *to)
+{
+        gint64 before = 0; /* where the last bin of the peak ends */
+        gboolean peak = FALSE;
+
+        for (guint32 i = 0; i < n;) {
+                gint64 end = delays[i] - (delays[i] % width + width) % width + width;
+                guint32 first = i;
+
+                while (i < n && delays[i] < end)
+                        i++;
+                if (peak && (i - first < least || end - width > before))
+                        return TRUE;
+                if (i - first < least)
+                        continue;
+                if (!peak)
+                        *from = first;
+                peak = TRUE;
+                *to = i;
+                before = end;
+        }
+        return peak;
+}
+
+/* The delays of a vertex: the median of those that lie together, where enough messages have
+ * them. Bins are as wide as Freedman and Diaconis (1981) have it, but no less than a
+ * quantum, and have a small share of what the highest has. */
 static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
                        const guint32 *messages, guint32 n, double weight)
 {
         g_autofree gint64 *delays = g_new(gint64, n);
+        guint32 highest = 0, at = 0, from, to, peaks = 0;
+        gint64 width;
 
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
         qsort(delays, n, sizeof *delays, compare_delays);
-        path_graph_add_delay(graph, vertex, delays[n / 2], weighted(n, weight));
+        width = MAX(2 * (delays[n - 1 - n / 4] - delays[n / 4]) / cube_root(n), s->quanta.quantum);
+        for (guint32 i = 0, first = 0; i < n; i++) {
+                while (delays[i] - delays[first] >= width)
+                        first++;
+                highest = MAX(highest, i - first + 1);
+        }
+        while (find_peak(&delays[at], n - at, width, (guint32)(BIN_SHARE * highest) + 2, &from,
+                         &to)) {
+                if (to - from >= MAX(PEAK_SHARE * n, s->windows.least)) {
+                        path_graph_add_delay(graph, vertex, delays[at + from + (to - from) / 2],
+                                             weighted(to - from, weight));
+                        peaks++;
+                }
+                at += to;
+        }
+        if (!peaks)
+                path_graph_add_delay(graph, vertex, delays[n / 2], weighted(n, weight));
 }
 
 static PathEnd why_it_ends(const JointSearch *s, NodeId node, gboolean goes_on)
