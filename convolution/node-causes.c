@@ -81,7 +81,7 @@ struct NodeCauses {
         double *future_weight; /* by future: 1 / its share of the out-edge's messages */
         double *past_mass, *future_mass;
         gboolean learned;
-        double *slot_sum, *slot_next; /* by slot */
+        double *slot_sum; /* by slot: what effects claim, and the chance of none */
         guint32 n_slots;
         Pairs pairs;
 };
@@ -97,7 +97,6 @@ static void add_group(NodeCauses *c, guint in)
         g_array_append_val(c->groups, g);
         c->n_slots += c->in[in]->n;
         c->slot_sum = g_renew(double, c->slot_sum, c->n_slots);
-        c->slot_next = g_renew(double, c->slot_next, c->n_slots);
 }
 
 NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
@@ -159,7 +158,6 @@ void node_causes_free(NodeCauses *c)
         g_free(c->future_base);
         g_free(c->future_weight);
         g_free(c->slot_sum);
-        g_free(c->slot_next);
         g_free(c->pairs.first);
         g_free(c->pairs.slot);
         g_free(c->pairs.cell);
@@ -361,7 +359,7 @@ static void add_pair(Pairs *p, guint32 slot, guint32 cell)
         }
         p->slot[p->n] = slot;
         p->cell[p->n] = cell;
-        p->claim[p->n++] = 0;
+        p->claim[p->n++] = 0.5;
 }
 
 static void find_pairs(NodeCauses *c)
@@ -415,26 +413,6 @@ static guint32 cause_of_slot(const NodeCauses *c, guint32 slot, guint group)
         return c->first_cause[g->in] + (slot - g->first_slot);
 }
 
-static void weigh_pairs(NodeCauses *c)
-{
-        for (guint32 z = 0; z < c->n_effects; z++)
-                for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
-                        guint32 cell = c->pairs.cell[i];
-                        guint passage = c->passage_of[cell];
-                        const Passage *p = PASSAGE(c, passage);
-                        double share = p->share;
-
-                        if (c->past) {
-                                guint32 cause = cause_of_slot(c, c->pairs.slot[i], p->group);
-
-                                share = c->future_share[c->past[cause] * c->n_futures +
-                                                        c->future[z]] *
-                                        c->future_weight[c->future[z]] * p->share_of_way;
-                        }
-                        c->pairs.weight[i] = p->dropped ? 0 : (float)(share * c->density[cell]);
-                }
-}
-
 /* How often a cause with this past has no effect of the group. */
 static double childless(const NodeCauses *c, guint32 past, guint group)
 {
@@ -471,40 +449,75 @@ static void start_slots(NodeCauses *c, double *sum)
         }
 }
 
-/* One round of messages between effects and slots of causes. A slot offers itself to an
- * effect for the pair's weight, divided by what all other effects claim of it and its
- * chance to have none; an effect claims it for the weight, divided by all other offers and
- * the rate of effects without a cause. */
+/* The weight of a pair: how often its cause has such an effect, and so long after it. */
+static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
+{
+        guint passage = c->passage_of[c->pairs.cell[pair]];
+        const Passage *p = PASSAGE(c, passage);
+        double share = p->share;
+
+        if (p->dropped)
+                return 0;
+        if (c->past) {
+                guint32 past = c->past[cause_of_slot(c, c->pairs.slot[pair], p->group)];
+
+                share = c->future_share[past * c->n_futures + c->future[effect]] *
+                        c->future_weight[c->future[effect]] * p->share_of_way;
+        }
+        return share * c->density[c->pairs.cell[pair]];
+}
+
+/* Weighs all pairs, by the rate of messages without a cause, and sums up what effects claim of
+ * each slot, beside its chance to have none. */
+static void weigh_pairs(NodeCauses *c)
+{
+        Pairs *pairs = &c->pairs;
+
+        start_slots(c, c->slot_sum);
+        for (guint k = 0; k < c->n_out; k++)
+                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
+                        for (gsize i = pairs->first[z]; i < pairs->first[z + 1]; i++) {
+                                pairs->weight[i] = (float)(weight_of(c, i, z) / c->rate[k]);
+                                c->slot_sum[pairs->slot[i]] +=
+                                        (double)pairs->weight[i] * pairs->claim[i];
+                        }
+}
+
+/* One round of messages between effects and slots of causes, all in units of the rate of
+ * effects without a cause. A slot offers itself to an effect for the pair's weight, divided
+ * by what all other effects claim of it and its chance to have none; an effect claims it for
+ * the weight, divided by all other offers and its chance to have no cause. What it claims
+ * changes half the way at once, or it would swing. */
 static void sweep(NodeCauses *c, gboolean limited)
 {
         Pairs *pairs = &c->pairs;
-        double *sum = c->slot_sum, *next = c->slot_next;
 
-        start_slots(c, next);
         memset(c->unexplained, 0, c->n_out * sizeof *c->unexplained);
         for (guint k = 0; k < c->n_out; k++)
                 for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++) {
                         gsize first = pairs->first[z], end = pairs->first[z + 1];
-                        double all = c->rate[k];
+                        double all = 1;
 
                         for (gsize i = first; i < end; i++) {
-                                double others = limited ? sum[pairs->slot[i]] - pairs->claim[i] : 1;
-                                double offer = pairs->weight[i] / others;
+                                double weight = pairs->weight[i];
+                                double offer = weight;
 
+                                if (limited)
+                                        offer /= MAX(c->slot_sum[pairs->slot[i]] -
+                                                             weight * pairs->claim[i],
+                                                     LEAST_CHILDLESS);
                                 pairs->belief[i] = (float)offer;
                                 all += pairs->belief[i];
                         }
                         for (gsize i = first; i < end; i++) {
                                 double offer = pairs->belief[i];
 
-                                pairs->claim[i] = (float)(0.5 * pairs->claim[i] + 0.5 * pairs->weight[i] / (all - offer));
-                                next[pairs->slot[i]] += pairs->claim[i];
+                                pairs->claim[i] =
+                                        (float)(0.5 * pairs->claim[i] + 0.5 / (all - offer));
                                 pairs->belief[i] = (float)(offer / all);
                         }
-                        c->unexplained[k] += c->rate[k] / all;
+                        c->unexplained[k] += 1 / all;
                 }
-        c->slot_sum = next;
-        c->slot_next = sum;
 }
 
 /* --- maximisation ----------------------------------------------------------------- */
@@ -601,15 +614,9 @@ void node_causes_learn(NodeCauses *c, guint rounds)
                 start_rates(c);
         c->learned = TRUE;
         find_pairs(c);
-        start_slots(c, c->slot_sum);
         for (guint round = 0; round < rounds; round++) {
                 weigh_pairs(c);
-                if (round == FREE_ROUNDS && !limited) {
-                        limited = TRUE;
-                        start_slots(c, c->slot_sum);
-                        for (gsize i = 0; i < c->pairs.n; i++)
-                                c->pairs.claim[i] = 0;
-                }
+                limited |= round == FREE_ROUNDS;
                 sweep(c, limited);
                 learn_shares(c);
                 learn_densities(c);
