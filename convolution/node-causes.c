@@ -6,6 +6,7 @@
 enum {
         LEAST_CELLS = 128,
         MOST_CELLS = 4096,
+        STILL_ROUNDS = 4,
         FREE_ROUNDS = 4, /* in which a cause may have any number of effects */
         SIDES = 3,       /* widths of a window on either side that its support has */
         LEVELS = 1024,   /* of probability that attributions are sorted by */
@@ -608,6 +609,7 @@ static void start_rates(NodeCauses *c)
 
 void node_causes_learn(NodeCauses *c, guint rounds)
 {
+        guint still = 0;
         gboolean limited = c->learned;
 
         if (!c->learned)
@@ -618,6 +620,8 @@ void node_causes_learn(NodeCauses *c, guint rounds)
                 weigh_pairs(c);
                 limited |= round == FREE_ROUNDS;
                 sweep(c, limited);
+                if (limited && still++ < STILL_ROUNDS)
+                        continue;
                 learn_shares(c);
                 learn_densities(c);
         }
