@@ -514,7 +514,7 @@ static void sweep(NodeCauses *c, gboolean limited)
                                 double offer = pairs->belief[i];
 
                                 pairs->claim[i] =
-                                        (float)(0.5 * pairs->claim[i] + 0.5 / (all - offer));
+                                        (float)(0.2 * pairs->claim[i] + 0.8 / (all - offer));
                                 pairs->belief[i] = (float)(offer / all);
                         }
                         c->unexplained[k] += 1 / all;
