@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "convolution/convolution.h"
+#include "convolution/derived-correlation.h"
 #include "convolution/message-causes.h"
 #include "convolution/node-causes.h"
 #include "convolution/trace-sample.h"
@@ -31,7 +32,7 @@ enum {
         LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
 };
 
-static const double BESIDE_SHARE = 0.15, /* of its causes, that a passage beside others needs */
+static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
         BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
@@ -498,6 +499,8 @@ static PathSet *collect_paths(JointSearch *s)
                 for (guint32 k = 0; k < count; k++)
                         probability += p->depth == 1 ? 1 : m->probability[messages[k]];
                 probability /= count;
+                if (!derived_correlation_fits(m, messages, count))
+                        continue;
                 goes_on[p->parent] = TRUE;
                 vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,
                                            weighted(count, weight_of(s, i)), probability);
