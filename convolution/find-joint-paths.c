@@ -11,6 +11,7 @@
  * times: a node that sends its answers back where the question came from is then seen to,
  * and what does not fit together falls apart.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +29,12 @@ enum {
         TRACE_AGAIN = 3,
         LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
         MOST_MESSAGES = 200000, /* that are looked at */
-        MOST_LAGS = 8192,    /* below the greatest delay: else they are wider than a quantum */
+        MOST_LAGS = 8192,       /* below the greatest delay: else they are wider than a quantum */
         LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.02, ACCIDENT_DEVIATIONS = 2,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
@@ -468,6 +469,46 @@ static void add_pattern(const JointSearch *s, PathSet *set, guint32 prefix, cons
         path_set_add_linear(set, PREFIX(tree, root)->node, hops, n, count, probability);
 }
 
+/* By in-edge and out-edge: how many messages have a cause that came this way. */
+typedef struct {
+        GHashTable *messages;
+} Passed;
+
+static gint64 *passed_key(guint in, guint out)
+{
+        gint64 key = (gint64)((guint64)in << 32 | out);
+
+        return g_memdup2(&key, sizeof key);
+}
+
+static void count_passed(const MessageCauses *m, Passed *passed)
+{
+        passed->messages = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        for (guint32 i = 0; i < m->n; i++)
+                if (m->cause[i] != NO_MESSAGE) {
+                        gint64 *key = passed_key(m->edge[m->cause[i]], m->edge[i]);
+                        gpointer n = g_hash_table_lookup(passed->messages, key);
+
+                        g_hash_table_replace(passed->messages, key,
+                                             GUINT_TO_POINTER(GPOINTER_TO_UINT(n) + 1));
+                }
+}
+
+/* Whether messages of other paths that were taken for ones of this path explain the n
+ * messages of a vertex: wrong is the share of the before messages of the vertex before that
+ * are of others, and these go on as messages of that edge do on average. */
+static gboolean is_accident(const JointSearch *s, const Passed *passed, const guint32 *messages,
+                            guint32 n, guint32 before, double wrong)
+{
+        const MessageCauses *m = s->messages;
+        guint out = m->edge[messages[0]], in = m->edge[m->cause[messages[0]]];
+        g_autofree gint64 *key = passed_key(in, out);
+        double all = GPOINTER_TO_UINT(g_hash_table_lookup(passed->messages, key));
+        double expected = wrong * before * all / s->traces->edges[in].n;
+
+        return n < expected + ACCIDENT_DEVIATIONS * sqrt(expected);
+}
+
 static PathSet *collect_paths(JointSearch *s)
 {
         const MessageCauses *m = s->messages;
@@ -477,9 +518,12 @@ static PathSet *collect_paths(JointSearch *s)
         g_autofree gboolean *caused = find_caused(m);
         g_autofree guint32 *vertex = g_new(guint32, MAX(n, 1));
         g_autofree gboolean *goes_on = g_new0(gboolean, MAX(n, 1));
+        g_autofree double *right = g_new0(double, MAX(n, 1)); /* that all of the path is */
+        Passed passed;
         ByPrefix by;
 
         sort_by_prefix(m, &by);
+        count_passed(m, &passed);
         for (guint32 i = 0; i < n; i++) {
                 const Prefix *p = PREFIX(m->tree, i);
                 const guint32 *messages = &by.message[by.first[i]];
@@ -492,6 +536,7 @@ static PathSet *collect_paths(JointSearch *s)
                              k < s->traces->first_out[p->node + 1]; k++)
                                 count += s->run->traces->edges[k].n;
                         vertex[i] = path_graph_add(graph, NO_VERTEX, p->node, count, 1);
+                        right[i] = 1;
                         continue;
                 }
                 if (vertex[p->parent] == NO_VERTEX || count < s->windows.least)
@@ -499,6 +544,11 @@ static PathSet *collect_paths(JointSearch *s)
                 for (guint32 k = 0; k < count; k++)
                         probability += p->depth == 1 ? 1 : m->probability[messages[k]];
                 probability /= count;
+                right[i] = right[p->parent] * probability;
+                if (p->depth > 1 &&
+                    is_accident(s, &passed, messages, count, PREFIX(m->tree, p->parent)->count,
+                                1 - right[p->parent]))
+                        continue;
                 if (!derived_correlation_fits(m, messages, count))
                         continue;
                 goes_on[p->parent] = TRUE;
@@ -534,6 +584,7 @@ static PathSet *collect_paths(JointSearch *s)
                 add_pattern(s, set, i, messages, ends, weighted(ends, weight_of(s, i)),
                             probability);
         }
+        g_hash_table_unref(passed.messages);
         g_free(by.first);
         g_free(by.message);
         return set;
