@@ -11,7 +11,6 @@
  * times: a node that sends its answers back where the question came from is then seen to,
  * and what does not fit together falls apart.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +33,7 @@ enum {
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        BIN_SHARE = 0.02, PEAK_SHARE = 0.02, ACCIDENT_DEVIATIONS = 2,
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.02, ACCIDENT_DEVIATIONS = 0,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
@@ -506,7 +505,7 @@ static gboolean is_accident(const JointSearch *s, const Passed *passed, const gu
         double all = GPOINTER_TO_UINT(g_hash_table_lookup(passed->messages, key));
         double expected = wrong * before * all / s->traces->edges[in].n;
 
-        return n < expected + ACCIDENT_DEVIATIONS * sqrt(expected);
+        return n < expected;
 }
 
 static PathSet *collect_paths(JointSearch *s)
