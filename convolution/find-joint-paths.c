@@ -33,7 +33,7 @@ enum {
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        BIN_SHARE = 0.02, PEAK_SHARE = 0.02, ACCIDENT_DEVIATIONS = 0,
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
