@@ -11,7 +11,7 @@ enum {
         LEAST_SAMPLE = 50,
         MOST_SAMPLE = 1000,
         LEAST_LAGS = 100,
-        MOST_LAGS = 50000,
+        MOST_LAGS = 500000,
         EFFECTS = 300, /* of the busiest node, in the greatest delay */
 };
 

@@ -43,7 +43,7 @@ double delay_profile_excess(const DelayProfile *profile, guint bin);
  *              makes;
  *   quantum    a tenth of the delay that nine in ten are longer than, so that the shortest
  *              hops have a shape, but no less than the resolution of the stamps, and
- *              at most 50,000 to max_delay.
+ *              at most 500,000 to max_delay.
  * Both in ns, 1, 2 or 5 times a power of ten. One that is not 0 is kept. */
 void delay_profile_choose(const EdgeTraces *traces, const GArray *roots, gint64 *quantum,
                           gint64 *max_delay);
