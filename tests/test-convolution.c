@@ -303,7 +303,7 @@ static void test_choice_seconds(Fixture *f, gconstpointer data)
         roots = convolution_find_roots(f->traces);
         convolution_choose(f->traces, roots, &options);
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
-        g_assert_cmpint(options.max_delay, ==, 100000 * MS);
+        g_assert_cmpint(options.max_delay, >=, 100 * options.quantum);
 }
 
 static void test_nothing(Fixture *f, gconstpointer data)
