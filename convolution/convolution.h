@@ -34,6 +34,7 @@ typedef struct {
         gsize cache; /* bytes for transforms that are kept, of all threads */
         guint threads;
         gboolean roots_guessed; /* and may be found better */
+        guint without;          /* JointElements that the joint method does without */
 } ConvolutionOptions;
 
 #define CONVOLUTION_DEFAULTS                                                                       \

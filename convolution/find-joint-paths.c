@@ -26,6 +26,7 @@ enum {
         PAST_ROUNDS = 12,  /* with pasts and futures */
         BESIDE_SEARCHES = 4,
         TRACE_AGAIN = 3,
+        FUTURE_STEPS = 5,
         LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
         MOST_MESSAGES = 200000, /* that are looked at */
         MOST_LAGS = 8192,       /* below the greatest delay: else they are wider than a quantum */
@@ -215,12 +216,14 @@ static void attribute(const JointSearch *s, NodeId node)
 static void find_causes(NodeSearch *s)
 {
         NodeCauses *causes = s->search->nodes[s->node];
+        guint without = s->search->run->options.without;
 
         find_first_passages(s);
         node_causes_learn(causes, FIRST_ROUNDS);
-        if (find_more_passages(s, FALSE))
+        if (!(without & JOINT_SECOND_LOOK) && find_more_passages(s, FALSE))
                 node_causes_learn(causes, MORE_ROUNDS);
-        for (guint i = 0; i < BESIDE_SEARCHES && find_more_passages(s, TRUE); i++)
+        for (guint i = without & JOINT_BESIDE ? BESIDE_SEARCHES : 0;
+             i < BESIDE_SEARCHES && find_more_passages(s, TRUE); i++)
                 node_causes_learn(causes, MORE_ROUNDS);
         attribute(s->search, s->node);
 }
@@ -513,6 +516,7 @@ static PathSet *collect_paths(JointSearch *s)
         const MessageCauses *m = s->messages;
         PathGraph *graph = path_graph_new();
         PathSet *set = path_set_new_linear(s->traces->nodes, graph);
+        guint without = s->run->options.without;
         guint32 n = m->tree->prefixes->len;
         g_autofree gboolean *caused = find_caused(m);
         g_autofree guint32 *vertex = g_new(guint32, MAX(n, 1));
@@ -544,11 +548,11 @@ static PathSet *collect_paths(JointSearch *s)
                         probability += p->depth == 1 ? 1 : m->probability[messages[k]];
                 probability /= count;
                 right[i] = right[p->parent] * probability;
-                if (p->depth > 1 &&
+                if (p->depth > 1 && !(without & JOINT_ACCIDENT) &&
                     is_accident(s, &passed, messages, count, PREFIX(m->tree, p->parent)->count,
                                 1 - right[p->parent]))
                         continue;
-                if (!derived_correlation_fits(m, messages, count))
+                if (!(without & JOINT_RETURN) && !derived_correlation_fits(m, messages, count))
                         continue;
                 goes_on[p->parent] = TRUE;
                 vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,
@@ -635,6 +639,7 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         EdgeTraces *sample = NULL;
         const EdgeTraces *t = run->traces;
         JointSearch s = { .run = run, .correlators = g_async_queue_new() };
+        guint steps = run->options.without & JOINT_FUTURE ? 0 : FUTURE_STEPS;
         PathSet *set;
         gint64 lags;
 
@@ -656,7 +661,8 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         for (NodeId node = 0; node < t->n_nodes; node++)
                 if ((!run->is_root[node] || may_be_no_root(run, node)) && n_in_edges(t, node) &&
                     n_out_edges(t, node))
-                        s.nodes[node] = node_causes_new(t, node, s.windows.least);
+                        s.nodes[node] =
+                                node_causes_new(t, node, s.windows.least, run->options.without);
         for (guint i = 0; i < run->options.threads; i++)
                 g_async_queue_push(s.correlators,
                                    correlator_new(&s.lags, run->options.correlate,
@@ -664,11 +670,11 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         search_nodes(&s, TRUE);
         if (run->options.roots_guessed)
                 find_roots_again(&s);
-        for (guint i = 0; i < TRACE_AGAIN; i++) {
-                message_causes_trace(s.messages, (guint32)s.windows.least);
+        for (guint i = run->options.without & JOINT_PAST ? TRACE_AGAIN : 0; i < TRACE_AGAIN; i++) {
+                message_causes_trace(s.messages, (guint32)s.windows.least, steps);
                 search_nodes(&s, FALSE);
         }
-        message_causes_trace(s.messages, (guint32)s.windows.least);
+        message_causes_trace(s.messages, (guint32)s.windows.least, steps);
         set = collect_paths(&s);
         for (guint i = 0; i < run->options.threads; i++)
                 correlator_free(g_async_queue_pop(s.correlators));

@@ -6,7 +6,6 @@
 #include "tracefmt/hash.h"
 
 enum {
-        STEPS = 5,       /* of a future */
         MOST_HOPS = 1000 /* of a path: more are a circle of messages with one stamp */
 };
 
@@ -201,14 +200,14 @@ static guint32 step_on(MessageCauses *c, guint32 common, guint32 n_futures, guin
         return n_futures;
 }
 
-static void find_futures(MessageCauses *c, guint32 common)
+static void find_futures(MessageCauses *c, guint32 common, guint steps)
 {
         g_autofree guint64 *next = g_new(guint64, c->n);
         g_autofree guint32 *at_node = NULL;
         guint32 n = c->traces->n_edges;
 
         memcpy(c->future, c->edge, c->n * sizeof *c->future);
-        for (guint step = 0; step < STEPS; step++)
+        for (guint step = 0; step < steps; step++)
                 n = step_on(c, common, n, next);
         at_node = g_new(guint32, n);
         memset(at_node, 0xff, n * sizeof *at_node);
@@ -222,8 +221,8 @@ static void find_futures(MessageCauses *c, guint32 common)
         }
 }
 
-void message_causes_trace(MessageCauses *c, guint32 common)
+void message_causes_trace(MessageCauses *c, guint32 common, guint steps)
 {
         find_pasts(c, common);
-        find_futures(c, common);
+        find_futures(c, common, steps);
 }

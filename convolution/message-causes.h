@@ -50,8 +50,8 @@ static inline guint32 message_that_arrived(const MessageCauses *c, guint edge, g
 /* How long the sender took after the message that caused this one, which has a cause: ns. */
 gint64 message_delay(const MessageCauses *causes, guint32 message);
 
-/* Finds prefixes, pasts and futures from the causes. A past or a future that fewer than
- * common messages have is not told apart. Linear. */
-void message_causes_trace(MessageCauses *causes, guint32 common);
+/* Finds prefixes, pasts and futures from the causes, these for so many steps. A past or a future
+ * that fewer than common messages have is not told apart. Linear. */
+void message_causes_trace(MessageCauses *causes, guint32 common, guint steps);
 
 #endif

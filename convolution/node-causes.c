@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/node-causes.h"
 
+#include "convolution/matching.h"
+
 #include <math.h>
 
 enum {
@@ -15,7 +17,7 @@ enum {
 static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
         START_GROUP = 30, GROUP = 6,       /* or so many messages */
         PRIOR = 5,                         /* messages that a context is worth without any */
-        PENALTY = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02, WELL_EXPLAINED = 0.7,
+        PRICE = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02, WELL_EXPLAINED = 0.7,
                     EXPLAINED = 0.25;
 
 /* A range of delays, in ns, and its cells. */
@@ -45,21 +47,11 @@ typedef struct {
         guint32 first_slot;
 } Group;
 
-/* Candidate pairs of a cause and an effect. */
-typedef struct {
-        gsize n, room;
-        gsize *first;  /* by effect; those of the next one end them */
-        guint32 *slot; /* of the cause, in the passage's group */
-        guint32 *cell;
-        float *weight; /* share by density */
-        float *claim;  /* what the effect tells the slot: see sweep() */
-        float *belief; /* probability of the pair */
-} Pairs;
-
 struct NodeCauses {
         const EdgeTraces *traces;
         NodeId node;
         double least;
+        guint without;
         guint n_in, n_out;
         const EdgeTrace **in, **out;
         guint32 *first_cause, *first_effect; /* by in-edge and out-edge */
@@ -84,7 +76,7 @@ struct NodeCauses {
         gboolean learned;
         double *slot_sum; /* by slot: what effects claim, and the chance of none */
         guint32 n_slots;
-        Pairs pairs;
+        Matching pairs; /* of causes and effects that may belong together; kind: the cell */
 };
 
 #define PASSAGE(c, i)  (&g_array_index((c)->passages, Passage, i))
@@ -100,13 +92,14 @@ static void add_group(NodeCauses *c, guint in)
         c->slot_sum = g_renew(double, c->slot_sum, c->n_slots);
 }
 
-NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least)
+NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least, guint without)
 {
         NodeCauses *c = g_new0(NodeCauses, 1);
 
         c->traces = traces;
         c->node = node;
         c->least = least;
+        c->without = without;
         c->n_in = traces->first_in[node + 1] - traces->first_in[node];
         c->n_out = traces->first_out[node + 1] - traces->first_out[node];
         c->in = g_new(const EdgeTrace *, c->n_in);
@@ -159,12 +152,7 @@ void node_causes_free(NodeCauses *c)
         g_free(c->future_base);
         g_free(c->future_weight);
         g_free(c->slot_sum);
-        g_free(c->pairs.first);
-        g_free(c->pairs.slot);
-        g_free(c->pairs.cell);
-        g_free(c->pairs.weight);
-        g_free(c->pairs.claim);
-        g_free(c->pairs.belief);
+        matching_clear(&c->pairs);
         g_free(c);
 }
 
@@ -348,34 +336,18 @@ void node_causes_add_passage(NodeCauses *c, guint in, guint out, const GArray *w
 
 /* --- candidate pairs ------------------------------------------------------------ */
 
-static void add_pair(Pairs *p, guint32 slot, guint32 cell)
-{
-        if (p->n == p->room) {
-                p->room = MAX(2 * p->room, 4096);
-                p->slot = g_renew(guint32, p->slot, p->room);
-                p->cell = g_renew(guint32, p->cell, p->room);
-                p->weight = g_renew(float, p->weight, p->room);
-                p->claim = g_renew(float, p->claim, p->room);
-                p->belief = g_renew(float, p->belief, p->room);
-        }
-        p->slot[p->n] = slot;
-        p->cell[p->n] = cell;
-        p->claim[p->n++] = 0.5;
-}
-
 static void find_pairs(NodeCauses *c)
 {
-        Pairs *pairs = &c->pairs;
+        Matching *pairs = &c->pairs;
         guint32 *cursor = g_new(guint32, c->supports->len);
 
-        pairs->n = 0;
-        pairs->first = g_renew(gsize, pairs->first, c->n_effects + 1);
+        matching_start(pairs, c->n_effects);
         for (guint k = 0; k < c->n_out; k++) {
                 const EdgeTrace *out = c->out[k];
 
                 memset(cursor, 0, c->supports->len * sizeof *cursor);
                 for (guint32 z = 0; z < out->n; z++) {
-                        pairs->first[c->first_effect[k] + z] = pairs->n;
+                        matching_next_effect(pairs, c->first_effect[k] + z);
                         for (guint i = 0; i < c->passages->len; i++) {
                                 const Passage *p = PASSAGE(c, i);
                                 const EdgeTrace *in = c->in[p->in];
@@ -394,14 +366,15 @@ static void find_pairs(NodeCauses *c)
                                                 cursor[s]++;
                                         for (guint32 a = cursor[s];
                                              a < in->n && in->received[a] <= latest; a++)
-                                                add_pair(pairs, slot + a,
-                                                         cell_of(support,
-                                                                 out->sent[z] - in->received[a]));
+                                                matching_add(
+                                                        pairs, slot + a,
+                                                        cell_of(support,
+                                                                out->sent[z] - in->received[a]));
                                 }
                         }
                 }
         }
-        pairs->first[c->n_effects] = pairs->n;
+        matching_end(pairs);
         g_free(cursor);
 }
 
@@ -453,7 +426,7 @@ static void start_slots(NodeCauses *c, double *sum)
 /* The weight of a pair: how often its cause has such an effect, and so long after it. */
 static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
 {
-        guint passage = c->passage_of[c->pairs.cell[pair]];
+        guint passage = c->passage_of[c->pairs.kind[pair]];
         const Passage *p = PASSAGE(c, passage);
         double share = p->share;
 
@@ -465,78 +438,49 @@ static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
                 share = c->future_share[past * c->n_futures + c->future[effect]] *
                         c->future_weight[c->future[effect]] * p->share_of_way;
         }
-        return share * c->density[c->pairs.cell[pair]];
+        return share * c->density[c->pairs.kind[pair]];
 }
 
 /* Weighs all pairs, by the rate of messages without a cause, and sums up what effects claim of
  * each slot, beside its chance to have none. */
 static void weigh_pairs(NodeCauses *c)
 {
-        Pairs *pairs = &c->pairs;
-
-        start_slots(c, c->slot_sum);
         for (guint k = 0; k < c->n_out; k++)
                 for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++)
-                        for (gsize i = pairs->first[z]; i < pairs->first[z + 1]; i++) {
-                                pairs->weight[i] = (float)(weight_of(c, i, z) / c->rate[k]);
-                                c->slot_sum[pairs->slot[i]] +=
-                                        (double)pairs->weight[i] * pairs->claim[i];
-                        }
+                        for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++)
+                                c->pairs.weight[i] = (float)(weight_of(c, i, z) / c->rate[k]);
+        start_slots(c, c->slot_sum);
+        matching_sum_claims(&c->pairs, c->slot_sum);
 }
 
-/* One round of messages between effects and slots of causes, all in units of the rate of
- * effects without a cause. A slot offers itself to an effect for the pair's weight, divided
- * by what all other effects claim of it and its chance to have none; an effect claims it for
- * the weight, divided by all other offers and its chance to have no cause. What it claims
- * changes half the way at once, or it would swing. */
 static void sweep(NodeCauses *c, gboolean limited)
 {
-        Pairs *pairs = &c->pairs;
+        MatchBy by = c->without & JOINT_EXPLAINING_AWAY ? MATCH_ALONE
+                     : limited                          ? MATCH_LIMITED
+                                                        : MATCH_FREE;
 
-        memset(c->unexplained, 0, c->n_out * sizeof *c->unexplained);
         for (guint k = 0; k < c->n_out; k++)
-                for (guint32 z = c->first_effect[k]; z < c->first_effect[k + 1]; z++) {
-                        gsize first = pairs->first[z], end = pairs->first[z + 1];
-                        double all = 1;
-
-                        for (gsize i = first; i < end; i++) {
-                                double weight = pairs->weight[i];
-                                double offer = weight;
-
-                                if (limited)
-                                        offer /= MAX(c->slot_sum[pairs->slot[i]] -
-                                                             weight * pairs->claim[i],
-                                                     LEAST_CHILDLESS);
-                                pairs->belief[i] = (float)offer;
-                                all += pairs->belief[i];
-                        }
-                        for (gsize i = first; i < end; i++) {
-                                double offer = pairs->belief[i];
-
-                                pairs->claim[i] =
-                                        (float)(0.2 * pairs->claim[i] + 0.8 / (all - offer));
-                                pairs->belief[i] = (float)(offer / all);
-                        }
-                        c->unexplained[k] += 1 / all;
-                }
+                c->unexplained[k] = matching_sweep(&c->pairs, c->first_effect[k],
+                                                   c->first_effect[k + 1], c->slot_sum, by);
 }
 
 /* --- maximisation ----------------------------------------------------------------- */
 
 static void learn_shares(NodeCauses *c)
 {
+        double price = c->without & JOINT_PRICE ? 0 : PRICE;
         guint n = c->passages->len;
 
         memset(c->mass, 0, c->n_cells * sizeof *c->mass);
         for (gsize i = 0; i < c->pairs.n; i++)
-                c->mass[c->pairs.cell[i]] += c->pairs.belief[i];
+                c->mass[c->pairs.kind[i]] += c->pairs.belief[i];
         for (guint i = 0; i < n; i++) {
                 Passage *p = PASSAGE(c, i);
 
                 p->explained = 0;
                 for (guint k = 0; k < p->n_cells; k++)
                         p->explained += c->mass[p->first_cell + k];
-                p->share = MAX(p->explained - PENALTY * p->n_groups, 0) / c->in[p->in]->n;
+                p->share = MAX(p->explained - price * p->n_groups, 0) / c->in[p->in]->n;
                 p->kept = p->explained > 0 ? p->share * c->in[p->in]->n / p->explained : 0;
         }
         for (guint i = 0; i < n; i++) {
@@ -556,7 +500,7 @@ static void learn_shares(NodeCauses *c)
         memset(c->past_mass, 0, c->n_pasts * n * sizeof *c->past_mass);
         for (guint32 z = 0; z < c->n_effects; z++)
                 for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
-                        guint passage = c->passage_of[c->pairs.cell[i]];
+                        guint passage = c->passage_of[c->pairs.kind[i]];
                         guint32 cause =
                                 cause_of_slot(c, c->pairs.slot[i], PASSAGE(c, passage)->group);
                         guint32 past = c->past[cause];
@@ -619,6 +563,7 @@ void node_causes_learn(NodeCauses *c, guint rounds)
         for (guint round = 0; round < rounds; round++) {
                 weigh_pairs(c);
                 limited |= round == FREE_ROUNDS;
+                limited &= !(c->without & JOINT_LIMIT);
                 sweep(c, limited);
                 if (limited && still++ < STILL_ROUNDS)
                         continue;
@@ -741,7 +686,7 @@ typedef struct {
 /* Pairs of effects that rather have a cause than none, the likelier ones before. */
 static Choice *sort_choices(const NodeCauses *c, gsize *n)
 {
-        const Pairs *pairs = &c->pairs;
+        const Matching *pairs = &c->pairs;
         guint16 *level = g_new0(guint16, MAX(pairs->n, 1)); /* 0: not to be attributed */
         gsize at[LEVELS + 2] = { 0 };
         Choice *choices;
@@ -770,7 +715,7 @@ static Choice *sort_choices(const NodeCauses *c, gsize *n)
 static guint32 cause_of_pair(const NodeCauses *c, gsize pair)
 {
         return cause_of_slot(c, c->pairs.slot[pair],
-                             PASSAGE(c, c->passage_of[c->pairs.cell[pair]])->group);
+                             PASSAGE(c, c->passage_of[c->pairs.kind[pair]])->group);
 }
 
 /* How likely the effect has a cause with the same past as the pair's, if not just that. */
@@ -797,7 +742,7 @@ void node_causes_attribute(NodeCauses *c, CauseFound found, gpointer data)
 
         for (gsize k = 0; k < n; k++) {
                 guint32 z = choices[k].effect, slot = c->pairs.slot[choices[k].pair];
-                const Passage *p = PASSAGE(c, c->passage_of[c->pairs.cell[choices[k].pair]]);
+                const Passage *p = PASSAGE(c, c->passage_of[c->pairs.kind[choices[k].pair]]);
 
                 if (slot_taken[slot] || effect_taken[z])
                         continue;

@@ -21,10 +21,23 @@
 #include "convolution/delay-window.h"
 #include "convolution/edge-trace.h"
 
+/* What the joint method can do without, to measure what each is worth. */
+typedef enum {
+        JOINT_EXPLAINING_AWAY = 1 << 0, /* what explains an effect leaves less for others */
+        JOINT_LIMIT = 1 << 1,           /* a cause has one effect at most */
+        JOINT_BESIDE = 1 << 2,          /* or several, where many would have none else */
+        JOINT_SECOND_LOOK = 1 << 3,     /* correlations of what is left unexplained */
+        JOINT_PRICE = 1 << 4,           /* what a density costs */
+        JOINT_PAST = 1 << 5,            /* shares of each past */
+        JOINT_FUTURE = 1 << 6,          /* and each future */
+        JOINT_ACCIDENT = 1 << 7,        /* vertices that wrong causes explain are left out */
+        JOINT_RETURN = 1 << 8,          /* and those that return to a node unseen */
+} JointElement;
+
 typedef struct NodeCauses NodeCauses;
 
-/* traces is borrowed. least is how many messages a passage needs. */
-NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least);
+/* traces is borrowed. least is how many messages a passage needs; without: JointElements. */
+NodeCauses *node_causes_new(const EdgeTraces *traces, NodeId node, double least, guint without);
 void node_causes_free(NodeCauses *causes);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(NodeCauses, node_causes_free)
 
