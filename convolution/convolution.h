@@ -34,7 +34,7 @@ typedef struct {
 
 #define CONVOLUTION_DEFAULTS                                                                       \
         {                                                                                          \
-                .tolerance = -1, .spike = 4, .between = 3, .max_depth = 24, .max_vertices = 20000, \
+                .tolerance = -1, .spike = 4, .between = 3, .max_depth = 24, .max_vertices = 8000,  \
                 .cache = 64 << 20, .threads = 1                                                    \
         }
 
@@ -57,7 +57,8 @@ typedef struct {
         gboolean *is_root;         /* by node */
         GArray *roots;             /* of NodeId, in order */
         NodeTrace *out;            /* by node */
-        guint64 ends[N_PATH_ENDS]; /* how many paths ended so */
+        guint64 ends[N_PATH_ENDS]; /* how many messages ended their path so */
+        guint64 left_out;          /* how many were not followed, the graph being full */
 } Convolution;
 
 /* Fills in the quantum, the greatest delay and the least number of messages where they are
@@ -109,6 +110,7 @@ typedef struct {
         Correlator *correlator;
         float *c;         /* lags.n numbers */
         GArray *vertices; /* of FoundVertex */
+        guint64 left_out; /* messages, since max_vertices was reached */
 } PathSearch;
 
 /* Line 10 to 16 for one vertex, with what follows from it. */

@@ -49,6 +49,7 @@ static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
         }
         memset(p->after, 0, sizeof p->after);
         memset(p->before, 0, sizeof p->before);
+        memset(p->squares, 0, sizeof p->squares);
 }
 
 static guint32 first_not_before(const gint64 *times, guint32 n, gint64 time)
@@ -66,26 +67,38 @@ static guint32 first_not_before(const gint64 *times, guint32 n, gint64 time)
         return low;
 }
 
-static void add_cause(DelayProfile *p, gint64 cause, const EdgeTrace *out, gint64 resolution)
+/* Adds what one cause has on one edge to its counts by bin. */
+static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *out,
+                          gint64 resolution, guint32 *after, guint32 *before)
 {
         guint32 at = first_not_before(out->sent, out->n, cause);
         guint32 i = at;
 
-        for (guint bin = 0; bin < p->n && i < out->n; bin++) {
-                guint32 from = i;
-
-                while (i < out->n && out->sent[i] < cause + p->edges[bin + 1])
-                        i++;
-                p->after[bin] += i - from;
-        }
+        for (guint bin = 0; bin < p->n && i < out->n; bin++)
+                for (; i < out->n && out->sent[i] < cause + p->edges[bin + 1]; i++)
+                        after[bin]++;
         /* Effects of the same moment count as after: what mirrors them is one step before. */
         i = at;
-        for (guint bin = 0; bin < p->n && i > 0; bin++) {
-                guint32 from = i;
+        for (guint bin = 0; bin < p->n && i > 0; bin++)
+                for (; i > 0 && out->sent[i - 1] > cause - resolution - p->edges[bin + 1]; i--)
+                        before[bin]++;
+}
 
-                while (i > 0 && out->sent[i - 1] > cause - resolution - p->edges[bin + 1])
-                        i--;
-                p->before[bin] += from - i;
+static void add_cause(DelayProfile *p, gint64 cause, const EdgeTraces *t, NodeId node,
+                      gint64 resolution)
+{
+        guint32 after[DELAY_BINS], before[DELAY_BINS];
+
+        memset(after, 0, p->n * sizeof *after);
+        memset(before, 0, p->n * sizeof *before);
+        for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
+                count_effects(p, cause, &t->edges[k], resolution, after, before);
+        for (guint bin = 0; bin < p->n; bin++) {
+                double more = (double)after[bin] - (double)before[bin];
+
+                p->after[bin] += after[bin];
+                p->before[bin] += before[bin];
+                p->squares[bin] += more * more;
         }
 }
 
@@ -100,16 +113,12 @@ void delay_profile_find(const EdgeTraces *t, const EdgeTrace *in, gint64 resolut
                 n_out += t->edges[k].n;
         make_bins(p, resolution, (gint64)MIN(span / 4, CROWDED * 5 * span / (double)MAX(n_out, 1)));
         for (guint i = 0; i < n; i++)
-                for (guint k = first; k < end; k++)
-                        add_cause(p, in->received[(guint64)i * in->n / n], &t->edges[k],
-                                  resolution);
+                add_cause(p, in->received[(guint64)i * in->n / n], t, in->to, resolution);
 }
 
 double delay_profile_excess(const DelayProfile *p, guint bin)
 {
-        double sum = p->after[bin] + p->before[bin];
-
-        return sum > 0 ? (p->after[bin] - p->before[bin]) / sqrt(sum) : 0;
+        return p->squares[bin] > 0 ? (p->after[bin] - p->before[bin]) / sqrt(p->squares[bin]) : 0;
 }
 
 /* --- choosing -------------------------------------------------------------- */
@@ -129,7 +138,7 @@ static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64
 
         if (n_in == 0 || n_out == 0)
                 return;
-        sample = CLAMP(NODE_WORK / CROWDED / n_in / n_out, LEAST_SAMPLE, MOST_SAMPLE);
+        sample = CLAMP(NODE_WORK / n_in / n_out, LEAST_SAMPLE, MOST_SAMPLE);
         for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {
                 const EdgeTrace *in = &t->edges[t->in[i]];
                 DelayProfile p;

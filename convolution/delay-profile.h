@@ -19,9 +19,10 @@ enum { DELAY_BINS = 220 };
 typedef struct {
         guint n; /* bins */
         gint64 edges[DELAY_BINS +
-                     1];           /* ns; bin i has the delays from edges[i] to edges[i + 1] - 1 */
-        double after[DELAY_BINS];  /* effects so long after a cause */
-        double before[DELAY_BINS]; /* and before one */
+                     1];            /* ns; bin i has the delays from edges[i] to edges[i + 1] - 1 */
+        double after[DELAY_BINS];   /* effects so long after a cause */
+        double before[DELAY_BINS];  /* and before one */
+        double squares[DELAY_BINS]; /* sum over the causes of (after - before) squared */
 } DelayProfile;
 
 /* The greatest power of ten, up to a second, that divides all stamps: ns. */
@@ -32,7 +33,8 @@ gint64 delay_resolution(const EdgeTraces *traces);
 void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, gint64 resolution,
                         guint sample, DelayProfile *profile);
 
-/* By how many standard deviations bin has more after than before. */
+/* By how many standard deviations bin has more after than before, going by how much that
+ * differs from cause to cause: messages come in bursts. */
 double delay_profile_excess(const DelayProfile *profile, guint bin);
 
 /* Picks, from the delays of all nodes that are no roots:

@@ -18,6 +18,16 @@ gint64 quanta_slot(const Quanta *q, gint64 time)
         return quanta_lag(q, time - q->origin);
 }
 
+gint64 quanta_start(const Quanta *q, gint64 slot)
+{
+        gint64 time;
+
+        if (__builtin_mul_overflow(slot, q->quantum, &time) ||
+            __builtin_add_overflow(time, q->origin, &time))
+                return slot < 0 ? G_MININT64 : G_MAXINT64;
+        return time;
+}
+
 EdgeSignal *edge_signal_new(const gint64 *times, gsize n, const Quanta *q, SignalValue value)
 {
         EdgeSignal *s = g_new0(EdgeSignal, 1);
@@ -28,11 +38,11 @@ EdgeSignal *edge_signal_new(const gint64 *times, gsize n, const Quanta *q, Signa
         s->value = g_new(float, n);
         while (i < n) {
                 gint64 slot = quanta_slot(q, times[i]);
-                gint64 end = q->origin + slot * q->quantum + (q->quantum - 1);
+                gint64 end = quanta_start(q, slot + 1);
                 gsize first = i;
 
                 g_assert(slot >= 0);
-                while (i < n && times[i] <= end)
+                while (i < n && times[i] < end)
                         i++;
                 s->slot[s->n] = slot;
                 s->value[s->n++] =

@@ -42,6 +42,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(EdgeSignal, edge_signal_free)
 /* The slot that a time lies in; time is origin or later. */
 gint64 quanta_slot(const Quanta *quanta, gint64 time);
 
+/* The time that a slot begins at: ns; as far as there are so many. */
+gint64 quanta_start(const Quanta *quanta, gint64 slot);
+
 /* The lag of a delay, rounded down (a delay below 0 has a lag below 0); and the delay that
  * a lag stands for. Messages that are d ns apart lie floor(d / quantum) slots apart or one
  * more, and d / quantum slots on average. */

@@ -197,8 +197,10 @@ static NodeId *find_fold(EdgeTraceLoader *l, gboolean fold, EdgeTraces *traces)
         for (guint i = 0; i < l->edges->len; i++) {
                 const RawEdge *e = raw_edge(l, i), *reverse = reverse_of(l, e);
 
-                if (is_call_edge(e, reverse))
+                if (e->kinds[CALL_SENT >> 1])
                         traces->called[map[e->to]] = traces->calls[map[e->from]] = TRUE;
+                if (e->kinds[RET_SENT >> 1])
+                        traces->called[map[e->from]] = traces->calls[map[e->to]] = TRUE;
                 if (is_first_edge(e, reverse))
                         traces->spoken_to[map[e->to]] = TRUE;
         }

@@ -10,20 +10,47 @@
 
 #include "convolution/convolution.h"
 
-/* Marks the messages of Z whose slot is that of some message of V shifted by a lag, give
- * or take the tolerance (line 22). mark is z->n long. Linear. */
-static void mark_shifted(const Convolution *run, const EdgeSignal *v, const NodeTrace *z,
-                         gint64 lag, gboolean *mark)
+/* The first message of Z from index from on that is not before slot: by steps that double,
+ * since it mostly is near. */
+static guint32 search(const Convolution *run, const NodeTrace *z, guint32 from, gint64 slot)
 {
-        gsize at = 0;
+        gint64 time = quanta_start(&run->quanta, slot);
+        guint32 low = from, high, step = 1;
 
-        for (guint32 i = 0; i < z->n; i++) {
-                gint64 slot = quanta_slot(&run->quanta, z->sent[i]) - lag;
-
-                while (at < v->n && v->slot[at] < slot - run->tolerance)
-                        at++;
-                mark[i] = at < v->n && v->slot[at] <= slot + run->tolerance;
+        while (low + step <= z->n && z->sent[low + step - 1] < time) {
+                low += step;
+                step *= 2;
         }
+        high = MIN(low + step - 1, z->n);
+        while (low < high) {
+                guint32 middle = low + (high - low) / 2;
+
+                if (z->sent[middle] < time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Line 22: the messages of Z whose slot is that of some message of V shifted by a lag, give
+ * or take the tolerance. Puts their indices, in order, into shifted, which has room for all
+ * of Z, and returns how many there are. */
+static guint32 find_shifted(const Convolution *run, const EdgeSignal *v, const NodeTrace *z,
+                            gint64 lag, guint32 *shifted)
+{
+        guint32 at = 0, n = 0;
+
+        for (gsize i = 0; i < v->n && at < z->n; i++) {
+                gint64 slot = v->slot[i] + lag;
+                guint32 end;
+
+                at = search(run, z, at, slot - run->tolerance);
+                end = search(run, z, at, slot + run->tolerance + 1);
+                while (at < end)
+                        shifted[n++] = at++;
+        }
+        return n;
 }
 
 static int compare_times(const void *va, const void *vb)
@@ -33,17 +60,19 @@ static int compare_times(const void *va, const void *vb)
         return (a > b) - (a < b);
 }
 
-/* Lines 23 to 26: the marked messages, by destination. */
-static void split_by_destination(const Convolution *run, NodeId node, const gboolean *mark,
-                                 const Spike *spike, GArray *caused)
+/* Lines 23 to 26: those messages, by destination. */
+static void split_by_destination(const Convolution *run, NodeId node, const guint32 *shifted,
+                                 guint32 n_shifted, const Spike *spike, GArray *caused)
 {
         const EdgeTraces *t = run->traces;
         const NodeTrace *z = &run->out[node];
         guint first = t->first_out[node], n_edges = t->first_out[node + 1] - first;
+        guint start = caused->len;
         g_autofree guint32 *n = g_new0(guint32, n_edges);
+        g_autofree CausedMessages **of_edge = g_new0(CausedMessages *, n_edges);
 
-        for (guint32 i = 0; i < z->n; i++)
-                n[z->edge[i]] += mark[i];
+        for (guint32 i = 0; i < n_shifted; i++)
+                n[z->edge[shifted[i]]]++;
         for (guint k = 0; k < n_edges; k++) {
                 CausedMessages o = { .edge = k, .height = spike->height };
 
@@ -51,16 +80,26 @@ static void split_by_destination(const Convolution *run, NodeId node, const gboo
                         continue;
                 o.delay = quanta_delay(&run->quanta, run->lags.first + (gint64)spike->at);
                 o.messages.received = g_new(gint64, n[k]);
-                for (guint32 i = 0; i < z->n; i++)
-                        if (mark[i] && z->edge[i] == k) {
-                                const EdgeTrace *e = &t->edges[first + k];
-
-                                o.messages.received[o.messages.n++] =
-                                        e->received[edge_trace_arrival(e, z->index[i])];
-                        }
-                if (t->edges[first + k].arrival)
-                        qsort(o.messages.received, n[k], sizeof(gint64), compare_times);
                 g_array_append_val(caused, o);
+        }
+        for (guint i = start; i < caused->len; i++) {
+                CausedMessages *o = &g_array_index(caused, CausedMessages, i);
+
+                of_edge[o->edge] = o;
+        }
+        for (guint32 i = 0; i < n_shifted; i++) {
+                guint k = z->edge[shifted[i]];
+                const EdgeTrace *e = &t->edges[first + k];
+                Messages *messages = &of_edge[k]->messages;
+
+                messages->received[messages->n++] =
+                        e->received[edge_trace_arrival(e, z->index[shifted[i]])];
+        }
+        for (guint i = start; i < caused->len; i++) {
+                CausedMessages *o = &g_array_index(caused, CausedMessages, i);
+
+                if (t->edges[first + o->edge].arrival)
+                        qsort(o->messages.received, o->messages.n, sizeof(gint64), compare_times);
         }
 }
 
@@ -83,7 +122,7 @@ GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *me
         GArray *caused = g_array_new(FALSE, FALSE, sizeof(CausedMessages));
         g_autoptr(EdgeSignal) v = NULL;
         g_autoptr(GArray) spikes = NULL;
-        g_autofree gboolean *mark = NULL;
+        g_autofree guint32 *shifted = NULL;
         Moments moments;
 
         if (z->n == 0)
@@ -93,12 +132,14 @@ GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *me
         spikes = spikes_find(search->c, run->lags.n, run->options.spike, run->options.between,
                              &moments);
         if (spikes->len > 0)
-                mark = g_new(gboolean, z->n);
+                shifted = g_new(guint32, z->n);
         for (guint i = 0; i < spikes->len; i++) {
                 const Spike *spike = &g_array_index(spikes, Spike, i);
 
-                mark_shifted(run, v, z, run->lags.first + (gint64)spike->at, mark);
-                split_by_destination(run, node, mark, spike, caused);
+                gint64 lag = run->lags.first + (gint64)spike->at;
+                guint32 n = find_shifted(run, v, z, lag, shifted);
+
+                split_by_destination(run, node, shifted, n, spike, caused);
         }
         g_array_sort(caused, compare_caused);
         return caused;

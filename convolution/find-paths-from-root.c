@@ -13,6 +13,7 @@ typedef struct {
         GAsyncQueue *correlators; /* as many as there are threads */
         const EdgeTrace **edges;  /* of the roots */
         GArray **found;           /* by edge: of FoundVertex */
+        guint64 *left_out;        /* by edge */
 } Searches;
 
 /* One edge of a root: lines 5 to 8. */
@@ -35,6 +36,7 @@ static void search_edge(gpointer task, gpointer data)
         g_free(search.c);
         g_async_queue_push(s->correlators, search.correlator);
         s->found[i] = search.vertices;
+        s->left_out[i] = search.left_out;
 }
 
 static void search_all(Searches *s, guint n)
@@ -120,7 +122,8 @@ PathSet *convolution_find_paths(Convolution *run)
         const EdgeTraces *t = run->traces;
         g_autofree const EdgeTrace **edges = g_new(const EdgeTrace *, t->n_edges);
         g_autofree GArray **found = g_new0(GArray *, t->n_edges);
-        Searches searches = { .run = run, .edges = edges, .found = found };
+        g_autofree guint64 *left_out = g_new0(guint64, t->n_edges);
+        Searches searches = { run, NULL, edges, found, left_out };
         PathGraph *graph = path_graph_new();
         PathSet *set = path_set_new_linear(t->nodes, graph);
         guint n = 0;
@@ -143,6 +146,7 @@ PathSet *convolution_find_paths(Convolution *run)
                 for (guint32 k = 0; k < found[i]->len; k++)
                         if (g_array_index(found[i], FoundVertex, k).end != PATH_GOES_ON)
                                 add_pattern(run, set, root, found[i], k);
+                run->left_out += left_out[i];
                 g_array_free(found[i], TRUE);
         }
         return set;

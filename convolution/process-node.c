@@ -64,13 +64,14 @@ void process_node(PathSearch *search, NodeId node, guint32 vertex, const Message
         for (guint i = 0; i < caused->len; i++) {
                 const CausedMessages *o = &g_array_index(caused, CausedMessages, i);
 
-                if (search->vertices->len >= options->max_vertices)
+                if (o->messages.n < options->min_messages) {
+                        end = end == PATH_END_UNEXPLAINED ? PATH_END_FEW : end;
+                } else if (search->vertices->len >= options->max_vertices) {
+                        search->left_out += o->messages.n;
                         end = end == PATH_GOES_ON ? PATH_GOES_ON : PATH_END_LIMIT;
-                else if (o->messages.n >= options->min_messages) {
+                } else {
                         follow(search, node, vertex, o, depth + 1);
                         end = PATH_GOES_ON;
-                } else if (end == PATH_END_UNEXPLAINED) {
-                        end = PATH_END_FEW;
                 }
                 g_free(o->messages.received);
         }

@@ -72,7 +72,14 @@ static const char *const SCHEMA =
         "  caller INTEGER NOT NULL REFERENCES node, callee INTEGER NOT NULL REFERENCES node,"
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
-        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);";
+        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);"
+        "CREATE TABLE vertex ("
+        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
+        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
+        "CREATE TABLE vertex_delay ("
+        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
 
 /* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
  * every program that reads the store has them; the range of call.id is what makes a
@@ -457,16 +464,7 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         return ok;
 }
 
-/* Of linear patterns only: the graph that they are paths of. */
-static const char *const GRAPH_SCHEMA =
-        "CREATE TABLE vertex ("
-        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
-        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
-        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
-        "CREATE TABLE vertex_delay ("
-        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
-        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
-
+/* Of linear patterns: the graph that they are paths of. */
 static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
                               GError **error)
 {
@@ -504,8 +502,7 @@ static gboolean insert_graph(Store *store, GError **error)
 
         if (!graph)
                 return TRUE;
-        ok = run_sql(store, GRAPH_SCHEMA, error) &&
-             (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        ok = (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                                error)) &&
              (delay = prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
         for (guint32 i = 0; ok && i < path_graph_size(graph); i++)

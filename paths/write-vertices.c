@@ -192,11 +192,11 @@ static void add_edge(const Drawing *d, Agraph_t *graph, Agnode_t *from, Agnode_t
 static void set_title(const Drawing *d, Agraph_t *graph, guint32 root, guint32 missing)
 {
         g_autoptr(GString) title = g_string_new("Paths from ");
-        const char *name = node_table_written(path_set_nodes(d->set), vertex_at(d, root)->node);
-        g_autofree char *count = path_format_count(vertex_at(d, root)->count);
+        const PathVertex *v = vertex_at(d, root);
+        g_autofree char *count = path_format_count(v->count);
 
-        write_graph_append_name(title, name, "\\\\");
-        g_string_append_printf(title, ": %s messages", count);
+        write_graph_append_name(title, node_table_written(path_set_nodes(d->set), v->node), "\\\\");
+        g_string_append_printf(title, ": %s %s", count, v->count == 1 ? "message" : "messages");
         if (missing > 0) {
                 g_autofree char *more = path_format_count(missing);
 
@@ -205,22 +205,31 @@ static void set_title(const Drawing *d, Agraph_t *graph, guint32 root, guint32 m
         write_graph_set(graph, "label", title->str);
 }
 
+/* Of the graph: what cgraph takes for a name. */
+static char *root_name(const Drawing *d, guint32 root, guint32 rank)
+{
+        const char *written = node_table_written(path_set_nodes(d->set), vertex_at(d, root)->node);
+
+        if (written[0] == '%')
+                return g_strdup_printf("root %u", rank + 1);
+        g_auto(GStrv) parts = g_strsplit(written, "\\", -1);
+        return g_strjoinv("%5C", parts);
+}
+
 Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
                              guint32 max_nodes, Agdisc_t *disc)
 {
         guint32 n, first, drawn = 0, missing = 0;
         g_autofree Agnode_t **vertices = g_new0(Agnode_t *, path_graph_size(path_set_graph(set)));
-        g_autoptr(GString) name = g_string_new(NULL);
+        g_autofree char *name = NULL;
         Agraph_t *graph;
         Drawing d;
 
         drawing_init(&d, set, options);
         first = find_root(&d, rank, &n);
         find_slowest(&d, d.order + first, n);
-        write_graph_append_name(
-                name, node_table_written(path_set_nodes(set), vertex_at(&d, d.order[first])->node),
-                "%5C");
-        graph = agopen(name->str, Agdirected, disc);
+        name = root_name(&d, d.order[first], rank);
+        graph = agopen(name, Agdirected, disc);
         write_graph_set_defaults(graph);
         for (guint32 i = 0; i < n; i++) {
                 guint32 v = d.order[first + i], parent = vertex_at(&d, v)->parent;

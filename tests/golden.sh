@@ -11,7 +11,8 @@
 # A command runs in an empty directory with ravel on its path, beside copies of
 # tests/data/ and what tests/data/make-captures makes. "anybody COMMAND" runs it as
 # a user with no rights to the files of others; "terminal COMMAND" with a terminal
-# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE.
+# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "events" makes
+# events.trace of examples/publish-subscribe.conf.
 src=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
 golden=$src/tests/golden/cli
 list=$src/tests/TESTLIST
@@ -43,6 +44,7 @@ PATH=$dir/bin:$PATH
 cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")
 ln -s "$src/demo" "$dir/data/demo"
+ln -s "$src/examples" "$dir/data/examples"
 
 cat >"$dir/bin/anybody" <<'SCRIPT'
 #!/bin/sh
@@ -54,6 +56,10 @@ cat >"$dir/bin/terminal" <<'SCRIPT'
 import os, pty, sys
 status = pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536).replace(b'\r\n', b'\n'), lambda fd: b'')
 sys.exit(os.waitstatus_to_exitcode(status))
+SCRIPT
+cat >"$dir/bin/events" <<'SCRIPT'
+#!/bin/sh
+ravel maketrace examples/publish-subscribe.conf --messages 4000 >events.trace 2>/dev/null
 SCRIPT
 cat >"$dir/bin/stores" <<'SCRIPT'
 #!/bin/sh

@@ -138,6 +138,37 @@ static void test_merge(void)
         }
 }
 
+/* As many values as asked for, of the same shape; and all of them as they were. */
+static void test_scale(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(4);
+
+        for (int round = 0; round < 300; round++) {
+                Histogram h = HISTOGRAM_INIT, same = HISTOGRAM_INIT, many = HISTOGRAM_INIT;
+                int n = g_rand_int_range(rand, 1, round % 2 ? 30 : 600);
+                guint64 wanted = (guint64)g_rand_int_range(rand, 1, 5000);
+
+                for (int i = 0; i < n; i++)
+                        histogram_add(&h, round % 3 ? random_delay(rand) : 1000000);
+                histogram_scale(&same, &h, h.count);
+                assert_same(&h, &same);
+                histogram_scale(&many, &h, wanted);
+                g_assert_cmpuint(many.count, ==, wanted);
+                g_assert_cmpint(many.min, ==, h.min);
+                g_assert_cmpint(many.max, ==, h.max);
+                g_assert_cmpint(ABS(histogram_mean(&many) - histogram_mean(&h)), <=, 1);
+                for (guint32 bin = 0; bin < HISTOGRAM_BINS; bin++) {
+                        double share = (double)histogram_bin_count(&h, bin) / n * (double)wanted;
+
+                        g_assert_cmpfloat(ABS((double)histogram_bin_count(&many, bin) - share), <=,
+                                          1);
+                }
+                histogram_clear(&h);
+                histogram_clear(&same);
+                histogram_clear(&many);
+        }
+}
+
 /* More values in a bin than 32 bits count. */
 static void test_many(void)
 {
@@ -225,6 +256,7 @@ int main(int argc, char **argv)
         g_test_add_func("/histogram/moments", test_moments);
         g_test_add_func("/histogram/quantiles", test_quantiles);
         g_test_add_func("/histogram/merge", test_merge);
+        g_test_add_func("/histogram/scale", test_scale);
         g_test_add_func("/histogram/many", test_many);
         g_test_add_func("/histogram/pack", test_pack);
         g_test_add_func("/histogram/unpack-garbage", test_unpack_garbage);

@@ -393,6 +393,104 @@ static void test_long_times(Fixture *f, gconstpointer order)
 #define ADD(name, order, test)                                                                     \
         g_test_add("/path-set/" name, Fixture, GINT_TO_POINTER(order), set_up, test, tear_down)
 
+/* Adds count messages that took a linear path, "c>a>b": each stays 10 ns at the first
+ * node, 20 at the second and so on, and takes 1 ns to each. */
+static void add_linear(Fixture *f, PathSet *set, const char *text, guint64 count)
+{
+        PathHop hops[16] = { { 0 } };
+        char name[2] = { text[0], 0 };
+        NodeId client = node(f, name);
+        guint32 n = (guint32)strlen(text) / 2;
+        gint64 latency = 0;
+
+        for (guint32 i = n; i-- > 0;) {
+                gint64 stay = i + 1 < n ? 10 * (i + 1) : 0;
+
+                name[0] = text[2 * i + 2];
+                hops[i].node = node(f, name);
+                latency += stay + 1;
+                histogram_add(&hops[i].latency, latency);
+                histogram_add(&hops[i].network, 1);
+                if (i + 1 < n)
+                        histogram_add(&hops[i].stay, stay);
+        }
+        path_set_add_linear(set, client, hops, n, count, 0.5);
+        g_assert_cmpuint(hops[0].latency.count, ==, 0);
+}
+
+static void test_linear(Fixture *f, gconstpointer order)
+{
+        g_autoptr(PathSet) set = path_set_new_linear(f->nodes, path_graph_new());
+        g_autofree guint32 *rank = NULL;
+        const PathPattern *p;
+
+        (void)order;
+        add_linear(f, set, "c>a>b>a>d", 100);
+        add_linear(f, set, "c>a", 7);
+        add_linear(f, set, "c>a>b>a>d", 20);
+        g_assert_nonnull(path_set_graph(set));
+        g_assert_null(path_set_graph(f->set));
+        g_assert_cmpuint(path_set_size(set), ==, 2);
+        g_assert_cmpuint(path_set_instances(set), ==, 127);
+        rank = path_set_rank(set, RANK_TOTAL);
+        p = path_set_pattern(set, rank[0]);
+        g_assert_cmpstr(p->signature, ==, "c>a>b>a>d");
+        g_assert_cmpuint(p->id, ==, path_signature_id(p->signature));
+        g_assert_cmpuint(p->count, ==, 120);
+        g_assert_cmpfloat(p->probability, ==, 0.5);
+        g_assert_cmpuint(p->n_nodes, ==, 4);
+        for (guint32 i = 0; i < 4; i++) {
+                g_assert_cmpuint(p->nodes[i].parent, ==, i == 0 ? NO_PARENT : i - 1);
+                g_assert_cmpuint(p->nodes[i].depth, ==, i);
+                g_assert_cmpint(histogram_mean(&p->nodes[i].own), ==, i < 3 ? 10 * (i + 1) : 0);
+                g_assert_cmpint(histogram_mean(&p->nodes[i].call_delay), ==, 10 * i);
+                g_assert_cmpuint(p->nodes[i].own.count, ==, 120);
+                g_assert_cmpuint(p->nodes[i].latency.count, ==, 120);
+        }
+        g_assert_cmpint(p->nodes[0].latency.sum, ==, 120 * 64);
+        g_assert_cmpuint(path_pattern_slowest(p), ==, 2);
+}
+
+static void test_graph(Fixture *f, gconstpointer order)
+{
+        g_autoptr(PathGraph) g = path_graph_new();
+        NodeId a = node(f, "a"), b = node(f, "b"), c = node(f, "c");
+        guint32 root = path_graph_add(g, NO_VERTEX, c, 90, 1);
+        guint32 first = path_graph_add(g, root, a, 30, 1);
+        guint32 second = path_graph_add(g, root, b, 60, 0.5);
+        guint32 last = path_graph_add(g, first, c, 5, 0.25);
+        g_autofree guint32 *found = NULL;
+        const PathVertex *v;
+
+        (void)order;
+        path_graph_add_delay(g, last, 10, 2);
+        path_graph_add_delay(g, last, 30, 1);
+        path_graph_add_delay(g, last, 20, 1);
+        path_graph_add_delay(g, last, 30, 3);
+        path_graph_end(g, last, PATH_END_FEW);
+        path_graph_end(g, first, PATH_END_FEW); /* it goes on */
+        g_assert_cmpuint(path_graph_add(g, first, c, 2, 0.125), ==, last);
+        g_assert_cmpuint(path_graph_lookup(g, first, c), ==, last);
+        g_assert_cmpuint(path_graph_lookup(g, second, c), ==, NO_VERTEX);
+        g_assert_cmpuint(path_graph_size(g), ==, 4);
+        v = path_graph_vertex(g, last);
+        g_assert_cmpuint(v->count, ==, 7);
+        g_assert_cmpuint(v->depth, ==, 2);
+        g_assert_cmpfloat(v->probability, ==, 0.25);
+        g_assert_cmpint(v->end, ==, PATH_END_FEW);
+        g_assert_cmpuint(v->delays->len, ==, 3);
+        g_assert_cmpint(g_array_index(v->delays, PathDelay, 0).delay, ==, 30);
+        g_assert_cmpuint(g_array_index(v->delays, PathDelay, 0).count, ==, 4);
+        g_assert_cmpint(g_array_index(v->delays, PathDelay, 1).delay, ==, 10);
+        g_assert_cmpint(path_graph_vertex(g, first)->end, ==, PATH_GOES_ON);
+        /* What most messages went comes first, with all that is below it. */
+        found = path_graph_order(g, f->nodes);
+        g_assert_cmpuint(found[0], ==, root);
+        g_assert_cmpuint(found[1], ==, second);
+        g_assert_cmpuint(found[2], ==, first);
+        g_assert_cmpuint(found[3], ==, last);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -409,5 +507,7 @@ int main(int argc, char **argv)
         ADD("random", SIBLINGS_MULTISET, test_random);
         ADD("long-times", SIBLINGS_MULTISET, test_long_times);
         ADD("far-times", SIBLINGS_MULTISET, test_far_times);
+        ADD("linear", SIBLINGS_MULTISET, test_linear);
+        ADD("graph", SIBLINGS_MULTISET, test_graph);
         return g_test_run();
 }

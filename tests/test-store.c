@@ -312,6 +312,36 @@ static void test_empty(Fixture *f, gconstpointer unused)
         assert_query(f, "SELECT first, last, messages FROM run", "-|-|0\n");
 }
 
+/* Of linear patterns the graph as well. */
+static void test_linear(Fixture *f, gconstpointer unused)
+{
+        PathGraph *graph = path_graph_new();
+        g_autoptr(PathSet) set = path_set_new_linear(f->nodes, graph);
+        g_autoptr(GError) error = NULL;
+        Store *store = store_new(f->path, set, &RUN, &error);
+        NodeId a = node_table_add(f->nodes, "a", 1), b = node_table_add(f->nodes, "b", 1);
+        guint32 root = path_graph_add(graph, NO_VERTEX, a, 9, 1);
+        guint32 first = path_graph_add(graph, root, b, 9, 1);
+        guint32 last = path_graph_add(graph, first, a, 8, 0.5);
+        PathHop hops[] = { { .node = b }, { .node = a } };
+
+        (void)unused;
+        path_graph_add_delay(graph, last, 70, 3);
+        path_graph_add_delay(graph, last, -40, 5);
+        path_graph_end(graph, last, PATH_END_ROOT);
+        histogram_add(&hops[0].stay, 1);
+        histogram_add(&hops[0].latency, 1);
+        histogram_add(&hops[1].latency, 0);
+        path_set_add_linear(set, a, hops, 2, 8, 0.5);
+        g_assert_true(store_finish(store, &error));
+        assert_query(f, "SELECT signature, count, total, probability FROM pattern",
+                     "a>b>a|8|8|0.5\n");
+        assert_query(f, "SELECT id, parent, node, depth, count, probability, end FROM vertex",
+                     "1|-|1|0|9|1.0|-\n2|1|2|1|9|1.0|-\n3|2|1|2|8|0.5|root\n");
+        assert_query(f, "SELECT * FROM vertex_delay", "3|-40|5\n3|70|3\n");
+        assert_query(f, "SELECT count(*) FROM path", "0\n");
+}
+
 /* The same bytes for the same answer. */
 static void test_same_bytes(Fixture *f, gconstpointer unused)
 {
@@ -443,6 +473,7 @@ int main(int argc, char **argv)
         ADD("hours", test_hours);
         ADD("patterns-only", test_patterns_only);
         ADD("empty", test_empty);
+        ADD("linear", test_linear);
         ADD("same-bytes", test_same_bytes);
         ADD("given-up", test_given_up);
         ADD("killed", test_killed);

@@ -139,26 +139,6 @@ for trace in phase lost; do
 	result $? "-o: the database has the paths of all windows ($trace)" out
 done
 
-# Progress, on a terminal that waits for over a second, and only there.
-if command -v python3 >/dev/null; then
-	cat >terminal.py <<'EOF'
-import os, pty, sys
-pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536), lambda fd: b'')
-EOF
-	slowly() { # so much that it is asked for progress before and after
-		"$gen_trace" 8000 5 | awk 'NR == 4000 { fflush(); system("sleep 1.2") } 1'
-	}
-	export -f slowly
-	export gen_trace ravel
-	# shellcheck disable=SC2016 # the other shell expands it
-	python3 terminal.py bash -c \
-		'slowly | "$ravel" nesting --method paper --window 1s - >reports' >out 2>&1 </dev/null
-	slowly | "$ravel" nesting --method paper --window 1s - 2>err | cmp -s - reports &&
-		[ ! -s err ] && tr '\r' '\n' <out | grep -q '^ravel nesting: [0-9]* messages$' &&
-		[ -z "$(tr '\r' '\n' <out | tail -n 1 | tr -d ' ')" ]
-	result $? 'progress is shown on a terminal, and gone at the end' out
-fi
-
 "$ravel" nesting --window 10s --format svg phase.trace >out 2>err
 [ $? = 2 ] && grep -q -- '--window with --format svg' err
 result $? 'svg: refused' err

@@ -121,6 +121,50 @@ static void add_large(PathSet *set, NodeTable *nodes)
         add_requests(set, nodes, "client", wide, 60, 1, 0, 0.5f);
 }
 
+/* One way of a linear path: count messages by these stays, in ms. */
+static void add_linear(PathSet *set, PathGraph *graph, NodeTable *nodes, const char *const *names,
+                       const gint64 *stays, guint32 n, guint64 count)
+{
+        PathHop hops[16] = { { 0 } };
+        NodeId client = node_table_add(nodes, names[0], strlen(names[0]));
+        guint32 vertex = path_graph_add(graph, NO_VERTEX, client, count, 1);
+        gint64 latency = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                hops[i].node = node_table_add(nodes, names[i + 1], strlen(names[i + 1]));
+                vertex = path_graph_add(graph, vertex, hops[i].node, count, i ? 0.97 : 1);
+                if (i > 0)
+                        path_graph_add_delay(graph, vertex, stays[i - 1] * 1000000, count);
+        }
+        path_graph_end(graph, vertex, PATH_END_SILENT);
+        for (guint32 i = n; i-- > 0;) {
+                latency += i + 1 < n ? stays[i] * 1000000 : 0;
+                histogram_add(&hops[i].latency, latency);
+                histogram_add(&hops[i].network, 0);
+                if (i + 1 < n)
+                        histogram_add(&hops[i].stay, stays[i] * 1000000);
+        }
+        path_set_add_linear(set, client, hops, n, count, n > 1 ? 0.97 : 1);
+}
+
+/* What convolution finds: two roots, a path that two delays make, and a node on it twice. */
+static PathSet *linear_set(NodeTable *nodes)
+{
+        static const char *const shop[] = { "client", "web", "auth", "web", "db" };
+        static const char *const mail[] = { "a \\ & {b}", "relay,1", "<inbox>" };
+        PathGraph *graph = path_graph_new();
+        PathSet *set = path_set_new_linear(nodes, graph);
+
+        add_linear(set, graph, nodes, shop, (const gint64[]){ 5, 10, 220 }, 4, 1200);
+        add_linear(set, graph, nodes, shop, (const gint64[]){ 5, 10, 20 }, 4, 800);
+        add_linear(set, graph, nodes, shop, (const gint64[]){ 5, 10 }, 3, 40);
+        add_linear(set, graph, nodes, mail, (const gint64[]){ -3 }, 2, 1);
+        *path_set_summary(set) = (PathSetSummary){
+                .method = "paper", .messages = 12345, .first = EPOCH, .last = EPOCH + 60000000000
+        };
+        return set;
+}
+
 int main(int argc, char **argv)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
@@ -134,6 +178,10 @@ int main(int argc, char **argv)
                 add_hostile(set, nodes);
         else if (!strcmp(which, "large"))
                 add_large(set, nodes);
+        else if (!strcmp(which, "linear")) {
+                path_set_free(set);
+                set = linear_set(nodes);
+        }
 
         g_autofree guint32 *rank = path_set_rank(set, RANK_TOTAL);
         PathWriteOptions options = {

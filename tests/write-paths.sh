@@ -74,6 +74,11 @@ golden paths-shop-colour.txt text shop 80 colour
 golden paths-hostile-80.txt text hostile 80
 golden paths-large-80.txt text large 80
 golden paths-none.txt text none
+golden paths-linear.txt text linear
+golden paths-linear-60.txt text linear 60
+golden paths-linear.dot dot linear
+golden paths-linear.json json linear
+golden paths-linear.tsv tsv linear
 golden paths-shop.dot dot shop
 golden paths-hostile.dot dot hostile
 golden paths-shop.json json shop
@@ -85,14 +90,18 @@ golden paths-hostile.tsv tsv hostile
 
 svg shop
 svg hostile
+svg linear
 rows hostile
 for columns in 36 40 41 59 60 71 72 79 100 132; do
 	"$program" text shop $columns | awk "length(\$0) > $columns { exit 1 }" &&
+		"$program" text linear $columns | awk "length(\$0) > $columns { exit 1 }" &&
 		"$program" text large $columns | awk "length(\$0) > $columns { exit 1 }"
 	result $? "text: at most $columns columns wide"
 done
-"$program" json hostile | python3 -c 'import json, sys; json.load(sys.stdin)' 2> /dev/null
-result $? "json hostile: read by another program"
+for set in hostile linear; do
+	"$program" json $set | python3 -c 'import json, sys; json.load(sys.stdin)' 2> /dev/null
+	result $? "json $set: read by another program"
+done
 "$program" text shop > /dev/full 2> /dev/null
 [ $? -eq 1 ]
 result $? "text: a full disk is noticed"

@@ -61,32 +61,30 @@ static gboolean parse_deviations(const char *option, const char *value, gpointer
 }
 
 static const GOptionEntry entries[] = {
-        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "How paths are found: paper (Figure 6 of the paper, the default)", "METHOD" },
+        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "paper: how paths are found",
+          "METHOD" },
         { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
-          "Paths begin at NODE; may be repeated (default: the nodes that nobody calls)", "NODE" },
-        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "How finely time is cut (default: from the delays in the trace)", "DURATION" },
+          "Paths begin at NODE; may be repeated", "NODE" },
+        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "How finely time is cut",
+          "DURATION" },
         { "max-delay", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "The longest that a node may take (default: from the delays in the trace)", "DURATION" },
+          "The longest that a node may take", "DURATION" },
         { "tolerance", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "How far from its spike a delay may be (default: a quantum)", "DURATION" },
+          "How far from its spike a delay may be", "DURATION" },
         { "spike", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
-          "A spike is so many standard deviations above the mean (default 4)", "N" },
+          "Deviations of a spike over the mean (default 4)", "N" },
         { "between", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
-          "Between two spikes it is less than so many (default 3)", "S" },
+          "Fewer than so many between spikes (default 3)", "S" },
         { "min-messages", 0, 0, G_OPTION_ARG_INT64, &options.min_messages,
-          "Leave out edges with fewer messages (default: 0.5 % of the roots', at least 5)", "N" },
+          "Leave out edges with fewer messages", "N" },
         { "correlate", 0, 0, G_OPTION_ARG_STRING, &options.correlate,
-          "auto, pairs, fft or whole: how correlations are computed (default auto)", "HOW" },
+          "auto (default), pairs, fft or whole", "HOW" },
         { "correlation", 0, 0, G_OPTION_ARG_STRING, &options.correlation,
-          "Write the correlation of two edges, such as a>b,b>c, instead of the paths, as tsv or "
-          "svg",
-          "CAUSE,EFFECT" },
+          "Write the correlation of two edges", "CAUSE,EFFECT" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
-          "Use so many threads (default: as many as there are processors)", "N" },
+          "Use so many threads (default: all)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -294,10 +292,10 @@ static void report_ends(const Convolution *run)
                 tool_warn("%" G_GUINT64_FORMAT " messages end after %u edges, the longest path "
                           "that is followed",
                           run->ends[PATH_END_DEPTH], o->max_depth);
-        if (run->ends[PATH_END_LIMIT])
-                tool_warn("%" G_GUINT64_FORMAT " messages end where the graph has %u vertices for "
-                          "one edge of a root: raise --min-messages",
-                          run->ends[PATH_END_LIMIT], o->max_vertices);
+        if (run->left_out)
+                tool_warn("%" G_GUINT64_FORMAT " messages are not followed: there are %u vertices "
+                          "for one edge of a root already (raise --min-messages)",
+                          run->left_out, o->max_vertices);
 }
 
 /* --- results --------------------------------------------------------------- */
@@ -365,28 +363,35 @@ static const EdgeTrace *find_edge(const EdgeTraces *traces, const char *text, GE
         return edge;
 }
 
-static gboolean write_correlation(const Convolution *run, const PathSet *set, GError **error)
+/* The two edges of --correlation. */
+static gboolean find_edges(const EdgeTraces *traces, const EdgeTrace **cause,
+                           const EdgeTrace **effect, GError **error)
 {
         g_auto(GStrv) names = g_strsplit(options.correlation, ",", -1);
-        const EdgeTrace *cause, *effect;
-        g_autoptr(CorrelationSeries) series = NULL;
-        g_autoptr(OutputFile) out = NULL;
 
         if (g_strv_length(names) != 2)
                 return input_error(error,
                                    "--correlation: found \"%s\", expected two edges such as "
                                    "a>b,b>c",
                                    options.correlation);
-        if (!(cause = find_edge(run->traces, names[0], error)) ||
-            !(effect = find_edge(run->traces, names[1], error)))
+        if (!(*cause = find_edge(traces, names[0], error)) ||
+            !(*effect = find_edge(traces, names[1], error)))
                 return FALSE;
-        if (cause->to != effect->from)
-                return input_error(error,
-                                   "--correlation %s: the second edge has to leave the node that "
-                                   "the first one enters",
-                                   options.correlation);
-        series = correlation_series_new(run, cause, effect, path_set_graph(set));
-        out = result_open(FALSE, error);
+        if ((*cause)->to == (*effect)->from)
+                return TRUE;
+        return input_error(error,
+                           "--correlation %s: the second edge has to leave the node that the "
+                           "first one enters",
+                           options.correlation);
+}
+
+static gboolean write_correlation(const Convolution *run, const PathSet *set,
+                                  const EdgeTrace *cause, const EdgeTrace *effect, GError **error)
+{
+        g_autoptr(CorrelationSeries) series =
+                correlation_series_new(run, cause, effect, path_set_graph(set));
+        g_autoptr(OutputFile) out = result_open(FALSE, error);
+
         return out &&
                (strcmp(result_format(), "svg")
                         ? correlation_series_write_tsv(series, out, error)
@@ -398,26 +403,28 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
                                GError **error)
 {
         ConvolutionOptions *o = &options.convolution;
+        const EdgeTrace *cause = NULL, *effect = NULL;
         g_autoptr(GArray) roots = find_roots(traces, error);
         g_autoptr(Convolution) run = NULL;
         g_autoptr(PathSet) set = NULL;
 
-        if (!roots)
+        if (!roots || (options.correlation && !find_edges(traces, &cause, &effect, error)))
                 return FALSE;
         if (!options.roots)
                 report_roots(traces, roots);
         options.quantum_given = o->quantum > 0;
         options.max_delay_given = o->max_delay > 0;
         convolution_choose(traces, roots, o);
-        report_choice(o);
+        if (traces->messages)
+                report_choice(o);
         if (!check_choice(traces, o, error))
                 return FALSE;
         run = convolution_new(traces, o, g_steal_pointer(&roots));
         set = convolution_find_paths(run);
         fill_summary(traces, set);
         report_ends(run);
-        return options.correlation ? write_correlation(run, set, error)
-                                   : write_paths(run, set, reader, arguments, error);
+        return cause ? write_correlation(run, set, cause, effect, error)
+                     : write_paths(run, set, reader, arguments, error);
 }
 
 int tool_convolution(int argc, char **argv)

@@ -92,29 +92,25 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
-          "of a node together)",
-          "METHOD" },
+          "paper (default) or joint: one by one, or together", "METHOD" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
-          "Keep patterns only in the database, not every path instance and call", NULL },
+          "Keep patterns only in the database, no requests", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
-          "Write a line for each call, with its parent, to FILE", "FILE" },
+          "Write a line for each call, with its parent", "FILE" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
-          "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
-          "X,Y,Z" },
+          "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
-          "Take each call's true parent from the trace's path= (for ravel score)", NULL },
+          "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree where it matters (default 0s)", "DURATION" },
+          "How far clocks may disagree (default 0s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
-          "Leave out calls that last longer (default: no limit; with --window, learned)",
-          "DURATION" },
+          "Leave out calls that last longer", "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
-          "Report on each stretch of so much time, as soon as its paths are complete", "DURATION" },
+          "Report on each stretch of time as it passes", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
-          "Smooth the scoreboard with a Gaussian of so many bins (default 0)", "BINS" },
+          "Smooth delays by so many bins (default 0)", "BINS" },
         { "sibling-order", 0, 0, G_OPTION_ARG_CALLBACK, parse_siblings,
-          "strict: the order of calls is part of a pattern's shape (default multiset)", "ORDER" },
+          "strict: patterns differ by the order of calls", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
         G_OPTION_ENTRY_NULL
@@ -126,12 +122,9 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
         Message message;
-        guint64 n = 0;
         int status;
 
         while ((status = trace_reader_next(reader, &message, error)) != 0) {
-                if (G_UNLIKELY(++n % TOOL_PROGRESS == 0))
-                        tool_progress(n);
                 if (status < 0) {
                         if (!tool_sort_trace(reader, error))
                                 return NULL;
@@ -142,7 +135,6 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
                 if (!nesting_add(nesting, &message, error))
                         return NULL;
         }
-        tool_progress_end();
         return g_steal_pointer(&nesting);
 }
 
@@ -176,7 +168,8 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
-                          " one-way messages: nesting needs calls and returns",
+                          " one-way messages: nesting needs calls and returns, ravel convolution "
+                          "does not",
                           trace_reader_name(reader), counts->one_way);
         } else if (!counts->pairs && !counts->lone_returns) {
                 tool_warn("%s: none of %" G_GUINT64_FORMAT " calls has a return: capture where "
@@ -435,7 +428,6 @@ static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to
 
         (void)from;
         (void)to;
-        tool_progress_end();
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
@@ -468,7 +460,6 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 {
         g_auto(Reports) r = { .nesting = nesting_new(nodes, &options.nesting) };
         Message message;
-        guint64 n = 0;
         int status;
 
         if (result_has_store()) {
@@ -482,13 +473,9 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         r.set = new_set(&r);
         nesting_begin_windows(r.nesting, r.set, write_window, &r);
         trace_reader_take_late(reader);
-        while ((status = trace_reader_next(reader, &message, error)) > 0) {
-                if (G_UNLIKELY(++n % TOOL_PROGRESS == 0))
-                        tool_progress(n);
+        while ((status = trace_reader_next(reader, &message, error)) > 0)
                 if (!nesting_add(r.nesting, &message, error))
                         return FALSE;
-        }
-        tool_progress_end();
         if (status < 0 || !nesting_finish_windows(r.nesting, error))
                 return FALSE;
         tool_report_reader(reader);
@@ -546,9 +533,11 @@ int tool_nesting(int argc, char **argv)
         if (!check_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
-        if (options.nesting.span > 0)
+        if (options.nesting.span > 0) {
+                tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
                                                                         : tool_fail(error);
+        }
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

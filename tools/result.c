@@ -33,19 +33,17 @@ static gboolean parse_sort(const char *option, const char *value, gpointer data,
         return usage_error(error, value, "total, count, mean or p99");
 }
 
-static const GOptionEntry entries[] = {
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, dot, svg, json or tsv (default text)", "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the patterns to FILE instead of standard output", "FILE" },
-        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-          "Write every pattern, path instance and call to an SQLite database", "FILE" },
-        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
-          "Write the first N patterns (default 20; 0: all)", "N" },
-        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
-          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, dot, svg, json or tsv (default text)", "FORMAT" },
+                                        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
+                                          "Also write all that is found to a database", "FILE" },
+                                        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
+                                          "Write the first N (default 20; 0: all)", "N" },
+                                        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
+                                          "Rank by total, count, mean or p99 latency", "KEY" },
+                                        G_OPTION_ENTRY_NULL };
 
 void result_add_options(GOptionContext *context)
 {

@@ -28,7 +28,8 @@ OutputFile *result_open(gboolean in_place, GError **error);
 /* Begins the store of what will be added to set. NULL and error set where it cannot. */
 Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
 
-/* Its one capture is what reader has read; frees store either way. */
+/* Adds its one capture, the trace that was read to its end, and finishes the store, or frees
+ * it and returns FALSE with error set. */
 gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
 
 /* Writes the patterns. */
