@@ -21,7 +21,8 @@ enum {
         OUTLASTS = 4,       /* so many times the longest call is how long one may last, */
 };
 
-#define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000) /* but this at least, and a window; ns */
+/* but no less than this, ns, nor than a window. */
+#define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000)
 
 struct Windows {
         WindowDone done;
@@ -90,7 +91,7 @@ static gboolean close_window(Nesting *n, GError **error)
         if (path_set_instances(n->set) == 0 && path_set_summary(n->set)->cut_instances == 0)
                 return TRUE;
         summarise(n);
-        n->set = w->done(w->data, n->set, w->from, w->to, w->first_instance, error);
+        n->set = w->done(w->data, n->set, w->first_instance, error);
         if (!n->set)
                 return FALSE;
         path_set_set_fold(n->set, n->fold);

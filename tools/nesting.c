@@ -421,13 +421,10 @@ static PathSet *new_set(Reports *r)
         return set;
 }
 
-static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to,
-                             guint64 first_instance, GError **error)
+static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
 {
         Reports *r = data;
 
-        (void)from;
-        (void)to;
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
