@@ -18,10 +18,10 @@
 enum {
         STEPS = 8,          /* in a window, at most, while one waits to be closed */
         SLACK = 1000000000, /* ns that messages of a pipe may come late; at most a step */
-        OUTLASTS = 4,       /* so many times the longest call is how long one may last, */
+        OUTLASTS = 4,       /* a call may last so many times as long as the longest so far */
 };
 
-/* but no less than this, ns, nor than a window. */
+/* A call may always last as long as a window, and so long, ns. */
 #define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000)
 
 struct Windows {
@@ -172,6 +172,7 @@ static gboolean step(Nesting *n, gint64 until, GError **error)
         nesting_find_cuts(n);
         path_set_set_fold(n->set, n->fold);
         call_order_init_until(&n->order, &n->calls, n->options.window, until);
+        /* Another way to find the parents of the calls of this order goes here. */
         score_nestings(n);
         call_order_restart(&n->order);
         ok = find_nested_pairs(n, error) && call_trees_hand_on(&n->trees, until, error);
