@@ -432,13 +432,10 @@ static PathSet *new_set(Reports *r)
         return set;
 }
 
-static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to,
-                             guint64 first_instance, GError **error)
+static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
 {
         Reports *r = data;
 
-        (void)from;
-        (void)to;
         tool_progress_read(0); /* that line goes, this may be its terminal */
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
@@ -551,9 +548,11 @@ int tool_nesting(int argc, char **argv)
         if (!check_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
-        if (options.nesting.span > 0)
+        if (options.nesting.span > 0) {
+                tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
                                                                         : tool_fail(error);
+        }
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
