@@ -262,6 +262,9 @@ static void append_spikes(const Plot *p)
 {
         enum { SHOWN = 4 };
 
+        if (p->s->spikes->len == 0)
+                append_text(p, LEFT, HEIGHT - BOTTOM + 56, "",
+                            "There is no spike: no point is so far above the mean.");
         for (guint k = 0; k < p->s->spikes->len; k++) {
                 const Spike *spike = &g_array_index(p->s->spikes, Spike, k);
                 g_autofree char *delay = path_format_duration(delay_at(p->s, spike->at));
