@@ -14,7 +14,7 @@ import tempfile
 # Every method is a curve in every figure: one that `ravel nesting --method` knows.
 METHODS = ["paper"]
 # The same of `ravel convolution --method`.
-CONVOLUTION_METHODS = ["paper"]
+CONVOLUTION_METHODS = ["paper", "auto"]
 SEEDS = [1, 2, 3, 4, 5]
 
 RAVEL = os.environ.get("RAVEL", "./ravel")
