@@ -49,6 +49,7 @@
         X(REPEATED_CALLS, "calls not used: repeated")                                              \
         X(UNANSWERED, "calls without return")                                                      \
         X(RETURN_WITHOUT_CALL, "returns not used: call not seen")                                  \
+        X(ORDER_LOST, "returns not used: which call they answer is not known")                     \
         X(UNPARSED, "pieces not used: not understood")                                             \
         X(BEFORE_BOUNDARY, "pieces not used: before the first message boundary")                   \
         X(CLOCK_STEPS, "steps back in time")                                                       \

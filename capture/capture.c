@@ -17,6 +17,7 @@ struct Capture {
         NodeId host;
         Account account;
         Sequencer *sequencer;
+        CaptureMemory memory;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -35,7 +36,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(),
+        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(), &c->memory,
                                        options->labels ? g_string_new(NULL) : NULL };
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();

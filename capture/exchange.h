@@ -39,6 +39,7 @@ typedef struct {
         guint8 parsed; /* the protocol has parsed a message here */
         guint8 called; /* a run of its records was a call */
         guint8 start_seen;
+        guint8 decided; /* the protocol, by --proto */
 } Exchange;
 
 /* protocol: NULL, or what --proto decides. client: the side that calls, or

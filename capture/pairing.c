@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-enum { MAX_WAITING_CALLS = 1024 };
+enum {
+        MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
+        MAX_CALLS = 16384,      /* in order, where none can be dropped */
+        MAX_ALL_CALLS = 4 << 20,
+};
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
 {
@@ -26,24 +30,40 @@ static void call_shift(Pairing *p)
         p->n_calls--;
 }
 
-static void call_push(Pairing *p, WaitingCall call, const CaptureContext *context)
+/* Makes room for one more. FALSE where there may be no more. */
+static gboolean calls_grow(Pairing *p, const CaptureContext *context)
 {
-        if (p->n_calls == MAX_WAITING_CALLS) {
+        guint16 capacity = p->capacity ? 2 * p->capacity : 2; /* a power of 2 */
+        gsize *all = &context->memory->calls;
+        if (capacity > MAX_CALLS || *all + capacity - p->capacity > MAX_ALL_CALLS)
+                return FALSE;
+        *all += capacity - p->capacity;
+        WaitingCall *calls = g_new(WaitingCall, capacity);
+        for (guint i = 0; i < p->n_calls; i++)
+                calls[i] = *call_at(p, i);
+        g_free(p->calls);
+        p->calls = calls;
+        p->first = 0;
+        p->capacity = capacity;
+        return TRUE;
+}
+
+/* FALSE where it is not kept. */
+static gboolean call_push(Pairing *p, WaitingCall call, gboolean keyed,
+                          const CaptureContext *context)
+{
+        if (keyed && p->n_calls >= MAX_KEYED_CALLS) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
                 call_shift(p);
         }
-        if (p->n_calls == p->capacity) {
-                guint16 capacity = p->capacity ? 2 * p->capacity : 2; /* a power of 2 */
-                WaitingCall *calls = g_new(WaitingCall, capacity);
-                for (guint i = 0; i < p->n_calls; i++)
-                        calls[i] = *call_at(p, i);
-                g_free(p->calls);
-                p->calls = calls;
-                p->first = 0;
-                p->capacity = capacity;
+        if (p->beyond > 0 || (p->n_calls == p->capacity && !calls_grow(p, context))) {
+                account_add(context->account, ACCOUNT_UNANSWERED);
+                p->beyond += !keyed;
+                return FALSE;
         }
         *call_at(p, p->n_calls++) = call;
         p->n_of[call.side]++;
+        return TRUE;
 }
 
 /* Index of the call that a return by side answers, or -1. */
@@ -75,6 +95,65 @@ static void call_withdraw(Pairing *p, guint side)
                 }
 }
 
+/* --- the order of calls and returns ---------------------------------------- */
+
+void pairing_lose_order(Pairing *p, guint side)
+{
+        const MessageInProgress *other = &p->message[!side];
+        gboolean known = other->open && other->kind == KIND_RETURN && !other->stray;
+        if (!p->pipelined)
+                return;
+        if (side != p->client) {
+                p->sure = 0;
+                p->answered = TRUE;
+        } else if (!p->unsure) {
+                p->sure = p->n_calls - (p->n_calls > 0 && known);
+        }
+        p->unsure = TRUE;
+}
+
+/* A call is made, and the order of what comes after it may be known again. */
+static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
+{
+        gboolean silence = p->longest > 0 && first.time - p->quiet > 2 * p->longest;
+        if (p->unsure && (silence || (p->answered && !p->overlaps))) {
+                pairing_forget_calls(p, context);
+                p->unsure = FALSE;
+        }
+        if (p->n_calls > 0 || p->beyond > 0) {
+                p->pipelined = TRUE;
+                p->overlaps |= p->answered && !p->unsure;
+        }
+        p->answered = FALSE;
+}
+
+/* The return in m begins: whether it is known which call it answers. */
+static void order_return(Pairing *p, MessageInProgress *m)
+{
+        m->stray = p->unsure && p->sure == 0;
+        if (p->sure > 0)
+                p->sure--;
+}
+
+/* The call that the return in m, by side, answers. FALSE where there is none, and it is
+ * counted. */
+static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m, WaitingCall *call,
+                              const CaptureContext *context)
+{
+        gint index = m->stray ? -1 : call_find(p, side, m->keyed, m->number);
+        p->answered = TRUE;
+        if (index >= 0) {
+                *call = call_take(p, (guint)index);
+                p->longest = MAX(p->longest, m->last.time - call->time);
+                return TRUE;
+        }
+        gboolean beyond = !m->stray && !m->keyed && p->beyond > 0;
+        p->beyond -= beyond;
+        account_add(context->account,
+                    m->stray || beyond ? ACCOUNT_ORDER_LOST : ACCOUNT_RETURN_WITHOUT_CALL);
+        return FALSE;
+}
+
 static void message_write(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -87,7 +166,6 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                                 .number = m->number,
                                 .duration = m->last.time - m->first.time };
         WaitingCall call;
-        gint answered;
         m->written = TRUE;
         sequencer_close(&m->item);
         if (!m->seen)
@@ -102,12 +180,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 account_add(context->account, ACCOUNT_CALLS);
                 break;
         case KIND_RETURN:
-                answered = call_find(p, side, m->keyed, m->number);
-                if (answered < 0) {
-                        account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
+                if (!call_answered(p, side, m, &call, context))
                         return;
-                }
-                call = call_take(p, (guint)answered);
                 if (call.session) {
                         account_add(context->account, ACCOUNT_SESSION);
                         return;
@@ -173,7 +247,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = m->session = FALSE;
+        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -214,15 +288,18 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         m->kind = KIND_NOTHING;
                         return FALSE;
                 }
-                if (p->n_calls > 0)
-                        p->pipelined = TRUE;
+                if (!m->keyed)
+                        order_call(p, m->first, context);
                 m->session = parsed && parsed->session;
-                WaitingCall call = { m->number, parsed ? parsed->call : CALL_NONE, (guint8)side,
+                p->last_call = parsed ? parsed->call : CALL_NONE;
+                WaitingCall call = { m->number, m->first.time, p->last_call, (guint8)side,
                                      m->session };
-                call_push(p, call, context);
+                m->beyond = !call_push(p, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
         }
+        if (kind == KIND_RETURN && !m->keyed)
+                order_return(p, m);
         item_update(p, side, context);
         return TRUE;
 }
@@ -242,14 +319,20 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
                 m->last = stamp;
         if (!m->written)
                 message_write(p, side, context);
+        if (m->seen)
+                p->quiet = MAX(p->quiet, m->last.time);
         pairing_abandon(p, side);
 }
 
 void pairing_abandon(Pairing *p, guint side)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
-                call_withdraw(p, side);
+        if (m->open && m->kind == KIND_CALL && m->seen && !m->written) {
+                if (!m->beyond)
+                        call_withdraw(p, side);
+                else if (p->beyond > 0)
+                        p->beyond--;
+        }
         sequencer_close(&m->item);
         g_clear_pointer(&m->label, g_free);
         m->open = FALSE;
@@ -266,14 +349,18 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
 
 void pairing_forget_calls(Pairing *p, const CaptureContext *context)
 {
-        context->account->count[ACCOUNT_UNANSWERED] += p->n_calls;
-        p->n_calls = p->n_of[0] = p->n_of[1] = 0;
+        for (guint i = 0; i < p->n_calls; i++)
+                context->account->count[ACCOUNT_UNANSWERED] += !call_at(p, i)->session;
+        p->n_calls = p->n_of[0] = p->n_of[1] = p->sure = 0;
+        p->beyond = 0;
 }
 
 guint8 pairing_call(const Pairing *p, guint side)
 {
         gint i = call_find(p, side, FALSE, 0);
-        return i < 0 ? CALL_NONE : call_at(p, (guint)i)->call;
+        if (i >= 0)
+                return call_at(p, (guint)i)->call;
+        return (p->unsure || p->beyond > 0) && side != p->client ? p->last_call : CALL_NONE;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
@@ -291,5 +378,6 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
         pairing_abandon(p, 1);
         pairing_forget_calls(p, context);
         g_clear_pointer(&p->calls, g_free);
+        context->memory->calls -= p->capacity;
         p->capacity = p->first = 0;
 }

@@ -7,6 +7,13 @@
  * is, and ends. A call is stamped at its first byte, a return at its last; that
  * keeps a node's own calls inside the calls into it, also where it streams. A
  * return is paired with the oldest call that waits, or with the one of its key.
+ *
+ * A hole hides how many messages it held. Where one call is made at a time that
+ * does no harm. On a pipelined connection it is not known from there on which call
+ * a return answers, and such returns are counted, not paired, until the order is
+ * known again: where the client waits for all returns before it calls again (until
+ * now it always has), at the next call after a return; else at the first call after
+ * a silence of twice the longest time that a return has taken.
  */
 #ifndef RAVEL_PAIRING_H
 #define RAVEL_PAIRING_H
@@ -19,11 +26,18 @@
 typedef struct StreamPool StreamPool;
 typedef struct StreamTable StreamTable;
 
+/* Memory that all connections take together, and that is bounded so. */
+typedef struct {
+        gsize calls;   /* that there is room for */
+        gsize buffers; /* bytes, of those that parsers have yet to settle */
+} CaptureMemory;
+
 /* What the stages of a capture share; all borrowed. */
 typedef struct {
         Sequencer *sequencer;
         Account *account;
         StreamPool *streams;
+        CaptureMemory *memory;
         GString *label; /* scratch; NULL where labels are not wanted */
 } CaptureContext;
 
@@ -48,10 +62,13 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
+        guint8 stray;  /* a return: which call it answers is not known */
+        guint8 beyond; /* a call that is not kept */
 } MessageInProgress;
 
 typedef struct {
         guint64 number;
+        gint64 time; /* of its first byte */
         guint8 call; /* Parsed.call */
         guint8 side; /* who called */
         guint8 session;
@@ -67,6 +84,14 @@ typedef struct {
         NodeId node[2];
         guint8 client;    /* the side that calls, or NO_SIDE where that is not known */
         guint8 pipelined; /* a call was made while another waited */
+        guint8 answered;  /* since the last call something came back */
+        guint8 overlaps;  /* after that a call was made while another waited */
+        guint8 unsure;    /* which calls are answered: a hole hides it */
+        guint8 last_call; /* Parsed.call of the last one */
+        guint16 sure;     /* where unsure: of the next returns that many are not */
+        guint32 beyond;   /* calls that wait after those that are kept */
+        gint64 longest;   /* that a return has taken, in ns */
+        gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
 } Pairing;
 
@@ -98,6 +123,9 @@ void pairing_abandon(Pairing *p, guint side);
 /* The open message of side may not wait any longer: it is written with what is
  * known of it, or will be stamped later than its bytes. */
 void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
+
+/* What side says has a hole, in which there may be any number of messages. */
+void pairing_lose_order(Pairing *p, guint side);
 
 /* The calls that wait will not get a return. */
 void pairing_forget_calls(Pairing *p, const CaptureContext *context);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "capture/link-layer.h"
+#include "capture/packet-relay.h"
 #include "capture/pcapng.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
@@ -20,6 +21,8 @@ enum {
         FILE_BUFFER = 1 << 17, /* bytes */
         LIVE_TIMEOUT = 100,    /* ms until the kernel hands over what there is */
         IDLE_TIMEOUT = 200,    /* ms */
+        WAITING = 128 << 20,   /* bytes of packets that wait, live */
+        TURN = 256,            /* packets of an interface before it is another's turn */
         MAX_FILTERS = 16,      /* more than there are link types that we know */
         FILTER_SNAPSHOT = 262144,
         HEAD = 32, /* bytes by which a file is named that is no capture */
@@ -42,10 +45,13 @@ struct PcapSource {
         PcapOptions options;
         char *name;
         Handle *handles;
-        struct pollfd *fds; /* one a handle */
-        guint n, next;      /* next: whose turn it is */
+        guint n;
         char *link_type;
         volatile sig_atomic_t stopped;
+
+        /* Interfaces. */
+        PacketRelay *relay;
+        GError *live_error; /* what ended it; the relay's */
 
         /* A file. */
         ByteSource *bytes;
@@ -65,20 +71,27 @@ static gint64 monotonic_ns(void)
         return g_get_monotonic_time() * 1000;
 }
 
-/* Waits until one of fds has something, telling the owner about every while
+static void tell_idle(PcapSource *s, gint64 ns)
+{
+        if (s->options.idle && !s->options.idle(s->options.user, ns))
+                s->stopped = TRUE;
+}
+
+/* Waits until one of fds has something, telling the owner before, and about every while
  * without. FALSE: stopped. */
 static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
 {
         gint64 since = monotonic_ns();
+        tell_idle(s, 0);
         while (!s->stopped) {
                 int ready = poll(fds, n, IDLE_TIMEOUT);
                 if (ready > 0 || (ready < 0 && errno != EINTR))
                         return TRUE;
                 gint64 now = monotonic_ns();
-                if (ready == 0 && s->options.idle && !s->options.idle(s->options.user, now - since))
-                        s->stopped = TRUE;
-                if (ready == 0)
+                if (ready == 0) {
+                        tell_idle(s, now - since);
                         since = now;
+                }
         }
         return FALSE;
 }
@@ -356,6 +369,7 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
         if (!(s->bytes = byte_source_new(path, error)))
                 return NULL;
         s->name = g_strdup(byte_source_name(s->bytes));
+        byte_source_set_progress(s->bytes, options->progress);
         if (pcap_source_path_is_live(path))
                 byte_source_set_wait(s->bytes, wait_for_bytes, s);
         if (read_ahead(s, 4) && read_u32(s->ahead) == PCAPNG_MAGIC)
@@ -459,7 +473,6 @@ PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         s->options = *options;
         s->handles = g_new0(Handle, n);
-        s->fds = g_new(struct pollfd, n);
         s->name = g_strdup(n == 1 ? interfaces[0] : "the interfaces");
         for (guint i = 0; i < n; i++)
                 if (!open_interface(s, interfaces[i], error))
@@ -473,6 +486,7 @@ void pcap_source_free(PcapSource *s)
 {
         if (!s)
                 return;
+        packet_relay_free(s->relay);
         for (guint i = 0; i < s->n; i++)
                 pcap_close(s->handles[i].pcap);
         for (guint i = 0; i < s->n_filters; i++)
@@ -481,8 +495,8 @@ void pcap_source_free(PcapSource *s)
         byte_source_free(s->bytes);
         g_free(s->ahead);
         g_free(s->handles);
-        g_free(s->fds);
         g_clear_error(&s->read_error);
+        g_clear_error(&s->live_error);
         g_free(s->link_type);
         g_free(s->name);
         g_free(s);
@@ -528,35 +542,59 @@ static int next_of_file(PcapSource *s, Packet *packet, GError **error)
         return fail(s, s->handles[0].pcap, error);
 }
 
-static gboolean wait_for_packets(PcapSource *s)
+/* Some packets of each interface: a RelayTake. */
+static RelayStatus take_packets(gpointer user, PacketQueue *queue)
 {
+        PcapSource *s = user;
+        RelayStatus status = RELAY_NONE;
+        struct pcap_pkthdr *header;
+        const guint8 *bytes;
+        Packet packet;
+        for (guint i = 0; i < s->n; i++) {
+                Handle *handle = &s->handles[i];
+                int result = 1;
+                for (guint k = 0; k < TURN; k++) {
+                        if ((result = pcap_next_ex(handle->pcap, &header, &bytes)) != 1)
+                                break;
+                        packet_fill(handle, header, bytes, &packet);
+                        packet_queue_add(queue, &packet);
+                }
+                if (result == 1)
+                        status = RELAY_MORE;
+                if (result >= 0)
+                        continue;
+                if (result != PCAP_ERROR_BREAK)
+                        fail(s, handle->pcap, &s->live_error);
+                return RELAY_OVER;
+        }
+        return status;
+}
+
+static gboolean start_relay(PcapSource *s, GError **error)
+{
+        g_autofree int *fds = g_new(int, s->n);
         for (guint i = 0; i < s->n; i++)
-                s->fds[i] = (struct pollfd){ .fd = s->handles[i].fd, .events = POLLIN };
-        return wait_for(s, s->fds, s->n);
+                fds[i] = s->handles[i].fd;
+        s->relay = packet_relay_new(fds, s->n, WAITING, take_packets, s, error);
+        return s->relay != NULL;
 }
 
 static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)
 {
-        struct pcap_pkthdr *header;
-        const guint8 *bytes;
-        while (!s->stopped) {
-                for (guint i = 0; i < s->n; i++) {
-                        Handle *handle = &s->handles[s->next];
-                        int result = pcap_next_ex(handle->pcap, &header, &bytes);
-                        if (result == 1) {
-                                packet_fill(handle, header, bytes, packet);
-                                return 1;
-                        }
-                        if (result == PCAP_ERROR_BREAK)
-                                return 0;
-                        if (result < 0)
-                                return fail(s, handle->pcap, error);
-                        s->next = (s->next + 1) % s->n;
-                }
-                if (!wait_for_packets(s))
-                        break;
+        RelayStatus status;
+        if (!s->relay && !start_relay(s, error))
+                return -1;
+        while ((status = packet_relay_next(s->relay, packet)) == RELAY_NONE) {
+                struct pollfd fd = { .fd = packet_relay_fd(s->relay), .events = POLLIN };
+                if (!wait_for(s, &fd, 1))
+                        packet_relay_stop(s->relay);
         }
-        return 0;
+        if (status == RELAY_MORE)
+                return 1;
+        if (!s->live_error)
+                return 0;
+        g_propagate_error(error, g_steal_pointer(&s->live_error));
+        return -1;
 }
 
 int pcap_source_next(PcapSource *s, Packet *packet, GError **error)
@@ -569,8 +607,10 @@ int pcap_source_next(PcapSource *s, Packet *packet, GError **error)
 void pcap_source_stop(PcapSource *s)
 {
         s->stopped = TRUE;
-        for (guint i = 0; i < s->n; i++)
-                pcap_breakloop(s->handles[i].pcap);
+        if (s->relay)
+                packet_relay_stop(s->relay);
+        else if (s->bytes && s->n)
+                pcap_breakloop(s->handles[0].pcap);
 }
 
 gboolean pcap_source_path_is_live(const char *path)
@@ -593,6 +633,8 @@ void pcap_source_count(const PcapSource *s, PcapCounts *counts)
                 counts->dropped_by_kernel += kernel;
                 counts->dropped_by_interface += interface;
         }
+        if (s->relay)
+                packet_relay_lock(s->relay);
         for (guint i = 0; i < s->n && !s->bytes; i++) {
                 struct pcap_stat stat;
                 if (pcap_stats(s->handles[i].pcap, &stat) < 0)
@@ -601,6 +643,8 @@ void pcap_source_count(const PcapSource *s, PcapCounts *counts)
                 counts->dropped_by_kernel += stat.ps_drop;
                 counts->dropped_by_interface += stat.ps_ifdrop;
         }
+        if (s->relay)
+                packet_relay_unlock(s->relay);
 }
 
 char *pcap_source_list_interfaces(GError **error)

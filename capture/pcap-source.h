@@ -8,6 +8,7 @@
 #define RAVEL_PCAP_SOURCE_H
 
 #include "capture/packet.h"
+#include "tracefmt/byte-source.h"
 
 typedef struct PcapSource PcapSource;
 
@@ -16,11 +17,13 @@ typedef struct {
         int snapshot;         /* bytes of a packet, live */
         int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
         gboolean promiscuous; /* live */
-        /* Called with a live source or a pipe when no packet has come for about a
-         * fifth of a second, also while it is opened, with the ns that passed since
-         * the last packet or call. FALSE stops the source. May be NULL. */
+        /* Called with a live source or a pipe before it waits for packets, also while it
+         * is opened, and again when none has come for about a fifth of a second: with the
+         * ns that passed since it began to wait or since the last call. FALSE stops the
+         * source. May be NULL. */
         gboolean (*idle)(gpointer user, gint64 ns);
         gpointer user;
+        ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
 
 /* path "-" is standard input. NULL and error set where it cannot be opened, does

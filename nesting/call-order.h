@@ -14,18 +14,26 @@
 #include "nesting/call-pair.h"
 
 typedef struct {
-        const CallPairs *calls; /* borrowed; none is without an edge */
+        const CallPairs *calls; /* borrowed */
         gint64 window;          /* the skew window, ns */
         gboolean at_once;       /* each call enters when it starts, and they are in order */
-        guint32 *by_start;      /* indices of the calls; NULL: they are in order, or at_once */
+        guint32 *by_start;      /* indices of the calls; NULL: all of them, in order */
         guint32 *by_enter;
-        guint32 next_start, next_enter;
+        guint32 n_start, n_enter;       /* how many those are */
+        guint32 size;                   /* room in each that is not NULL */
+        guint32 next_start, next_enter; /* into them */
 } CallOrder;
 
-/* sorted: the messages of the trace came in time order. O(n) for a trace of one tap,
- * else O(n log n). */
+/* Of all calls, none of which is without an edge. sorted: the messages of the trace came in
+ * time order. O(n) for a trace of one tap, else O(n log n). */
 void call_order_init(CallOrder *order, const CallPairs *calls, gint64 window, gboolean sorted);
+
+/* Of what comes before a moment and was in no order before, as calls->progress notes. */
+void call_order_init_until(CallOrder *order, const CallPairs *calls, gint64 window, gint64 before);
 void call_order_clear(CallOrder *order);
+
+/* In calls->progress. */
+enum { CALL_STARTED = 1, CALL_ENTERED = 2 };
 
 /* Begins again. */
 static inline void call_order_restart(CallOrder *order)
@@ -39,21 +47,19 @@ static inline gboolean call_order_next(CallOrder *o, guint32 *call, gboolean *st
                                        gboolean *enters)
 {
         const CallPairs *c = o->calls;
-        guint32 i, k;
+        guint32 i = NO_PARENT, k = NO_PARENT;
 
         if (G_LIKELY(o->at_once)) {
                 *call = o->next_start++;
                 *starts = *enters = TRUE;
-                return *call < c->n;
+                return *call < o->n_start;
         }
-        if (o->next_enter == c->n && o->next_start == c->n)
+        if (o->next_start < o->n_start)
+                i = o->by_start ? o->by_start[o->next_start] : o->next_start;
+        if (o->next_enter < o->n_enter)
+                k = o->by_enter ? o->by_enter[o->next_enter] : o->next_enter;
+        if (i == NO_PARENT && k == NO_PARENT)
                 return FALSE;
-        i = o->next_start == c->n ? NO_PARENT
-            : o->by_start         ? o->by_start[o->next_start]
-                                  : o->next_start;
-        k = o->next_enter == c->n ? NO_PARENT
-            : o->by_enter         ? o->by_enter[o->next_enter]
-                                  : o->next_enter;
         *starts = k == NO_PARENT ||
                   (i != NO_PARENT && c->at_caller[i].from + o->window <= c->at_callee[k].from);
         *enters = !*starts;

@@ -35,18 +35,44 @@ typedef struct {
         float probability; /* that this is right; unset where there is no parent */
 } Cause;
 
-/* All call pairs of a trace, in the order in which they were opened, a column
- * for each thing that a pass needs together. */
+/* Where a call ended up. */
+typedef struct {
+        guint64 instance; /* counts path instances from 0; NOT_PLACED */
+        guint32 pattern;  /* in the path set; NO_PATTERN: its instance was cut */
+} CallPlace;
+
+#define NO_PATTERN G_MAXUINT32
+#define NOT_PLACED G_MAXUINT64
+
+/* Columns that not every use of call pairs needs; a set of flags. */
+enum {
+        WANT_CAUSES = 1,
+        WANT_CANDIDATES = 2,
+        WANT_PLACES = 4,
+        WANT_IDS = 8,
+        WANT_PROGRESS = 16,
+        WANT_TREES = 32,
+};
+
+/* All call pairs of a trace, or those of it that are still needed, in the order in
+ * which they were opened, a column for each thing that a pass needs together. */
 typedef struct {
         guint32 n, size;
-        gboolean both_ends;   /* at_callee is a column of its own */
-        gboolean want_causes; /* set before the first is put: there is a column of causes */
-        Span *at_caller;      /* start to end */
-        Span *at_callee;      /* enter to reply; the same as at_caller where one end was seen */
-        guint32 *edge;        /* index of an edge, plus one; 0: a call without a return */
+        guint wanted;       /* WANT_ flags; set before the first pair is put */
+        gboolean both_ends; /* at_callee is a column of its own */
+        Span *at_caller;    /* start to end */
+        Span *at_callee;    /* enter to reply; the same as at_caller where one end was seen */
+        guint32 *edge;      /* index of an edge, plus one; 0: a call without a return */
         guint8 *stamps;
-        Cause *cause; /* NULL where not wanted */
-} CallPairs;          /* 21 bytes a call; 16 more with both ends, 8 more with causes */
+
+        /* NULL where not wanted. */
+        Cause *cause;
+        guint32 *candidates; /* how many candidate parents it had */
+        CallPlace *place;
+        guint64 *id_at;   /* where its id ends << 32 | its length */
+        guint8 *progress; /* the user's flags */
+        guint32 *tree;    /* the tree it is in, plus one; 0: none */
+} CallPairs;              /* 21 bytes a call; 16 more with both ends */
 
 void call_pairs_clear(CallPairs *pairs);
 
@@ -55,8 +81,14 @@ void call_pairs_clear(CallPairs *pairs);
 static inline void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair,
                                   guint32 edge);
 
-/* Moves a pair to a place before it. */
-void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from);
+/* Moves n pairs to a place before them. */
+void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
+
+/* Makes the column of trees, of zeros, where it was not wanted from the start. */
+void call_pairs_want_trees(CallPairs *pairs);
+
+/* Forgets the first pairs; the others move to the front. */
+void call_pairs_drop(CallPairs *pairs, guint32 n);
 
 /* --- inline ----------------------------------------------------------------- */
 
@@ -75,8 +107,10 @@ static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, gu
                 p->at_callee[i] = (Span){ c->enter, c->reply };
         p->edge[i] = edge + 1;
         p->stamps[i] = c->stamps;
-        if (p->want_causes)
+        if (p->cause)
                 p->cause[i].parent = NO_PARENT;
+        if (p->place)
+                p->place[i].instance = NOT_PLACED;
 }
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "tracefmt/big-memory.h"
 
-void call_trees_init(CallTrees *t, const CallPairs *calls, gint64 window, gboolean opened_once,
-                     CallTreeDone done, gpointer data)
+void call_trees_init(CallTrees *t, CallPairs *calls, gint64 window, CallTreeDone done,
+                     gpointer data)
 {
         memset(t, 0, sizeof *t);
         t->calls = calls;
@@ -14,14 +14,10 @@ void call_trees_init(CallTrees *t, const CallPairs *calls, gint64 window, gboole
         t->unused = NO_TREE;
         t->done = done;
         t->data = data;
-        if (!opened_once)
-                t->of_call = big_renew(NULL, 0, calls->n * sizeof *t->of_call);
 }
 
 void call_trees_clear(CallTrees *t)
 {
-        if (t->of_call)
-                big_free(t->of_call, t->calls->n * sizeof *t->of_call);
         g_free(t->tree);
         g_free(t->roots);
         memset(t, 0, sizeof *t);
@@ -47,8 +43,8 @@ guint32 call_trees_open(CallTrees *t, guint32 call)
         Span span = t->calls->at_callee[call];
         guint32 tree;
 
-        if (t->of_call && t->of_call[call])
-                return t->of_call[call] - 1;
+        if (t->calls->tree && t->calls->tree[call])
+                return t->calls->tree[call] - 1;
         tree = new_tree(t);
         t->tree[tree] = (CallTree){ .call = call,
                                     .parent = NO_TREE,
@@ -56,8 +52,8 @@ guint32 call_trees_open(CallTrees *t, guint32 call)
                                     .last = NO_TREE,
                                     .next = NO_TREE,
                                     .until = MAX(span.from, span.to) + 2 * t->window };
-        if (t->of_call)
-                t->of_call[call] = tree + 1;
+        if (t->calls->tree)
+                t->calls->tree[call] = tree + 1;
         return tree;
 }
 
@@ -80,7 +76,6 @@ gboolean call_trees_place(CallTrees *t, guint32 tree, guint32 parent, double pro
                           GError **error)
 {
         CallTree *c = &t->tree[tree];
-        gint64 now;
 
         c->probability = probability;
         c->parent = parent;
@@ -100,19 +95,33 @@ gboolean call_trees_place(CallTrees *t, guint32 tree, guint32 parent, double pro
                 return TRUE;
         }
         add_root(t, tree);
-        if (t->hold)
-                return TRUE;
-        now = t->calls->at_caller[c->call].from + t->window;
-        while (t->first_root < t->n_roots && t->tree[t->roots[t->first_root]].until < now)
-                if (!t->done(t->data, t->roots[t->first_root++], error))
+        return t->hold ||
+               call_trees_hand_on(t, t->calls->at_caller[c->call].from + t->window, error);
+}
+
+gboolean call_trees_hand_on(CallTrees *t, gint64 before, GError **error)
+{
+        while (t->first_root < t->n_roots) {
+                guint32 root = t->roots[t->first_root];
+
+                if (t->tree[root].until >= before && before != G_MAXINT64)
+                        break;
+                t->first_root++;
+                if (!t->done(t->data, root, error))
                         return FALSE;
+        }
         return TRUE;
 }
 
-gboolean call_trees_finish(CallTrees *t, GError **error)
+gint64 call_trees_first_start(const CallTrees *t)
 {
-        while (t->first_root < t->n_roots)
-                if (!t->done(t->data, t->roots[t->first_root++], error))
-                        return FALSE;
-        return TRUE;
+        if (t->first_root == t->n_roots)
+                return G_MAXINT64;
+        return t->calls->at_caller[t->tree[t->roots[t->first_root]].call].from;
+}
+
+void call_trees_drop_calls(CallTrees *t, guint32 n)
+{
+        for (guint32 i = 0; i < t->n; i++)
+                t->tree[i].call -= n; /* of those that are not in use it means nothing */
 }

@@ -27,21 +27,20 @@ typedef struct {
 typedef gboolean (*CallTreeDone)(gpointer data, guint32 root, GError **error);
 
 typedef struct {
-        const CallPairs *calls; /* borrowed */
-        gint64 window;          /* the skew window, ns */
-        gboolean hold;          /* complete trees are kept until the end */
+        CallPairs *calls; /* borrowed; its column of trees is kept up */
+        gint64 window;    /* the skew window, ns */
+        gboolean hold;    /* complete trees are kept until the end */
         CallTree *tree;
         guint32 n, size, unused;
-        guint32 *of_call; /* by call: its tree, plus one; NULL where each is opened once */
-        guint32 *roots;   /* those not handed on yet are first_root to n_roots - 1 */
+        guint32 *roots; /* those not handed on yet are first_root to n_roots - 1 */
         guint32 first_root, n_roots, roots_size;
         CallTreeDone done;
         gpointer data;
 } CallTrees;
 
-/* opened_once: call_trees_open() is never asked for the same call again. */
-void call_trees_init(CallTrees *trees, const CallPairs *calls, gint64 window, gboolean opened_once,
-                     CallTreeDone done, gpointer data);
+/* Without a column of trees call_trees_open() must not be asked for the same call again. */
+void call_trees_init(CallTrees *trees, CallPairs *calls, gint64 window, CallTreeDone done,
+                     gpointer data);
 void call_trees_clear(CallTrees *trees); /* frees what it holds */
 
 /* The tree of a call, which is made where it is not there yet. */
@@ -52,12 +51,20 @@ guint32 call_trees_open(CallTrees *trees, guint32 call);
 gboolean call_trees_place(CallTrees *trees, guint32 tree, guint32 parent, double probability,
                           GError **error);
 
-/* Hands on the others. */
-gboolean call_trees_finish(CallTrees *trees, GError **error);
+/* Hands on those that are complete before a moment; G_MAXINT64: all. */
+gboolean call_trees_hand_on(CallTrees *trees, gint64 before, GError **error);
+
+/* When the first root starts that was not handed on; G_MAXINT64 where there is none. */
+gint64 call_trees_first_start(const CallTrees *trees);
+
+/* The first calls are no longer there. */
+void call_trees_drop_calls(CallTrees *trees, guint32 n);
 
 /* Forgets a tree alone, not what is below it. */
 static inline void call_trees_free_one(CallTrees *trees, guint32 tree)
 {
+        if (trees->calls->tree)
+                trees->calls->tree[trees->tree[tree].call] = 0;
         trees->tree[tree].next = trees->unused;
         trees->unused = tree;
 }

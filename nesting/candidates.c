@@ -74,6 +74,24 @@ void candidates_grow(Candidates *c)
                 c->reply[i] = G_MININT64;
 }
 
+#define SWAP(type, x, y)                                                                           \
+        do {                                                                                       \
+                type z = x;                                                                        \
+                x = y;                                                                             \
+                y = z;                                                                             \
+        } while (0)
+
+void candidates_sort_last(Candidates *c)
+{
+        for (guint32 i = c->end - 1; i > c->first && c->enter[i] < c->enter[i - 1]; i--) {
+                SWAP(gint64, c->enter[i], c->enter[i - 1]);
+                SWAP(gint64, c->reply[i], c->reply[i - 1]);
+                SWAP(Waiting, c->waiting[i], c->waiting[i - 1]);
+                SWAP(guint32, c->caller[i], c->caller[i - 1]);
+                SWAP(guint32, c->which[i], c->which[i - 1]);
+        }
+}
+
 guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
 {
         gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */

@@ -49,10 +49,13 @@ void candidates_restart(Candidates *c);
 /* Makes room for one more. */
 void candidates_grow(Candidates *c);
 
+/* Puts the last one where it belongs. */
+void candidates_sort_last(Candidates *c);
+
 enum { CANDIDATES_AT_ONCE = 4 }; /* looked at without asking whether there are so many */
 
-/* A call into the node. They come by enter, and each before the first child that it
- * is a candidate of. */
+/* A call into the node. They come by enter, except where messages were late, and each before
+ * the first child that it is a candidate of. */
 static inline void candidates_add(Candidates *c, gint64 enter, gint64 reply, guint32 caller,
                                   guint32 which)
 {
@@ -66,6 +69,8 @@ static inline void candidates_add(Candidates *c, gint64 enter, gint64 reply, gui
         c->waiting[i] = (Waiting){ NEVER_BUSY, NEVER_BUSY, NEVER_BUSY };
         c->caller[i] = caller;
         c->which[i] = which;
+        if (G_UNLIKELY(i > c->first && enter < c->enter[i - 1]))
+                candidates_sort_last(c);
 }
 
 /* Finds those of a call from start to end; returns how many. Children must come in

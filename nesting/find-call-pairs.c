@@ -9,6 +9,8 @@ enum {
         MAX_CHAIN = 1024, /* open calls of one key that are looked through */
         MAX_LONE = 100000,
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
+        LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
+        OUTLASTS = 4,         /* so many times the longest of them */
 };
 
 #define NO_CALL     G_MAXUINT32
@@ -47,7 +49,7 @@ typedef struct {
 } Settling;
 
 struct CallMatcher {
-        gint64 window, horizon;
+        gint64 window, horizon, max_call;
         OpenCall *open;
         guint32 n_open, open_size, free; /* free: head of the list of unused ones */
         KeySlot *keys;
@@ -68,12 +70,13 @@ struct CallMatcher {
         MatchCounts counts;
 };
 
-CallMatcher *call_matcher_new(gint64 window)
+CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
 {
         CallMatcher *m = g_new0(CallMatcher, 1);
 
         m->window = window;
         m->horizon = MAX(window, HORIZON);
+        m->max_call = max_call;
         m->free = NO_CALL;
         m->key_mask = 1023;
         m->key_shift = 22;
@@ -486,6 +489,36 @@ static inline void begin(CallMatcher *m)
         }
 }
 
+/* The first moment of a call. */
+static gint64 first_stamp(const OpenCall *c)
+{
+        gint64 first = G_MAXINT64;
+
+        for (guint op = 0; op < G_N_ELEMENTS(c->stamp); op++)
+                if (c->stamps & 1 << op)
+                        first = MIN(first, c->stamp[op]);
+        return first;
+}
+
+/* Gives up on calls of the key that have waited too long for a return, or for too long
+ * before others. */
+static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
+{
+        while (m->keys[slot].call) {
+                guint32 index = m->keys[slot].call - 1;
+                const OpenCall *c = &m->open[index];
+                gint64 waited = time - first_stamp(c);
+                const Edge *e = edge_at(m, edge);
+                gboolean learned = c->chain > 1 && e->pairs >= LEARNED;
+
+                if (waited <= m->max_call && !(learned && waited / OUTLASTS > e->longest))
+                        break;
+                if (c->stamps & RET_STAMPS)
+                        break;
+                take_out(m, slot, index);
+        }
+}
+
 /* The first call of the key that still lacks this stamp. */
 static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
                          const Message *message)
@@ -518,6 +551,11 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
                 edge->kinds_since = message->time;
+        }
+        if (m->keys[slot].call) {
+                give_up(m, slot, edge_index, message->time);
+                if (!m->keys[slot].call) /* the last one's place may be another now */
+                        slot = find_key(m, tag, nodes, message);
         }
         if (m->keys[slot].call)
                 found = find_open(m, slot, edge, message);
@@ -576,6 +614,7 @@ G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Me
 
         if (G_UNLIKELY(c->stamps != 1 << CALL_SENT || c->chain != 1 ||
                        c->stamp[CALL_SENT] > message->time ||
+                       message->time - c->stamp[CALL_SENT] > m->max_call ||
                        edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
                        message->time - edge->kinds_since <= m->horizon))
                 return FALSE;
@@ -633,6 +672,46 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         if (G_UNLIKELY(m->queue_length > 0))
                 settle_until(m, message->time - m->horizon);
         return result | (m->n_done ? MATCH_DONE : 0);
+}
+
+guint call_matcher_expire(CallMatcher *m, gint64 time, gint64 max_call)
+{
+        begin(m);
+        m->max_call = max_call;
+        for (guint32 i = 0; i < m->n_open; i++) {
+                const OpenCall *c = &m->open[i];
+
+                if (c->in_use && !(c->stamps & RET_STAMPS) && time - first_stamp(c) > m->max_call)
+                        take_out(m, slot_of_call(m, i), i);
+        }
+        return m->n_done ? MATCH_DONE : 0;
+}
+
+void call_matcher_oldest(const CallMatcher *m, gint64 *time, guint64 *number)
+{
+        *time = G_MAXINT64;
+        *number = G_MAXUINT64;
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].in_use) {
+                        *time = MIN(*time, first_stamp(&m->open[i]));
+                        *number = MIN(*number, m->open[i].number);
+                }
+}
+
+void call_matcher_forget_lone(CallMatcher *m, gint64 before)
+{
+        guint kept = 0;
+
+        m->n_lone[0] = m->n_lone[1] = 0;
+        for (guint i = 0; i < m->lone->len; i++) {
+                LoneMessage lone = g_array_index(m->lone, LoneMessage, i);
+
+                if (lone.time < before)
+                        continue;
+                g_array_index(m->lone, LoneMessage, kept++) = lone;
+                m->n_lone[lone.is_return]++;
+        }
+        g_array_set_size(m->lone, kept);
 }
 
 guint call_matcher_finish(CallMatcher *m)

@@ -14,7 +14,11 @@
  * trace time (or the skew window, if that is longer).
  *
  * A return without a call is counted and dropped at once, except that with a
- * skew window it waits that long for a call that is stamped later.
+ * skew window it waits that long for a call that is stamped later. A call that has
+ * waited for longer than max_call is given up. Where ids do not tell calls apart, a
+ * call whose return is missing would be given that of the next one, and so on for ever:
+ * there a call is given up, for one that waits behind it, that has waited for longer than
+ * four times the longest of at least a hundred calls of its edge.
  */
 #ifndef RAVEL_FIND_CALL_PAIRS_H
 #define RAVEL_FIND_CALL_PAIRS_H
@@ -64,8 +68,9 @@ typedef struct {
         gboolean disorder;  /* a message came after later ones */
 } MatchCounts;
 
-/* window: the skew window, ns. */
-CallMatcher *call_matcher_new(gint64 window);
+/* window: the skew window, ns. max_call: the longest that a call may last, ns; G_MAXINT64
+ * for no limit. */
+CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
 void call_matcher_free(CallMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
 
@@ -75,6 +80,17 @@ guint call_matcher_add(CallMatcher *matcher, const Message *message);
 /* Gives up waiting: what is open and complete enough comes out, the rest is
  * lone. Returns MATCH_DONE or 0. */
 guint call_matcher_finish(CallMatcher *matcher);
+
+/* Gives up on calls that were open for longer than max_call, from now on the limit, at this
+ * moment. Returns MATCH_DONE or 0. Linear in the most calls that were ever open. */
+guint call_matcher_expire(CallMatcher *matcher, gint64 time, gint64 max_call);
+
+/* The first moment and the least number of the calls that are open: later pairs have no stamp
+ * before the one, and no less a number. G_MAXINT64 and G_MAXUINT64 where none is. As linear. */
+void call_matcher_oldest(const CallMatcher *matcher, gint64 *time, guint64 *number);
+
+/* Forgets what call_matcher_lone() has of before a moment. */
+void call_matcher_forget_lone(CallMatcher *matcher, gint64 before);
 
 /* The n pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
 const DoneCall *call_matcher_done(const CallMatcher *matcher, guint *n);

@@ -17,11 +17,6 @@
 #include "tracefmt/big-memory.h"
 
 typedef struct {
-        gint64 returned; /* the latest return of a call from before the start */
-        gint64 called;   /* the earliest call that outlasts the end */
-} Cut;
-
-typedef struct {
         NodeId caller, callee;
         gint64 longest;
 } EdgeLength;
@@ -35,11 +30,10 @@ static int compare_edges(const void *a, const void *b)
         return (x->callee > y->callee) - (x->callee < y->callee);
 }
 
-/* By NodeId. */
-static Cut *find_cuts(const Nesting *n)
+void nesting_find_cuts(Nesting *n)
 {
         guint n_nodes = node_table_size(n->nodes), n_edges, n_lone;
-        Cut *cuts = g_new(Cut, n_nodes);
+        Cut *cuts = n->cuts = g_renew(Cut, n->cuts, n_nodes);
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         const LoneMessage *lone = call_matcher_lone(n->matcher, &n_lone);
         const MatchCounts *counts = call_matcher_counts(n->matcher);
@@ -49,7 +43,8 @@ static Cut *find_cuts(const Nesting *n)
                 cuts[i] = (Cut){ G_MININT64, G_MAXINT64 };
         for (guint i = 0; i < n_edges; i++)
                 lengths[i] = (EdgeLength){ edges[i].caller, edges[i].callee, edges[i].longest };
-        qsort(lengths, n_edges, sizeof *lengths, compare_edges);
+        if (n_edges > 0)
+                qsort(lengths, n_edges, sizeof *lengths, compare_edges);
         for (guint i = 0; i < n_lone; i++) {
                 const LoneMessage *m = &lone[i];
                 EdgeLength key = { m->caller, m->callee, 0 };
@@ -62,19 +57,7 @@ static Cut *find_cuts(const Nesting *n)
                 if (!m->is_return && counts->last - m->time <= length->longest)
                         cut->called = MIN(cut->called, m->time);
         }
-        return cuts;
 }
-
-/* Where instances go. */
-typedef struct {
-        Nesting *nesting;
-        PathSet *set;
-        Cut *cuts;
-        CallPlace *places; /* or NULL */
-        guint64 number;    /* of the next instance */
-        PathCall *path;    /* the instance in hand */
-        guint32 size;
-} Instances;
 
 static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, PathCall *to)
 {
@@ -91,7 +74,7 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
                           .end = c->at_caller[i].to,
                           .stamps = c->stamps[i],
                           .probability = tree->probability,
-                          .candidates = n->candidates ? n->candidates[i] : 0,
+                          .candidates = c->candidates ? c->candidates[i] : 0,
                           .call = i };
         if (n->ids)
                 to->id = nesting_call_id(n, i, &to->id_length);
@@ -99,20 +82,20 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
 
 /* Takes the tree below root apart, without recursion: the instance in pre-order, siblings
  * in call order. Returns how many calls it has. */
-static guint32 gather(Instances *g, guint32 root)
+static guint32 gather(Nesting *g, guint32 root)
 {
-        CallTrees *trees = &g->nesting->trees;
+        CallTrees *trees = &g->trees;
         guint32 tree = root, up = NO_PARENT, n = 0; /* up: the place of the parent of tree */
 
         for (;;) {
                 const CallTree *t = &trees->tree[tree];
                 guint32 next;
 
-                if (G_UNLIKELY(n == g->size)) {
-                        g->size = MAX(64, g->size * 2);
-                        g->path = g_renew(PathCall, g->path, g->size);
+                if (G_UNLIKELY(n == g->path_size)) {
+                        g->path_size = MAX(64, g->path_size * 2);
+                        g->path = g_renew(PathCall, g->path, g->path_size);
                 }
-                fill(g->nesting, t, up, &g->path[n++]);
+                fill(g, t, up, &g->path[n++]);
                 if (t->first != NO_TREE) {
                         up = n - 1;
                         tree = t->first;
@@ -135,19 +118,21 @@ static guint32 gather(Instances *g, guint32 root)
         return n;
 }
 
-static gboolean take_instance(gpointer data, guint32 root, GError **error)
+gboolean nesting_take_instance(gpointer data, guint32 root, GError **error)
 {
-        Instances *g = data;
+        Nesting *g = data;
         guint32 n = gather(g, root);
         const Cut *cut = &g->cuts[g->path[0].caller];
         gboolean is_cut = g->path[0].end <= cut->returned || g->path[0].start > cut->called;
 
+        if (g->windows && !windows_begin_instance(g, n, error))
+                return FALSE;
         if (is_cut)
                 path_set_summary(g->set)->cut_instances++;
         else if (!path_set_add(g->set, g->path, n, error))
                 return FALSE;
-        for (guint32 k = 0; g->places && k < n; k++)
-                g->places[g->path[k].call] =
+        for (guint32 k = 0; g->calls.place && k < n; k++)
+                g->calls.place[g->path[k].call] =
                         (CallPlace){ g->number, is_cut ? NO_PATTERN : path_set_latest(g->set) };
         g->number += !is_cut;
         return TRUE;
@@ -186,21 +171,17 @@ static void summarise(const Nesting *n, PathSet *set)
         summary->last = counts->last;
 }
 
-gboolean nesting_find_paths(Nesting *n, PathSet *set, CallPlace *places, GError **error)
+gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
 {
-        g_autofree Cut *cuts = NULL;
-        Instances instances = { .nesting = n, .set = set, .places = places };
-        gboolean known = n->options.cheat || n->options.joint, ok;
+        gboolean known = n->options.cheat || n->options.joint;
 
         path_set_set_fold(set, n->fold);
         summarise(n, set);
-        if (n->calls.n == 0)
-                return TRUE;
-        instances.cuts = cuts = find_cuts(n);
-        call_trees_init(&n->trees, &n->calls, n->options.window, n->order.at_once || known,
-                        take_instance, &instances);
-        ok = (known ? place_all(n, error) : find_nested_pairs(n, error)) &&
-             call_trees_finish(&n->trees, error);
-        g_free(instances.path);
-        return ok;
+        n->set = set;
+        nesting_find_cuts(n);
+        if (!n->order.at_once && !known)
+                call_pairs_want_trees(&n->calls);
+        call_trees_init(&n->trees, &n->calls, n->options.window, nesting_take_instance, n);
+        return (known ? place_all(n, error) : find_nested_pairs(n, error)) &&
+               call_trees_hand_on(&n->trees, G_MAXINT64, error);
 }

@@ -101,7 +101,7 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
                 guint32 p = found[k];
                 /* The sum of weights is far from 2^63. */
                 double score =
-                        (gint64)*scoreboard_cell(&n->board, rows[caller[p]], start - enter[p]);
+                        (gint64)scoreboard_score(&n->board, rows[caller[p]], start - enter[p]);
 
                 if (G_UNLIKELY(waiting[p].jammed_until > jammed))
                         score *= remaining(n, at->which[p], call);

@@ -36,8 +36,8 @@ guint32 true_path_length(const char *id, guint32 length)
 /* The position of a call, not NUL-terminated. */
 static const char *true_path(const Nesting *n, guint32 call, guint32 *length)
 {
-        guint32 id_length = (guint32)n->id_at[call];
-        const char *id = (const char *)n->ids->data + (n->id_at[call] >> 32) - id_length;
+        guint32 id_length = (guint32)n->calls.id_at[call];
+        const char *id = (const char *)n->ids->data + (n->calls.id_at[call] >> 32) - id_length;
 
         *length = true_path_length(id, id_length);
         return id;
@@ -115,8 +115,8 @@ void find_true_parents(Nesting *n)
 
                 if (parent != NO_PARENT)
                         n->calls.cause[i] = (Cause){ parent, 1 };
-                if (n->candidates)
-                        n->candidates[i] = parent != NO_PARENT;
+                if (n->calls.candidates)
+                        n->calls.candidates[i] = parent != NO_PARENT;
         }
         g_free(positions.call);
 }

@@ -14,8 +14,18 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 
         n->options = *options;
         n->nodes = nodes;
-        n->matcher = call_matcher_new(options->window);
-        n->calls.want_causes = options->keep || options->cheat || options->joint;
+        n->matcher = call_matcher_new(options->window,
+                                      options->max_call ? options->max_call : G_MAXINT64);
+        n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        scoreboard_init(&n->board);
+        if (options->keep || options->cheat || options->joint)
+                n->calls.wanted |= WANT_CAUSES;
+        if (options->keep)
+                n->calls.wanted |= WANT_CANDIDATES;
+        if (options->places)
+                n->calls.wanted |= WANT_PLACES;
+        if (options->keep || options->cheat)
+                n->calls.wanted |= WANT_IDS;
         if (options->keep || options->cheat)
                 n->ids = g_byte_array_new();
         if (options->cheat)
@@ -29,6 +39,7 @@ void nesting_free(Nesting *n)
                 return;
         for (guint i = 0; i < n->n_calling; i++)
                 if (n->calling[i]) {
+                        candidates_clear(&n->calling[i]->scoring);
                         candidates_clear(&n->calling[i]->open);
                         g_free(n->calling[i]);
                 }
@@ -38,8 +49,10 @@ void nesting_free(Nesting *n)
         call_trees_clear(&n->trees);
         call_order_clear(&n->order);
         call_matcher_free(n->matcher);
-        big_free(n->candidates, n->calls.n * sizeof *n->candidates);
-        big_free(n->id_at, n->id_size * sizeof *n->id_at);
+        windows_free(n->windows);
+        g_hash_table_destroy(n->numbers);
+        g_free(n->cuts);
+        g_free(n->path);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
         if (n->ids)
@@ -51,37 +64,28 @@ void nesting_free(Nesting *n)
 
 /* --- FindCallPairs -------------------------------------------------------- */
 
-static void keep_id(Nesting *n, const DoneCall *done)
-{
-        if (done->number >= n->id_size) {
-                gsize size = MAX(n->calls.size, done->number + 1);
-
-                n->id_at =
-                        big_renew(n->id_at, n->id_size * sizeof *n->id_at, size * sizeof *n->id_at);
-                n->id_size = size;
-        }
-        g_byte_array_append(n->ids, (const guint8 *)done->id, done->id_length);
-        n->id_at[done->number] = (guint64)n->ids->len << 32 | done->id_length;
-}
-
 /* A call's place is its number, so that calls are in the order in which they were
  * opened; the places of those that found no return are closed up later. */
-static gboolean take_done(Nesting *n, GError **error)
+gboolean nesting_take_done(Nesting *n, GError **error)
 {
         guint n_done;
         const DoneCall *done = call_matcher_done(n->matcher, &n_done);
 
         for (guint i = 0; i < n_done; i++, done++) {
-                if (G_UNLIKELY(done->number >= NO_PARENT)) {
+                guint64 place = done->number - n->dropped;
+
+                if (G_UNLIKELY(place >= NO_PARENT)) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "more than %u calls, expected fewer: narrow the trace with "
-                                    "--from and --to",
+                                    "--from and --to, or take it in parts with --window",
                                     NO_PARENT - 1);
                         return FALSE;
                 }
-                call_pairs_put(&n->calls, done->number, &done->pair, done->edge);
-                if (n->ids)
-                        keep_id(n, done);
+                call_pairs_put(&n->calls, place, &done->pair, done->edge);
+                if (n->ids) {
+                        g_byte_array_append(n->ids, (const guint8 *)done->id, done->id_length);
+                        n->calls.id_at[place] = (guint64)n->ids->len << 32 | done->id_length;
+                }
         }
         return TRUE;
 }
@@ -95,19 +99,19 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
                 true_path_join(n, &with_path);
                 message = &with_path;
         }
-        if (call_matcher_add(n->matcher, message) & MATCH_DONE)
-                return take_done(n, error);
-        return TRUE;
+        if ((call_matcher_add(n->matcher, message) & MATCH_DONE) && !nesting_take_done(n, error))
+                return FALSE;
+        return !n->windows || windows_add(n, message->time, error);
 }
 
 const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
 {
         const char *id;
 
-        *length = (guint32)n->id_at[call];
+        *length = (guint32)n->calls.id_at[call];
         if (*length == 0)
                 return "";
-        id = (const char *)n->ids->data + (n->id_at[call] >> 32) - *length;
+        id = (const char *)n->ids->data + (n->calls.id_at[call] >> 32) - *length;
         if (n->options.cheat) {
                 guint32 path = true_path_length(id, *length) + 1;
 
@@ -124,121 +128,96 @@ static void close_up(Nesting *n)
 
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
-        for (guint32 i = 0; i < c->n; i++) {
-                if (!c->edge[i])
-                        continue;
-                call_pairs_move(c, kept, i);
-                if (n->ids)
-                        n->id_at[kept] = n->id_at[i];
-                kept++;
-        }
+        for (guint32 i = 0; i < c->n; i++)
+                if (c->edge[i])
+                        call_pairs_move(c, kept++, i, 1);
         c->n = kept;
 }
 
-static void find_fold(Nesting *n)
+/* --- what edges and nodes are ---------------------------------------------- */
+
+static void find_fold(Nesting *n, const Edge *edges, guint n_edges)
 {
-        guint n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         g_autofree FoldEdge *fold_edges = g_new(FoldEdge, n_edges);
         guint n_calling = 0;
 
         for (guint i = 0; i < n_edges; i++)
                 if (edges[i].kinds)
                         fold_edges[n_calling++] = (FoldEdge){ edges[i].caller, edges[i].callee };
+        g_free(n->fold);
         n->fold = n->options.fold ? fold_clients(n->nodes, fold_edges, n_calling, &n->folded)
                                   : fold_nothing(n->nodes);
 }
 
-/* --- what edges and nodes are ---------------------------------------------- */
-
 /* Only nodes that are called and call have nestings. */
-static void find_calling(Nesting *n, const Edge *edges, guint n_edges)
+static void find_calling(Nesting *n, const Edge *edges, guint n_edges, gboolean all)
 {
-        g_autofree guint8 *part = NULL;
+        guint n_nodes = node_table_size(n->nodes);
+        g_autofree guint8 *part = g_new0(guint8, n_nodes);
 
-        n->n_calling = node_table_size(n->nodes);
-        n->calling = g_new0(CallingNode *, n->n_calling);
-        part = g_new0(guint8, n->n_calling);
+        n->calling = g_renew(CallingNode *, n->calling, n_nodes);
+        while (n->n_calling < n_nodes)
+                n->calling[n->n_calling++] = NULL;
         for (guint i = 0; i < n_edges; i++)
                 if (edges[i].pairs) {
                         part[edges[i].caller] |= 1;
-                        part[edges[i].callee] |= 2;
+                        part[edges[i].callee] |= all ? 3 : 2;
                 }
-        for (guint i = 0; i < n->n_calling; i++)
-                if (part[i] == 3) {
+        for (guint i = 0; i < n_nodes; i++)
+                if (part[i] == 3 && !n->calling[i]) {
                         n->calling[i] = g_new0(CallingNode, 1);
+                        candidates_init(&n->calling[i]->scoring, n->options.window);
                         candidates_init(&n->calling[i]->open, n->options.window);
                 }
 }
 
-/* Numbers the callers of each node, those that are folded into one as one. */
-static void find_roles(Nesting *n)
+/* Those that are folded into one have one number. */
+static guint32 number_caller(Nesting *n, CallingNode *at_callee, NodeId caller, NodeId callee)
 {
-        guint n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
-        g_autoptr(GHashTable) numbers =
-                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        gint64 key = (gint64)callee << 32 | n->fold[caller];
+        gpointer number;
 
-        find_calling(n, edges, n_edges);
-        n->roles = g_new0(EdgeRole, n_edges);
-        for (guint i = 0; i < n_edges; i++) {
-                const Edge *e = &edges[i];
-                CallingNode *at_callee = n->calling[e->callee];
-                gint64 key = (gint64)e->callee << 32 | n->fold[e->caller];
-                gpointer number;
-
-                n->roles[i] = (EdgeRole){ .caller = e->caller,
-                                          .callee = e->callee,
-                                          .at_caller = n->calling[e->caller],
-                                          .at_callee = at_callee };
-                if (!at_callee)
-                        continue;
-                if (!g_hash_table_lookup_extended(numbers, &key, NULL, &number)) {
-                        number = GUINT_TO_POINTER(at_callee->n_callers++);
-                        g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), number);
-                }
-                n->roles[i].number = GPOINTER_TO_UINT(number);
+        if (!g_hash_table_lookup_extended(n->numbers, &key, NULL, &number)) {
+                number = GUINT_TO_POINTER(at_callee->n_callers++);
+                g_hash_table_insert(n->numbers, g_memdup2(&key, sizeof key), number);
         }
+        return GPOINTER_TO_UINT(number);
 }
 
-/* How long after its parent's call a child can start. */
-static gint64 longest_delay(const Nesting *n)
+void nesting_find_roles(Nesting *n, gboolean all)
 {
         guint n_edges;
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         gint64 longest = 0;
 
-        for (guint i = 0; i < n_edges; i++)
-                if (n->roles[i].at_callee)
-                        longest = MAX(longest, edges[i].longest_stay);
-        return longest + 2 * n->options.window;
+        find_fold(n, edges, n_edges);
+        find_calling(n, edges, n_edges, all);
+        n->roles = g_renew(EdgeRole, n->roles, n_edges);
+        for (guint i = 0; i < n_edges; i++) {
+                NodeId caller = edges[i].caller, callee = edges[i].callee;
+                EdgeRole *role = &n->roles[i];
+
+                *role = (EdgeRole){ .caller = caller,
+                                    .callee = callee,
+                                    .at_caller = n->calling[caller],
+                                    .at_callee = n->calling[callee] };
+                if (!role->at_callee)
+                        continue;
+                role->number = number_caller(n, role->at_callee, caller, callee);
+                longest = MAX(longest, edges[i].longest_stay);
+        }
+        /* How long after its parent's call a child can start. */
+        scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }
 
 /* --- the order of it all --------------------------------------------------- */
 
-static void score(Nesting *n)
-{
-        guint n_edges;
-
-        call_matcher_edges(n->matcher, &n_edges);
-        scoreboard_init(&n->board);
-        scoreboard_extend(&n->board, n_edges, longest_delay(n));
-        score_nestings(n);
-        call_order_restart(&n->order);
-        for (guint i = 0; i < n->n_calling; i++)
-                if (n->calling[i])
-                        candidates_restart(&n->calling[i]->open);
-}
-
 void nesting_find_parents(Nesting *n)
 {
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
-                take_done(n, NULL);
+                nesting_take_done(n, NULL);
         close_up(n);
-        find_fold(n);
-        find_roles(n);
-        if (n->options.keep)
-                n->candidates = big_renew(NULL, 0, n->calls.n * sizeof *n->candidates);
+        nesting_find_roles(n, FALSE);
         n->cycles = n->options.window > 0 || n->calls.both_ends;
         call_order_init(&n->order, &n->calls, n->options.window,
                         !call_matcher_counts(n->matcher)->disorder);
@@ -247,7 +226,8 @@ void nesting_find_parents(Nesting *n)
         else if (n->options.joint)
                 find_parents_at_nodes(n);
         else
-                score(n);
+                score_nestings(n);
+        call_order_restart(&n->order);
 }
 
 static int compare_starts(const void *a, const void *b, void *data)

@@ -28,9 +28,12 @@
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
         gint64 window;             /* skew window, ns */
+        gint64 max_call;           /* the longest that a call may last, ns; 0: no limit */
+        gint64 span;               /* of the windows of time that are reported on, ns; 0: none */
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
         gboolean fold;             /* fold clients */
-        gboolean keep;             /* ids and numbers of candidates will be asked for */
+        gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
+        gboolean places;           /* calls.place will be */
         gboolean joint;            /* parents of a node's calls are found together */
         gboolean cheat;            /* parents are what the attribute path= says */
 } NestingOptions;
@@ -50,10 +53,18 @@ typedef struct {
         guint32 repeated;        /* calls whose path= an earlier call has too */
 } TruthCounts;
 
+typedef struct Windows Windows;
+
+/* At a node. */
+typedef struct {
+        gint64 returned; /* the latest return of a call from before the start */
+        gint64 called;   /* the earliest call that outlasts the end */
+} Cut;
+
 /* A node that is called and calls, and the calls into it that are open. */
 typedef struct {
-        Candidates open;
-        guint32 n_callers; /* folded */
+        Candidates scoring, open; /* for ScoreNestings and for FindNestedPairs */
+        guint32 n_callers;        /* folded */
 } CallingNode;
 
 /* What an edge is at its two ends. */
@@ -69,25 +80,32 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
-        guint32 *candidates; /* by call: how many candidate parents it had; if kept */
-        NodeId *fold;        /* by NodeId: the node that stands for it */
-        guint folded;        /* how many nodes were folded into one */
-        guint64 children;    /* calls with a candidate parent */
-        guint64 nestings;    /* candidate parents of them, all together */
-        GByteArray *ids;     /* of all calls, one after the other */
-        guint64 *id_at;      /* by call: where in ids its id ends << 32 | its length */
-        guint32 id_size;
-        GString *key; /* to cheat: "PATH ID", which stands for a message's id */
+        guint64 dropped;  /* calls that are no longer there, all before the others */
+        NodeId *fold;     /* by NodeId: the node that stands for it */
+        guint folded;     /* how many nodes were folded into one */
+        guint64 children; /* calls with a candidate parent */
+        guint64 nestings; /* candidate parents of them, all together */
+        GByteArray *ids;  /* of all calls, one after the other; NULL where not kept */
+        GString *key;     /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;
 
-        EdgeRole *roles;       /* by edge */
+        EdgeRole *roles; /* by edge */
+        guint n_roles;
         CallingNode **calling; /* by NodeId; NULL for others */
         guint n_calling;       /* how long that is */
+        GHashTable *numbers;   /* callee << 32 | caller, folded, to the caller's number */
         CallOrder order;
         Scoreboard board;
         CallTrees trees;
         gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
         double two_overlap; /* the penalty for a second child at a time */
+
+        PathSet *set;   /* where instances go; borrowed */
+        Cut *cuts;      /* by NodeId */
+        guint64 number; /* of the next instance */
+        PathCall *path; /* the instance in hand */
+        guint32 path_size;
+        Windows *windows; /* NULL where there are none */
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -101,19 +119,25 @@ gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
 /* After the last message: learns what parents are found by, or finds them. */
 void nesting_find_parents(Nesting *nesting);
 
-/* Where a call ended up. */
-typedef struct {
-        guint64 instance; /* counts path instances from 0 */
-        guint32 pattern;  /* in the path set; NO_PATTERN: its instance was cut */
-} CallPlace;
-
-#define NO_PATTERN G_MAXUINT32
-
 /* Adds each path instance to set, in order of start; those that the capture's
- * start or end has cut are counted apart. places is n_calls long, by call, or
- * NULL. After it, calls.cause has all parents, if they are kept. Once only. FALSE with
- * error set if set's sink fails. */
-gboolean nesting_find_paths(Nesting *nesting, PathSet *set, CallPlace *places, GError **error);
+ * start or end has cut are counted apart. After it, calls.cause and calls.place are set, if
+ * they are kept. Once only. FALSE with error set if set's sink fails. */
+gboolean nesting_find_paths(Nesting *nesting, PathSet *set, GError **error);
+
+/* --- instead of these two, windows ------------------------------------------ */
+
+/* Takes a window of time: set has all instances whose roots start from from on and before to,
+ * calls.place of these calls, if kept, numbers from first_instance on. Returns the path set for
+ * those of the next window, borrowed until then; NULL with error set to stop. */
+typedef PathSet *(*WindowDone)(gpointer data, PathSet *set, gint64 from, gint64 to,
+                               guint64 first_instance, GError **error);
+
+/* Before the first message, where options.span is set. From then on nesting_add() fails
+ * also where done does. */
+void nesting_begin_windows(Nesting *nesting, PathSet *first, WindowDone done, gpointer data);
+
+/* After the last message: the last windows. */
+gboolean nesting_finish_windows(Nesting *nesting, GError **error);
 
 /* The id of a call, as written, not NUL-terminated; length 0 where it has none. */
 const char *nesting_call_id(const Nesting *nesting, guint32 call, guint32 *length);
@@ -133,11 +157,29 @@ static inline const EdgeRole *nesting_edge(const Nesting *n, guint32 call)
 void score_nestings(Nesting *nesting);
 gboolean find_nested_pairs(Nesting *nesting, GError **error);
 
+/* Brings what is known of edges and nodes, and the room on the scoreboard, up to what was
+ * read. all: any node that is called may yet call. */
+void nesting_find_roles(Nesting *nesting, gboolean all);
+
+/* Where instances are cut, as far as lone messages are known. */
+void nesting_find_cuts(Nesting *nesting);
+
+/* Takes the pairs that were completed. */
+gboolean nesting_take_done(Nesting *nesting, GError **error);
+
+/* Takes an instance (CallTreeDone; data: the nesting). */
+gboolean nesting_take_instance(gpointer data, guint32 root, GError **error);
+
+/* windows.c: a message was added; the next instance is the first n of path. */
+gboolean windows_add(Nesting *nesting, gint64 time, GError **error);
+gboolean windows_begin_instance(Nesting *nesting, guint32 n, GError **error);
+void windows_free(Windows *windows);
+
 /* Notes how many candidate parents a call has. */
 static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_found)
 {
-        if (n->candidates)
-                n->candidates[call] = n_found;
+        if (n->calls.candidates)
+                n->calls.candidates[call] = n_found;
         n->children += n_found > 0;
         n->nestings += n_found;
 }

@@ -55,14 +55,13 @@ void score_nestings(Nesting *n)
                 const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
 
                 if (starts && role->at_caller)
-                        score(n, &role->at_caller->open, role->at_caller->n_callers, call);
+                        score(n, &role->at_caller->scoring, role->at_caller->n_callers, call);
                 if (enters && role->at_callee) {
                         Span span = n->calls.at_callee[call];
 
-                        candidates_add(&role->at_callee->open, span.from, span.to, role->number,
+                        candidates_add(&role->at_callee->scoring, span.from, span.to, role->number,
                                        call);
                 }
         }
-        if (n->options.smooth > 0)
-                scoreboard_smooth(&n->board, n->options.smooth);
+        scoreboard_show(&n->board, n->options.smooth);
 }

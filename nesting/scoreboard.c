@@ -18,6 +18,7 @@ void scoreboard_clear(Scoreboard *b)
                 g_free(b->rows[i].row);
         g_free(b->rows);
         big_free(b->cells, b->room * sizeof *b->cells);
+        big_free(b->smoothed, b->n_smoothed * sizeof *b->smoothed);
         memset(b, 0, sizeof *b);
 }
 
@@ -79,7 +80,13 @@ gsize scoreboard_add_row(Scoreboard *b, guint32 edge, guint32 caller)
         return b->rows[edge].row[caller] = row;
 }
 
-void scoreboard_smooth(Scoreboard *b, double deviation)
+void scoreboard_fade(Scoreboard *b)
+{
+        for (gsize i = 0; i < b->n_cells; i++)
+                b->cells[i] /= 2;
+}
+
+static void smooth(Scoreboard *b, double deviation)
 {
         gint reach = ceil(3 * deviation), n = b->n_bins;
         g_autofree double *kernel = g_new(double, 2 * reach + 1);
@@ -88,7 +95,7 @@ void scoreboard_smooth(Scoreboard *b, double deviation)
         for (gint i = -reach; i <= reach; i++)
                 sum += kernel[i + reach] = exp(-0.5 * (i / deviation) * (i / deviation));
         for (gsize row = b->n_bins; row < b->n_cells; row += b->n_bins) {
-                guint64 *in = b->cells + row;
+                const guint64 *in = b->cells + row;
                 double out[N_DELAY_BINS] = { 0 };
 
                 for (gint bin = 0; bin < n; bin++) {
@@ -98,6 +105,18 @@ void scoreboard_smooth(Scoreboard *b, double deviation)
                                 out[bin + i] += in[bin] * kernel[i + reach] / sum;
                 }
                 for (gint bin = 0; bin < n; bin++)
-                        in[bin] = rint(out[bin]);
+                        b->smoothed[row + bin] = rint(out[bin]);
         }
+}
+
+void scoreboard_show(Scoreboard *b, double deviation)
+{
+        b->shown = b->cells;
+        if (deviation <= 0)
+                return;
+        b->smoothed = big_renew(b->smoothed, b->n_smoothed * sizeof *b->smoothed,
+                                b->n_cells * sizeof *b->smoothed);
+        b->n_smoothed = b->n_cells;
+        smooth(b, deviation);
+        b->shown = b->smoothed;
 }

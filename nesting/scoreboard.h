@@ -31,6 +31,9 @@ typedef struct {
         guint32 n_edges;
         guint64 *cells; /* the first row stays empty */
         gsize n_cells, room;
+        guint64 *smoothed; /* NULL, or as long as n_smoothed says */
+        gsize n_smoothed;
+        const guint64 *shown; /* cells, or smoothed */
 } Scoreboard;
 
 void scoreboard_init(Scoreboard *board);
@@ -46,15 +49,24 @@ static inline gsize *scoreboard_rows(Scoreboard *board, guint32 edge, guint32 n_
 /* Makes a row; returns where it begins. */
 gsize scoreboard_add_row(Scoreboard *board, guint32 edge, guint32 caller);
 
-/* row: not 0; delay: at least 1. */
+/* Where a score is added. row: not 0; delay: at least 1. */
 static inline guint64 *scoreboard_cell(const Scoreboard *board, gsize row, gint64 delay)
 {
         return &board->cells[row + delay_bin_positive(&board->bins, delay)];
 }
 
-/* Convolves every histogram with a Gaussian of a standard deviation of so many
- * bins (section 5.1.1.2, last paragraph). */
-void scoreboard_smooth(Scoreboard *board, double deviation);
+/* The score after scoreboard_show(). */
+static inline guint64 scoreboard_score(const Scoreboard *board, gsize row, gint64 delay)
+{
+        return board->shown[row + delay_bin_positive(&board->bins, delay)];
+}
+
+/* Halves all scores. */
+void scoreboard_fade(Scoreboard *board);
+
+/* Shows the scores that were added, until more are; convolved with a Gaussian of a standard
+ * deviation of so many bins (section 5.1.1.2, last paragraph) where that is not 0. */
+void scoreboard_show(Scoreboard *board, double deviation);
 
 /* --- inline ----------------------------------------------------------------- */
 

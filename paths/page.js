@@ -9,6 +9,11 @@
   const SVG = 'http://www.w3.org/2000/svg';
   const NBSP = '\u00a0';
 
+  // Signs that turn the direction of what follows them are shown by their numbers: else a name
+  // could change how others look.
+  const visible = (name) => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `<U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+
   // --- elements ---------------------------------------------------------------
 
   function fill(element, attributes, children) {
@@ -21,6 +26,11 @@
       if (child !== null && child !== undefined && child !== false)
         element.append(child.nodeType ? child : document.createTextNode(String(child)));
     return element;
+  }
+  // Puts children in place of what is in an element.
+  function set(element, ...children) {
+    element.replaceChildren();
+    return fill(element, null, children);
   }
   const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
   const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
@@ -207,6 +217,11 @@
   }
 
   function signatureText(client, root, names) {
+    if (data.graphs) {
+      const line = [names[client]];
+      for (let t = root; t; t = t.children[0]) line.push(names[t.node]);
+      return line.join('>');
+    }
     const text = (t) => names[t.node] + (t.children.length ? `(${t.children.map(text).join(',')})` : '');
     return `${names[client]}>${text(root)}`;
   }
@@ -262,7 +277,7 @@
     for (const b of boxes) {
       const g = svg('g', {
         class: ['box', ...b.classes].join(' '), role: b.choose ? 'button' : 'img', tabindex: b.choose ? 0 : null,
-        'aria-label': b.title, 'data-vertex': b.vertex,
+        'aria-label': b.choose ? null : b.title, 'data-vertex': b.vertex, 'data-name': b.lines[0][1],
         'aria-pressed': b.choose ? String(b.classes.includes('chosen')) : null,
       });
       g.append(svg('title', null, b.title));
@@ -271,7 +286,7 @@
       g.append(rect);
       b.lines.forEach(([cls, text], i) => {
         const y = b.y + 4.5 + (i - (b.lines.length - 1) / 2) * 15;
-        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 12, cls === 'name' ? 7.4 : 6.3)));
+        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 10, cls === 'name' ? 600 : 400, cls === 'name' ? 13 : 11.5)));
       });
       if (b.choose) {
         g.addEventListener('click', b.choose);
@@ -284,12 +299,15 @@
     }
     return root;
   }
-  function fitName(text, width, cell) {
-    const room = Math.floor(width / cell);
+  // A name cut in its middle until it is at most width wide.
+  const measure = document.createElement('canvas').getContext('2d');
+  function fitName(text, width, weight, size) {
+    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
     const letters = [...text];
-    if (letters.length <= room) return text;
-    const keep = room - 1;
-    return letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    let shown = text;
+    for (let keep = letters.length - 1; keep > 1 && measure.measureText(shown).width > width; keep--)
+      shown = letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    return shown;
   }
   const shaded = (part) => `color-mix(in srgb, var(--shade) ${Math.round(100 * Math.min(Math.max(part, 0), 1))}%, var(--panel))`;
 
@@ -352,10 +370,14 @@
 
   const ROW = 27; // pixels, as in the style
   const SAMPLES = ['fastest', 'median', 'p99', 'slowest'];
-  const METRICS = [['latency', 'Latency', 3], ['own', 'Own time', 5], ['after', 'Call delay', 4], ['network', 'Network', 6]];
 
   function showReport() {
-    const names = data.nodes;
+    const names = data.nodes.map(visible);
+    // Convolution's paths are linear and of messages, of which it knows how many, but not which.
+    const linear = Boolean(data.graphs);
+    const ownTime = linear ? 'stay' : 'own time';
+    const OwnTime = linear ? 'Stay' : 'Own time';
+    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], members: null,
@@ -525,7 +547,7 @@
     let shown = [];
     const body = el('div', { class: 'body', role: 'rowgroup' });
     const head = el('div', { class: 'row head', role: 'row' });
-    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', tabindex: 0, id: 'patterns' },
+    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
       el('div', { role: 'rowgroup' }, head), body);
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
@@ -560,7 +582,7 @@
       const n = shown.reduce((s, r) => s + r.count, 0);
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
-        : `${plural(all.length, 'pattern')}, ${plural(n, 'path')}` + (data.patternCount > rows.length
+        : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
           ? `; ${count(data.patternCount - rows.length)} more patterns are in the store` : '');
       drawHead();
       const height = Math.max(1, Math.min(shown.length, 12)) * ROW;
@@ -589,7 +611,7 @@
         slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.mean))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
-      const row = el('div', { class: 'row', role: 'row', id: `row-${at}`, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
+      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
         'data-id': r.id, onclick: () => { choose(r); } },
       columns.map((c) => el('div', { class: `cell ${c.cls}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
       row.style.top = `${at * ROW}px`;
@@ -603,11 +625,14 @@
       spacer.style.height = `${shown.length * ROW}px`;
       const fresh = [];
       for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
+      const focused = body.contains(document.activeElement);
       body.replaceChildren(spacer, ...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      if (at >= from && at < to) grid.setAttribute('aria-activedescendant', `row-${at}`);
-      else grid.removeAttribute('aria-activedescendant');
+      // One row is where Tab leads to: the chosen one, or one that is in sight.
+      const entry = fresh.find((row) => row.getAttribute('aria-selected') === 'true') || fresh[0];
+      if (entry) entry.tabIndex = 0;
+      if (entry && focused) entry.focus({ preventScroll: true });
     }
+    const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
     function scrollToChosen() {
       const at = shown.findIndex((r) => contains(r, state.pattern));
@@ -661,6 +686,11 @@
       if (holes) list.push([holes > packets / 1000 ? 'bad' : 'note', `${plural(holes, 'hole')} in the connections: bytes that nobody captured.`]);
       if (packets && !dropped && !holes) list.push(['good', `None of ${count(packets)} packets was dropped, as far as the capture says.`]);
       if (!packets) list.push(['note', 'The trace does not say how many packets were captured, or dropped.']);
+      if (linear) {
+        list.push(['note', 'Paths are found by the delays that many messages have in common: their counts are estimates, and rare paths are not seen.']);
+        list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);
+        return list;
+      }
       const unmatched = data.unmatchedCalls + data.unmatchedReturns;
       if (unmatched) {
         const part = unmatched / Math.max(data.calls + unmatched, 1);
@@ -691,8 +721,8 @@
           el('span', { class: 'spring' }),
           el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => help.showModal() }, 'Keys: ?')),
         el('dl', { class: 'facts' },
-          tile('paths', count(data.paths)), tile('patterns', count(data.patternCount)), tile('messages', count(data.messages)),
-          tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
+          tile(linear ? 'messages end a path' : 'paths', count(data.paths)), tile(linear ? 'paths' : 'patterns', count(data.patternCount)), tile('messages', count(data.messages)),
+          !linear && tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
           tile('begins', utc(data.first)), tile('method', data.method)),
         el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
           el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
@@ -713,7 +743,7 @@
       const top = all.slice(0, 8);
       const rest = all.slice(8).reduce((s, b) => s + b.own, 0);
       const table = el('table', { id: 'blame-all' },
-        el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Own time'),
+        el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
           el('td', { class: 'name' }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
@@ -722,12 +752,45 @@
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - 8} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
           el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
-      return el('div', { class: 'two' },
+      return el('div', { class: data.firstStart === null && !linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
-          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, 'own time on all paths')), table),
-        el('section', { class: 'panel', 'aria-label': 'All paths over time' },
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
+        linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
+    }
+
+    // --- convolution's graphs: Figure 9 ---
+
+    let graph = 0;
+    function drawGraphs() {
+      const panel = el('section', { class: 'panel', 'aria-label': 'Graphs', id: 'graphs' });
+      const draw = () => {
+        const g = data.graphs[graph];
+        const stay = g.vertices.map(() => 0);
+        for (const v of g.vertices)
+          if (v[1] >= 0) stay[v[1]] += v[4].reduce((sum, [delay, n]) => sum + delay * n, 0);
+        const all = stay.reduce((sum, t) => sum + t, 0);
+        const most = all > 0 ? stay.indexOf(Math.max(...stay)) : -1;
+        const boxes = g.boxes.map((b, i) => {
+          const [node, parent, n, p, delays] = g.vertices[i];
+          const words = delays.slice(0, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 2 ? ', \u2026' : '');
+          return {
+            x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4], vertex: i,
+            lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : `probability ${probability(p)}`]],
+            label: words || null,
+            title: `${names[node]}: ${plural(n, 'message')}` + (parent < 0 ? ' that it sends' : ` from ${names[g.vertices[parent][0]]}, probability ${probability(p)}`) +
+              delays.slice(0, 8).map(([delay, k]) => `; ${count(k)} sent ${duration(delay)} after what caused them`).join('') + (i === most ? '; messages stay here longest in all' : ''),
+            fill: shaded(all > 0 ? stay[i] / all : 0), classes: [i === most ? 'slowest' : '', parent < 0 ? 'client' : ''].filter(Boolean),
+          };
+        });
+        set(panel, el('div', { class: 'bar-row' }, el('h2', null, 'Graph', el('span', { class: 'hint' }, 'what follows what, from each root')),
+          data.graphs.length > 1 && segments('Root', data.graphs.map((h, i) => [i, names[h.vertices[0][0]]]), graph, (i) => { graph = i; draw(); panel.querySelector(`[data-value="${i}"]`).focus(); })),
+        el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Graph' }, drawTree(g.width, g.height, boxes, `Graph from ${names[g.vertices[0][0]]}`)),
+        g.hidden > 0 && el('p', { class: 'quiet' }, `${plural(g.hidden, 'more vertex', 'more vertices')} not drawn.`));
+      };
+      draw();
+      return panel;
     }
 
     // --- one pattern ---
@@ -744,7 +807,7 @@
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
-        el('dl', { class: 'tiles' }, tile('paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
+        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
           tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
@@ -754,7 +817,7 @@
       else parts.push(el('section', { class: 'panel' }, el('p', null,
         `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
         el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
-      pattern.replaceChildren(...parts);
+      set(pattern, parts);
       drawBoxes();
     }
 
@@ -781,13 +844,13 @@
         if (again) again.focus({ preventScroll: true });
       };
       const context = { row, detail, vs, slowest, chosen, pick, redraw };
-      // Beside a narrow tree there is room for the timeline.
-      const narrow = detail.width <= 560;
+      // Beside a narrow tree there is room for the rest.
+      const [tree, blame, timeline] = [drawCallTree(context), drawBlame(context), drawTimeline(context)];
       return [
-        el('div', { class: 'tree-and-blame' }, drawCallTree(context), el('div', null, drawBlame(context), narrow && drawTimeline(context))),
-        !narrow && drawTimeline(context),
+        detail.width <= 560 ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
+          : [tree, el('div', { class: 'blame-and-timeline' }, blame, timeline)],
         drawNode(context),
-        el('section', { class: 'panel', 'aria-label': 'Over time' },
+        data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'Over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'this pattern: median and peak latency, and how many paths begin')),
           drawn(el('div', { class: 'chart-box', id: 'over-time' }), (width) => drawOverTime(detail.buckets, width, 'this pattern', true))),
       ];
@@ -796,6 +859,7 @@
     function edgeWords(v) {
       if (v.parent < 0) return null;
       const after = duration(mean(v.after));
+      if (linear) return `sent after ${after}`;
       return v.each > 1 ? `${v.each} calls, after ${after}` : `called after ${after}`;
     }
 
@@ -803,24 +867,24 @@
       const client = names[treeOf(row).client];
       const boxes = detail.boxes.map((b, i) => {
         const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
-        if (i === 0) return Object.assign(box, { lines: [['name', client], ['small', plural(row.count, 'path')], ['small', `${duration(row.total)} in all`]], title: `${client}, the client: ${plural(row.count, 'path')}, ${duration(row.total)} in all`, classes: ['client'] });
+        if (i === 0) return Object.assign(box, { lines: [['name', client], ['small', plural(row.count, linear ? 'message' : 'path')], ['small', `${duration(row.total)} in all`]], title: `${client}${linear ? '' : ', the client'}: ${plural(row.count, linear ? 'message' : 'path')}, ${duration(row.total)} in all`, classes: ['client'] });
         const v = vs[i - 1];
-        const own = mean(v.own) * v.n;
+        const mine = mean(v.own) * v.n;
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
           vertex: v.i,
-          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `own ${duration(own)}  ${share(own, row.mean)}`]],
+          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
           label: edgeWords(v),
-          title: `${names[v.node]}${times}: latency ${duration(mean(v.latency))}, own time ${duration(own)} (${share(own, row.mean)})` +
-            (v.parent < 0 ? '' : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
-          fill: shaded(own / Math.max(row.mean, 1)),
+          title: `${names[v.node]}${times}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
+            (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
+          fill: shaded(mine / Math.max(row.mean, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
           choose: () => pick(v),
         });
       });
-      return el('section', { class: 'panel', 'aria-label': 'Call tree' },
-        el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'mean latency of each call; the darker, the more of the time is its own')),
-        el('div', { class: 'tree', tabindex: -1 }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
+      return el('section', { class: 'panel', 'aria-label': linear ? 'Path' : 'Call tree' },
+        el('h2', null, linear ? 'Path' : 'Call tree', el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay' : 'mean latency of each call; the darker, the more of the time is its own')),
+        el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
         detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
     }
 
@@ -837,16 +901,17 @@
       }
       const list = [...by.values()].sort((a, b) => b.own - a.own);
       return el('section', { class: 'panel', 'aria-label': 'Where the time goes' },
-        el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, 'own time, mean of a path')),
+        el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime}, mean of a path`)),
         el('table', { id: 'blame' },
-          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Own time'),
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Times' : 'Calls'), el('th', { class: 'number' }, OwnTime),
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name' }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
             el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.mean)), meterRow('', b.own, row.mean))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
             el('td', { class: 'number' }, share(network, row.mean)), meterRow('', network, row.mean, 'network')))),
-        list.length ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`) : null);
+        linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
+          : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
     }
 
     // --- the timeline ---
@@ -911,7 +976,7 @@
       for (const o of overlay)
         for (let k = Math.min(o.from, o.to); k <= Math.max(o.from, o.to); k++)
           links[k].push([o.x, k === Math.min(o.from, o.to) ? 13 : -1, k === Math.max(o.from, o.to) ? 13 : 27]);
-      const marks = ticks(0, end, 6).filter((t) => t <= end);
+      const marks = ticks(0, end, 5).filter((t) => t <= end);
 
       const laneOf = (lane, i) => {
         const { v } = lane;
@@ -921,7 +986,7 @@
           const s = c.callerShift;
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, own time ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents, probability ${probability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents, probability ${probability(c.probability)}` : '')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
@@ -970,14 +1035,14 @@
           : cls === 'critical' ? svg('line', { class: cls, x1: 9, x2: 9, y1: 0, y2: 12 }) : svg('rect', { class: cls, x: 1, y: 1, width: 16, height: 10 })), text);
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
-          segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
           sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, begun ${utc(sample.start)}, probability ${probability(sample.probability)}`)),
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
-          el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, 'Call'), el('div', { class: 'c number', role: 'columnheader' }, 'Latency'),
-            el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, 'Own'),
+          el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
+            el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', 'waiting for calls below, or not waited for'), key('own', 'own time: on the critical path'), key('critical', 'the critical path goes on elsewhere'),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
           !sample && key('whisker', 'p10 to p90 of the latency')));
     }
 
@@ -993,10 +1058,11 @@
       const d = parseDistribution(s[8]);
       const list = edges(d);
       const all = others.map((o) => edges(parseDistribution(o[8])));
-      let lo = list[0][0], hi = list[list.length - 1][1];
-      for (const o of all) { lo = Math.min(lo, o[0][0]); hi = Math.max(hi, o[o.length - 1][1]); }
-      lo = Math.max(lo, 1);
-      hi = Math.max(hi, lo * 1.1);
+      // As wide as this one needs: the table beside it has all on one scale.
+      let lo = Math.max(list[0][0], 1), hi = Math.max(list[list.length - 1][1], lo * 1.02);
+      const room = Math.max((hi / lo) ** 0.06, 1.01);
+      lo /= room;
+      hi *= room;
       const x = chartAxis(lo, hi, width, LEFT, RIGHT);
       const y = (part) => TOP + (H - TOP - BOTTOM) * (1 - part);
       const total = list.reduce((n, e) => n + e[2], 0);
@@ -1021,7 +1087,9 @@
         for (const b of e) { path += `L${x(b[0]).toFixed(1)} ${y(below / sum).toFixed(1)}`; below += b[2]; path += `L${x(b[1]).toFixed(1)} ${y(below / sum).toFixed(1)}`; }
         return svg('path', { class: cls, d: path });
       };
-      for (const o of all) out.append(curve(o, 'cdf other'));
+      const clip = svg('clipPath', { id: 'inside' }, svg('rect', { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: H }));
+      const rest = svg('g', { 'clip-path': 'url(#inside)' }, all.map((o) => curve(o, 'cdf other')));
+      out.append(clip, rest);
       out.append(curve(list, 'cdf'), svg('path', { class: 'frame', d: `M${LEFT} ${y(0)}H${width - RIGHT}` }));
       return out;
     }
@@ -1069,10 +1137,7 @@
       const height = TOP + H1 + GAP + H2 + BOTTOM;
       const filled = buckets.map((b) => (typeof b[0] === 'number' ? b : null)).filter((b) => b && b[1] > 0);
       const out = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img' });
-      if (!filled.length || data.firstStart === null) {
-        out.append(svg('text', { class: 'axis', x: 4, y: 30 }, 'The store has no single paths, so there is nothing over time.'));
-        return out;
-      }
+      if (!filled.length) return out;
       const length = Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart)));
       const perBucket = length / data.nBuckets;
       const w = (width - LEFT - RIGHT) / data.nBuckets;
@@ -1120,7 +1185,7 @@
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === search) {
         if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
-        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); grid.focus(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
+        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
         return;
       }
       const detail = rowOf(state.pattern) && data.details[rowOf(state.pattern).i];
@@ -1153,11 +1218,11 @@
     }
     main.append(drawOverview(),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
-        el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), matched, el('span', { class: 'spring' }),
+        el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
         grid),
       pattern,
-      el('footer', null, `Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. Made from ${data.store.replace(/^.*\//, '')}, which has every path and call: ravel query.`),
+      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.`),
       help);
     fillList(false);
     showPattern();
@@ -1171,7 +1236,141 @@
     });
   }
 
-  function showDiff() {}
+  // --- what changed between two runs ---------------------------------------------
+
+  function showDiff() {
+    const names = data.nodes.map(visible);
+    const [A, B] = data.stores.map((s) => s.replace(/^.*\//, ''));
+    const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
+    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]) });
+    const byNode = data.byNode.map(node);
+    const patterns = data.patterns.map((p, i) => {
+      const q = { i, id: p.id, signature: visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
+        share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
+      if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
+      q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
+      q.size = q.tested ? Math.abs(q.mean[1] - q.mean[0]) * (q.count[0] + q.count[1]) : 0;
+      return q;
+    }).sort((x, y) => y.changed - x.changed || y.size - x.size || x.i - y.i);
+    const changed = patterns.filter((p) => p.changed).length;
+    const state = { pattern: null, all: false };
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const firstTested = patterns.find((p) => p.tested);
+    state.pattern = patterns.some((p) => p.id === fragment.get('p')) ? fragment.get('p') : firstTested ? firstTested.id : null;
+    state.all = fragment.get('all') === '1' || !changed;
+
+    const percent = (part, unit) => {
+      const size = 100 * Math.abs(part);
+      const text = size < 9.95 ? size.toFixed(1) : String(Math.round(size));
+      return `${Number(text) === 0 ? '' : part > 0 ? '+' : '\u2212'}${text}${NBSP}${unit || '%'}`;
+    };
+    const tone = (d) => (!d.beyond ? 'quiet' : d.change > 0 ? 'slower' : 'faster');
+    const arrow = (d) => (!d.beyond ? '' : d.change > 0 ? '\u25b2 ' : '\u25bc ');
+    const interval = (d) => (d.low === null ? 'too few' : `${signed(d.low)} to ${signed(d.high)}`);
+    const relative = (d) => (d.a > 0 ? ` (${percent(d.change / d.a)})` : '');
+    // Its own column for each number, so that they align.
+    const delayCells = (d) => [el('td', { class: 'number' }, duration(d.a)), el('td', { class: 'number' }, duration(d.b)),
+      el('td', { class: `number ${tone(d)}` }, arrow(d) + signed(d.change), relative(d)), el('td', { class: 'number quiet' }, interval(d))];
+    const delayHeads = (what) => [el('th', { class: 'number' }, `${what} A`), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Change'), el('th', { class: 'number' }, 'Interval')];
+
+    function verdict() {
+      const worst = [];
+      const add = (what, d) => { if (d.beyond) worst.push([Math.abs(d.change), `${what} ${d.change > 0 ? 'slower' : 'faster'} by ${duration(Math.abs(d.change))}`]); };
+      byNode.forEach((n) => add(names[n.node], n.p50));
+      const list = worst.sort((x, y) => y[0] - x[0]).slice(0, 3).map((w) => w[1]);
+      if (list.length) return ['bad', `Own time of a call, median of all paths: ${list.join('; ')}.`];
+      if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      return ['good', 'No change beyond chance.'];
+    }
+
+    const pattern = el('section', { id: 'pattern', 'aria-label': 'The chosen pattern' });
+    const list = el('tbody');
+    const status = el('span', { class: 'quiet', role: 'status', id: 'matched' });
+    const all = el('input', { type: 'checkbox', id: 'all', onchange: () => { state.all = all.checked; fillList(); } });
+    all.checked = state.all;
+
+    function writeFragment() {
+      const f = new URLSearchParams();
+      if (state.pattern && (!firstTested || state.pattern !== firstTested.id)) f.set('p', state.pattern);
+      if (state.all && changed) f.set('all', '1');
+      const text = f.toString();
+      if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+    }
+
+    function fillList() {
+      const shown = patterns.filter((p) => state.all || p.changed);
+      const some = shown.slice(0, 500);
+      status.textContent = `${plural(changed, 'pattern')} of ${count(data.patternCount)} changed beyond chance` + (some.length < shown.length ? `; the first ${some.length} are shown` : '');
+      list.replaceChildren(...some.map((p) => el('tr', { class: p.id === state.pattern ? 'chosen' : null, 'data-id': p.id },
+        el('td', { class: 'name', title: p.signature }, p.tested
+          ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); } }, p.signature) : p.signature),
+        el('td', { class: 'number' }, count(p.count[0])), el('td', { class: 'number' }, count(p.count[1])),
+        el('td', { class: `number ${p.shareBeyond ? 'moved' : 'quiet'}` }, !p.count[0] ? 'new' : !p.count[1] ? 'gone' : percent(p.share[1] - p.share[0], 'pp')),
+        p.tested ? delayCells(p.p50) : [el('td', { class: 'number' }, p.count[0] ? duration(p.mean[0]) : ''), el('td', { class: 'number' }, p.count[1] ? duration(p.mean[1]) : ''),
+          el('td', { class: 'number quiet' }, 'means'), el('td')])));
+      if (!some.length) list.replaceChildren(el('tr', null, el('td', { colspan: 8 }, 'None.')));
+      writeFragment();
+    }
+
+    // Orange is slower and blue is faster, as far as the change that is greatest here.
+    function colour(d, most) {
+      if (!d.beyond || !most) return 'var(--panel)';
+      return `color-mix(in srgb, var(${d.change > 0 ? '--shade' : '--cold'}) ${Math.round(25 + 65 * Math.abs(d.change) / most)}%, var(--panel))`;
+    }
+
+    function showPattern() {
+      const p = patterns.find((q) => q.id === state.pattern);
+      if (!p || !p.tested) { pattern.replaceChildren(); return; }
+      const most = Math.max(0, ...p.vertices.map((v) => (v.p50.beyond ? Math.abs(v.p50.change) : 0)));
+      const words = (v) => (v.p50.beyond ? `${arrow(v.p50)}${signed(v.p50.change)}` : 'no change seen');
+      const boxes = p.boxes.map((b, i) => {
+        const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
+        if (i === 0) return Object.assign(box, { lines: [['name', names[p.client]], ['small', `${count(p.count[0])}, then`], ['small', plural(p.count[1], 'path')]], title: `${names[p.client]}: ${count(p.count[0])} paths in A, ${count(p.count[1])} in B`, classes: ['client'] });
+        const v = p.vertices[i - 1];
+        const times = v.repeats > 1 ? ` \u00d7${v.repeats}` : '';
+        return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
+          title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
+      });
+      set(pattern, el('section', { class: 'panel' },
+        el('h2', null, 'The chosen pattern'), el('div', { class: 'signature', id: 'signature' }, p.signature),
+        el('dl', { class: 'tiles' }, tile('paths A', count(p.count[0])), tile('paths B', count(p.count[1])), tile('mean A', duration(p.mean[0])), tile('mean B', duration(p.mean[1])),
+          tile('p50 A', duration(p.p50.a)), tile('p50 B', duration(p.p50.b)), tile('p99 A', duration(p.p99.a)), tile('p99 B', duration(p.p99.b)),
+          tile('change of p99', interval(p.p99)))),
+      el('div', { class: 'tree-and-blame' },
+        el('section', { class: 'panel', 'aria-label': 'Call tree' }, el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'change of the median own time: orange \u25b2 slower, blue \u25bc faster')),
+          el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Call tree' }, drawTree(p.width, p.height, boxes, 'Call tree')),
+          p.hidden > 0 && el('p', { class: 'quiet' }, `${plural(p.hidden, 'more call')} not drawn.`)),
+        el('div', null, el('section', { class: 'panel', 'aria-label': 'Calls' }, el('h2', null, 'Own time of its calls'),
+          el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, el('table', { id: 'calls' },
+            el('thead', null, el('tr', null, el('th', null, 'Node'), delayHeads('p50'))),
+            el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '')), delayCells(v.p50))))))))));
+      writeFragment();
+    }
+
+    const [level, text] = verdict();
+    const marks = { good: '\u2713', note: '!', bad: '\u25b2' };
+    const dependence = data.dependence.map((d, side) => `${d.toFixed(1)}${data.measured[side] ? '' : ' (a guess)'}`);
+    main.append(
+      el('header', { class: 'top' }, el('h1', null, `${A} \u2192 ${B}`), el('span', { class: 'what' }, 'What changed, by ravel diff')),
+      el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
+        tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
+      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
+      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, el('table', { id: 'nodes' },
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
+          el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
+            el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+            el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
+      el('section', { class: 'panel', 'aria-label': 'Patterns' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, el('table', { id: 'patterns' },
+          el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', { class: 'number' }, 'Paths A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number', title: 'Change of its share of all paths, in percentage points' }, 'Of all'), delayHeads('p50'))), list))),
+      pattern,
+      el('footer', null, `A is ${data.stores[0]}, B is ${data.stores[1]}. An interval holds what the change may be; all of them hold together with a probability of 95${NBSP}%. ` +
+        `As paths come in bursts, so many count for one: ${dependence[0]} in A, ${dependence[1]} in B.`));
+    fillList();
+    showPattern();
+  }
 
   if (data.kind === 'report') showReport();
   else showDiff();

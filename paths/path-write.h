@@ -15,6 +15,8 @@ typedef struct {
         guint32 n_patterns;  /* how many of them to write */
         gboolean colour;     /* text: on a terminal that wants it */
         guint columns;       /* text: width of the terminal; 0 for no limit */
+        gboolean windows;    /* tsv: one of several, which say by when they begin which it is */
+        gboolean later;      /* tsv: not the first of them */
 } PathWriteOptions;
 
 typedef gboolean (*PathWriter)(const PathSet *set, const PathWriteOptions *options, OutputFile *out,

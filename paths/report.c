@@ -492,6 +492,34 @@ static gboolean take_details(Loading *l, GError **error)
         return TRUE;
 }
 
+/* --- the graph ------------------------------------------------------------- */
+
+static gboolean read_graph(Report *r, StoreReader *reader, GError **error)
+{
+        g_autoptr(GArray) vertices =
+                g_array_new(FALSE, FALSE, sizeof(guint32)); /* by the store's */
+        StoredVertex v;
+        StoredVertexDelay d;
+        int status;
+
+        while ((status = store_reader_next_vertex(reader, &v, error)) > 0) {
+                guint32 parent = NO_VERTEX;
+
+                if (!r->graph)
+                        r->graph = path_graph_new();
+                if (v.parent != NO_PARENT)
+                        parent = g_array_index(vertices, guint32, v.parent);
+                guint32 vertex = path_graph_add(r->graph, parent, v.node, v.count, v.probability);
+                g_array_append_val(vertices, vertex);
+        }
+        if (status < 0)
+                return FALSE;
+        while ((status = store_reader_next_vertex_delay(reader, &d, error)) > 0)
+                path_graph_add_delay(r->graph, g_array_index(vertices, guint32, d.vertex), d.delay,
+                                     d.count);
+        return status == 0;
+}
+
 /* --- all of it ------------------------------------------------------------- */
 
 static gboolean read_captures(Loading *l, GError **error)
@@ -544,7 +572,8 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         gboolean ok = read_captures(&l, error) && read_patterns(&l, error);
         if (ok) {
                 rank_patterns(&l);
-                ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error);
+                ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
+                     read_graph(r, reader, error);
         }
         loading_clear(&l);
         return ok ? g_steal_pointer(&r) : NULL;
@@ -597,5 +626,6 @@ void report_free(Report *r)
         g_ptr_array_free(r->details, TRUE);
         g_array_free(r->blame, TRUE);
         g_array_free(r->buckets, TRUE);
+        g_clear_pointer(&r->graph, path_graph_free);
         g_free(r);
 }

@@ -46,8 +46,8 @@ typedef struct {
         guint64 id;
         NodeId slowest;     /* the node with the most own time: the one to blame */
         gint64 slowest_own; /* its mean, ns */
-        GString *shape;   /* "client>root(child,child)", by NodeId in base 36 */
-        GString *latency; /* the distribution (report_append_distribution()) */
+        GString *shape;     /* "client>root(child,child)", by NodeId in base 36 */
+        GString *latency;   /* the distribution (report_append_distribution()) */
 } ReportRow;
 
 /* Own time of a node over all paths, or of the network. */
@@ -68,6 +68,7 @@ typedef struct {
         GPtrArray *details; /* of ReportDetail: the first rows */
         GArray *blame;      /* of ReportBlame, by NodeId; the last is the network */
         GArray *buckets;    /* of ReportBucket, of all paths; no medians */
+        PathGraph *graph;   /* of linear patterns; NULL where paths are of calls */
 } Report;
 
 /* NULL and error set where the store cannot be read. reader's rows are used up.

@@ -6,7 +6,19 @@
 #include "paths/store-open.h"
 #include "tracefmt/error.h"
 
-typedef enum { RUN, CAPTURE, NODE, PATTERN, PATTERN_NODE, PATH, CALL, PATH_CALLS, N_TABLES } Table;
+typedef enum {
+        RUN,
+        CAPTURE,
+        NODE,
+        PATTERN,
+        PATTERN_NODE,
+        PATH,
+        CALL,
+        PATH_CALLS,
+        VERTEX,
+        VERTEX_DELAY,
+        N_TABLES
+} Table;
 
 /* A call has its stamps at the caller, else those at the callee (nesting's rule). */
 static const struct {
@@ -33,6 +45,11 @@ static const struct {
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+        /* What a store of path instances has not. */
+        [VERTEX] = { "vertex", "SELECT id, parent, node, count, probability FROM vertex "
+                               "ORDER BY id" },
+        [VERTEX_DELAY] = { "vertex_delay", "SELECT vertex, delay, count FROM vertex_delay "
+                                           "ORDER BY vertex, delay" },
 };
 
 struct StoreReader {
@@ -204,6 +221,12 @@ static gboolean read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
         return status == 0;
 }
 
+static gboolean has_graph(const StoreReader *r)
+{
+        return sqlite3_table_column_metadata(r->db, NULL, tables[VERTEX].name, NULL, NULL, NULL,
+                                             NULL, NULL, NULL) == SQLITE_OK;
+}
+
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error)
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
@@ -212,7 +235,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
         r->ids = g_string_new(NULL);
         if (!(r->db = store_open(path, error)))
                 return NULL;
-        for (guint t = 0; t < N_TABLES; t++)
+        for (guint t = 0; t < (has_graph(r) ? N_TABLES : VERTEX); t++)
                 if (sqlite3_prepare_v2(r->db, tables[t].select, -1, &r->select[t], NULL) !=
                     SQLITE_OK) {
                         store_set_error(r->db, r->path, error);
@@ -264,7 +287,8 @@ gboolean store_reader_expect_requests(StoreReader *r, GError **error)
         if (!none)
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%s: has patterns only, made with --no-requests, expected requests", r->path);
+                    "%s: has patterns only, as of convolution or --no-requests, expected requests",
+                    r->path);
         return FALSE;
 }
 
@@ -424,6 +448,48 @@ int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
                 return -1;
         call->id = (const char *)sqlite3_column_text(r->select[CALL], 7);
         call->id_length = sqlite3_column_bytes(r->select[CALL], 7);
+        return 1;
+}
+
+static gboolean get_vertex_parent(const StoreReader *r, StoredVertex *vertex, GError **error)
+{
+        gint64 parent;
+
+        vertex->parent = NO_PARENT;
+        if (sqlite3_column_type(r->select[VERTEX], 1) == SQLITE_NULL)
+                return TRUE;
+        if (!get_number(r, VERTEX, 1, 1, r->rows[VERTEX] - 1, &parent, error))
+                return FALSE;
+        vertex->parent = (guint32)parent - 1;
+        return TRUE;
+}
+
+int store_reader_next_vertex(StoreReader *r, StoredVertex *vertex, GError **error)
+{
+        int status = r->select[VERTEX] ? next_row(r, VERTEX, error) : 0;
+
+        if (status <= 0)
+                return status;
+        if (!check_id(r, VERTEX, error) || !get_vertex_parent(r, vertex, error) ||
+            !get_node(r, VERTEX, 2, &vertex->node, error) ||
+            !get_count(r, VERTEX, 3, &vertex->count, error) ||
+            !get_probability(r, VERTEX, 4, &vertex->probability, error))
+                return -1;
+        return 1;
+}
+
+int store_reader_next_vertex_delay(StoreReader *r, StoredVertexDelay *delay, GError **error)
+{
+        int status = r->select[VERTEX_DELAY] ? next_row(r, VERTEX_DELAY, error) : 0;
+        gint64 vertex;
+
+        if (status <= 0)
+                return status;
+        if (!get_number(r, VERTEX_DELAY, 0, 1, r->rows[VERTEX], &vertex, error) ||
+            !get_time(r, VERTEX_DELAY, 1, &delay->delay, error) ||
+            !get_count(r, VERTEX_DELAY, 2, &delay->count, error))
+                return -1;
+        delay->vertex = (guint32)vertex - 1;
         return 1;
 }
 

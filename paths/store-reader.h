@@ -63,6 +63,20 @@ typedef struct {
         guint32 id_length; /* 0 where there is none */
 } StoredCall;
 
+/* Of convolution's graph (paths/path-graph.h). */
+typedef struct {
+        NodeId node;
+        guint32 parent; /* a vertex before it, or NO_PARENT */
+        guint64 count;
+        double probability;
+} StoredVertex;
+
+typedef struct {
+        guint32 vertex;
+        gint64 delay; /* ns */
+        guint64 count;
+} StoredVertexDelay;
+
 /* Adds the names of the store's nodes to nodes, which is borrowed. NULL and error
  * set where path is no store, or one of another version, is cut short or
  * corrupt, or another program has locked it. */
@@ -85,6 +99,10 @@ int store_reader_next_pattern(StoreReader *reader, StoredPattern *pattern, GErro
 int store_reader_next_pattern_node(StoreReader *reader, StoredPatternNode *node, GError **error);
 int store_reader_next_path(StoreReader *reader, StoredPath *path, GError **error);
 int store_reader_next_call(StoreReader *reader, StoredCall *call, GError **error);
+
+/* The same for the graph; a store of path instances has none. */
+int store_reader_next_vertex(StoreReader *reader, StoredVertex *vertex, GError **error);
+int store_reader_next_vertex_delay(StoreReader *reader, StoredVertexDelay *delay, GError **error);
 
 /* Unpacks a histogram of the row of pattern_node that was read last; into an
  * empty one. */

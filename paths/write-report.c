@@ -12,6 +12,7 @@
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
+        MAX_GRAPHS = 50,        /* of roots */
         MAX_PLACES = 1000,      /* of a pattern, apart from their vertices */
         VERTEX_BINS = 64,       /* of a distribution */
         DETAIL_BYTES = 2800000, /* after so many no more patterns are in full */
@@ -230,14 +231,9 @@ static void append_places(GString *out, const PathPattern *p)
         g_string_append_c(out, ']');
 }
 
-/* The client, then the vertices: x and y of the middle, width, height, edge. */
-static gboolean append_layout(GString *out, const Report *r, const CallTree *tree, NodeId client,
-                              GError **error)
+/* Vertex by vertex: x and y of the middle, width, height, edge. */
+static void append_layout(GString *out, const TreeLayout *layout)
 {
-        g_autoptr(TreeLayout) layout = tree_layout_new(tree, r->nodes, client, error);
-
-        if (!layout)
-                return FALSE;
         append_number(out, "width", layout->width);
         append_number(out, "height", layout->height);
         append_key(out, "boxes");
@@ -250,7 +246,6 @@ static gboolean append_layout(GString *out, const Report *r, const CallTree *tre
                                        b->edge);
         }
         g_string_append_c(out, ']');
-        return TRUE;
 }
 
 /* A real instance: its calls by place, parent (index into them), caller; start,
@@ -305,7 +300,11 @@ static void append_samples(GString *out, const ReportDetail *d)
 static gboolean append_detail(GString *out, const Report *r, const ReportDetail *d, GError **error)
 {
         g_autoptr(CallTree) tree = call_tree_new(&d->pattern, MAX_VERTICES);
+        g_autoptr(TreeLayout) layout =
+                tree_layout_new_calls(tree, r->nodes, d->pattern.client, error);
 
+        if (!layout)
+                return FALSE;
         append_separator(out);
         g_string_append_c(out, '{');
         append_number(out, "hidden", tree->hidden);
@@ -313,9 +312,82 @@ static gboolean append_detail(GString *out, const Report *r, const ReportDetail 
         append_places(out, &d->pattern);
         append_samples(out, d);
         append_buckets(out, d->buckets);
-        if (!append_layout(out, r, tree, d->pattern.client, error))
-                return FALSE;
+        append_layout(out, layout);
         g_string_append_c(out, '}');
+        return TRUE;
+}
+
+/* Node, parent, messages, probability, delays of the node before it and their messages. */
+static void append_vertex(GString *out, const PathVertex *v, guint32 parent)
+{
+        append_separator(out);
+        g_string_append_printf(out, "[%u,%d,%" G_GUINT64_FORMAT ",", v->node, (int)parent,
+                               v->count);
+        append_double(out, v->probability);
+        g_string_append(out, ",[");
+        for (guint k = 0; k < v->delays->len; k++) {
+                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
+
+                append_separator(out);
+                g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT "]",
+                                       d->delay, d->count);
+        }
+        g_string_append(out, "]]");
+}
+
+/* The graph from one root: the vertices from at on in order, as far as they are below it. */
+static gboolean append_graph(GString *out, const Report *r, const guint32 *order, guint32 at,
+                             GError **error)
+{
+        guint32 size = path_graph_size(r->graph), n = 1;
+        g_autofree guint32 *place = g_new(guint32, size); /* by vertex, in the graph */
+        guint32 parents[MAX_VERTICES];
+        const char *names[MAX_VERTICES];
+
+        while (at + n < size && path_graph_vertex(r->graph, order[at + n])->depth > 0)
+                n++;
+        append_separator(out);
+        g_string_append_c(out, '{');
+        append_number(out, "hidden", n - MIN(n, MAX_VERTICES));
+        append_key(out, "vertices");
+        g_string_append_c(out, '[');
+        n = MIN(n, MAX_VERTICES);
+        for (guint32 i = 0; i < n; i++) {
+                const PathVertex *v = path_graph_vertex(r->graph, order[at + i]);
+
+                place[order[at + i]] = i;
+                parents[i] = v->parent == NO_VERTEX ? NO_PARENT : place[v->parent];
+                names[i] = node_table_written(r->nodes, v->node);
+                append_vertex(out, v, parents[i]);
+        }
+        g_string_append_c(out, ']');
+        g_autoptr(TreeLayout) layout = tree_layout_new(parents, names, n, error);
+        if (!layout)
+                return FALSE;
+        append_layout(out, layout);
+        g_string_append_c(out, '}');
+        return TRUE;
+}
+
+/* Convolution's graphs, the root with the most messages first. */
+static gboolean append_graphs(GString *out, const Report *r, GError **error)
+{
+        g_autofree guint32 *order = NULL;
+        guint graphs = 0;
+
+        if (!r->graph)
+                return TRUE;
+        order = path_graph_order(r->graph, r->nodes);
+        append_key(out, "graphs");
+        g_string_append_c(out, '[');
+        for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
+                if (path_graph_vertex(r->graph, order[i])->depth > 0)
+                        continue;
+                if (!append_graph(out, r, order, i, error))
+                        return FALSE;
+                graphs++;
+        }
+        g_string_append_c(out, ']');
         return TRUE;
 }
 
@@ -333,6 +405,8 @@ gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *fi
         append_time(out, "lastStart", r->last);
         append_number(out, "nBuckets", REPORT_BUCKETS);
         append_buckets(out, r->buckets);
+        if (!append_graphs(out, r, error))
+                return FALSE;
         append_key(out, "details");
         g_string_append_c(out, '[');
         gsize before = out->len;

@@ -101,10 +101,9 @@ static TreeLayout *read_layout(Agraph_t *graph, Agnode_t **vertices, Agedge_t **
         return layout;
 }
 
-TreeLayout *tree_layout_new(const CallTree *tree, const NodeTable *nodes, NodeId client,
+TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
                             GError **error)
 {
-        guint32 n = tree->n_vertices + 1;
         g_autofree Agnode_t **vertices = g_new0(Agnode_t *, n);
         g_autofree Agedge_t **edges = g_new0(Agedge_t *, n);
         Agraph_t *graph = agopen((char *)"tree", Agdirected, NULL);
@@ -112,13 +111,10 @@ TreeLayout *tree_layout_new(const CallTree *tree, const NodeTable *nodes, NodeId
         GVC_t *gvc = gvContext();
 
         set_defaults(graph);
-        vertices[0] = add_vertex(graph, 0, node_table_written(nodes, client));
-        for (guint32 i = 1; i < n; i++) {
-                const CallVertex *v = &tree->vertices[i - 1];
-                guint32 from = v->parent == NO_PARENT ? 0 : v->parent + 1;
-
-                vertices[i] = add_vertex(graph, i, node_table_written(nodes, v->all.node));
-                edges[i] = agedge(graph, vertices[from], vertices[i], NULL, 1);
+        for (guint32 i = 0; i < n; i++) {
+                vertices[i] = add_vertex(graph, i, names[i]);
+                if (i > 0)
+                        edges[i] = agedge(graph, vertices[parents[i]], vertices[i], NULL, 1);
         }
         if (gvLayout(gvc, graph, "dot") == 0) {
                 layout = read_layout(graph, vertices, edges, n);
@@ -131,6 +127,24 @@ TreeLayout *tree_layout_new(const CallTree *tree, const NodeTable *nodes, NodeId
         agclose(graph);
         gvFreeContext(gvc);
         return layout;
+}
+
+TreeLayout *tree_layout_new_calls(const CallTree *tree, const NodeTable *nodes, NodeId client,
+                                  GError **error)
+{
+        guint32 n = tree->n_vertices + 1;
+        g_autofree guint32 *parents = g_new(guint32, n);
+        g_autofree const char **names = g_new(const char *, n);
+
+        parents[0] = NO_PARENT;
+        names[0] = node_table_written(nodes, client);
+        for (guint32 i = 1; i < n; i++) {
+                const CallVertex *v = &tree->vertices[i - 1];
+
+                parents[i] = v->parent == NO_PARENT ? 0 : v->parent + 1;
+                names[i] = node_table_written(nodes, v->all.node);
+        }
+        return tree_layout_new(parents, names, n, error);
 }
 
 void tree_layout_free(TreeLayout *layout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Where to draw the vertices and edges of a call tree (the paper's Figure 8), as
+ * Where to draw the vertices and edges of a tree (the paper's Figures 8 and 9), as
  * Graphviz's dot lays it out: for pages that draw it themselves.
  */
 #ifndef RAVEL_WRITE_TREE_H
@@ -16,14 +16,19 @@ typedef struct {
 
 typedef struct {
         int width, height;
-        guint32 n; /* 1 for the client, then the vertices of the call tree */
+        guint32 n;
         TreeBox *boxes;
 } TreeLayout;
 
-/* NULL and error set where Graphviz cannot. A layout of the same tree is the same
- * with the same version of Graphviz. */
-TreeLayout *tree_layout_new(const CallTree *tree, const NodeTable *nodes, NodeId client,
+/* Of n vertices (1 or more): parents[i] is less than i, NO_PARENT for vertex 0 alone. NULL and
+ * error set where Graphviz cannot. A layout of the same tree is the same with the same
+ * version of Graphviz. */
+TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
                             GError **error);
+
+/* The same of the client, and of the vertices of a call tree below it. */
+TreeLayout *tree_layout_new_calls(const CallTree *tree, const NodeTable *nodes, NodeId client,
+                                  GError **error);
 void tree_layout_free(TreeLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
 

@@ -43,9 +43,13 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
 gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
                         GError **error)
 {
-        g_autoptr(GString) out = g_string_new(HEADER);
+        g_autoptr(GString) out = g_string_new(NULL);
 
+        if (!options->later)
+                g_string_append_printf(out, "%s%s", options->windows ? "window\t" : "", HEADER);
         for (guint32 i = 0; i < options->n_patterns; i++) {
+                if (options->windows)
+                        append_time(out, path_set_summary(set)->first);
                 append_pattern(out, set, path_set_pattern(set, options->rank[i]), i);
                 if (!output_file_write(file, out->str, out->len, error))
                         return FALSE;

@@ -14,7 +14,7 @@
 set -u
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
-steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck long)
+steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck browser long drops)
 fuzz_runs=1000000 # of each target, but
 fuzz_seconds=300  # for so long at most
 
@@ -164,18 +164,42 @@ step_shellcheck() {
 	cd "$source"
 	grep -rlE '^#! ?/bin/(ba)?sh' --exclude-dir=build-aux --exclude=configure . >"$work/scripts"
 	echo ./build-aux/prepare >>"$work/scripts"
-	xargs shellcheck <"$work/scripts"
+	xargs shellcheck -x <"$work/scripts"
+}
+
+# The pages in a real browser; with axe-core where npm can fetch it.
+step_browser() {
+	missing chromium python3
+	build browser
+	mkdir pages
+	cd pages
+	if command -v npm >/dev/null && npm install --silent --no-fund --no-audit axe-core@4; then
+		AXE=$PWD/node_modules/axe-core/axe.min.js
+		export AXE
+	fi
+	python3 "$source/tests/browser/pages.py" ../ravel "$source" >tap || true
+	cat tap
+	grep -q '^1\.\.' tap
+	! grep '^not ok' tap
+}
+
+system_test() { # NAME
+	RAVEL=./ravel "$source/tests/system/$1.sh" >"$1.log"
+	cat "$1.log"
+	grep -q '^1\.\.' "$1.log"
+	! grep '^not ok' "$1.log"
 }
 
 step_long() {
 	build long
 	RAVEL_LONG=1 make -k check
-	for name in system protocols; do
-		RAVEL=./ravel "$source/tests/system/$name.sh" >"$name.log"
-		cat "$name.log"
-		grep -q '^1\.\.' "$name.log"
-		! grep '^not ok' "$name.log" || return
-	done
+	system_test system
+	system_test protocols
+}
+
+step_drops() {
+	build drops
+	system_test drops
 }
 
 if [ $# -gt 0 ]; then

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The examples of manual pages: what they print is what the page says. TAP.
+"""The examples of manual pages and of the README: what they print is what is said. TAP.
 
     examples.py [--update] RAVEL SOURCE PAGE...
 
 In a block of literal text, "$ COMMAND" is run, in a copy of demo/, and what follows is
 compared with all that it prints. Of ravel-tutorial(7) that is every command; of another
-page those that ask the trace and the store of the tutorial and show an answer. --update
-writes the answers anew into the pages: read the diff.
+page those that ask the trace and the store of the tutorial and show an answer. The README has its
+commands and the beginning of their answers after four blanks; where that is "...", the answer
+is shown from the line after it. --update writes the answers
+anew into the pages: read the diff.
 """
 import difflib
 import os
@@ -50,51 +52,91 @@ def examples(lines):
             yield command, start, i
 
 
+def readme_examples(lines):
+    for i, line in enumerate(lines):
+        if line.startswith('    $ '):
+            end = i + 1
+            while lines[end].startswith('    ') and not lines[end].startswith('    $ ') or (
+                    lines[end] == '' and lines[end + 1].startswith('    ')):
+                end += 1
+            yield line[6:], i + 1, end
+
+
 def run(command, work):
     answer = subprocess.run(['sh', '-c', command], cwd=work, stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return [literal(line) for line in answer.stdout.splitlines()]
 
 
+class Results:
+    number = bad = 0
+
+    def add(self, page, command, expected, found):
+        self.number += 1
+        self.bad += expected != found
+        first = command.split('\n')[0]
+        print(f"{'ok' if expected == found else 'not ok'} {self.number} - {page}: {first}")
+        for line in difflib.unified_diff(expected, found, page, 'the program', lineterm=''):
+            print('#', line)
+
+
+def read(path):
+    with open(path, encoding='utf-8') as page:
+        return page.read().split('\n')
+
+
+def is_checked(page, command, answer):
+    return 'tutorial' in page or (answer and ('ravel query' in command
+                                              or 'folded | grep' in command))
+
+
+def check_page(results, source, page, work, update):
+    path = f'{source}/docs/{page}'
+    lines = read(path)
+    changes = []
+    for command, start, end in examples(lines):
+        if not is_checked(page, command, lines[start:end]):
+            continue
+        found = run(command, work)
+        changes.append((start, end, found))
+        results.add(page, command, found if update else lines[start:end], found)
+    if update:
+        for start, end, found in reversed(changes):
+            lines[start:end] = found
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('\n'.join(lines))
+
+
+def shown(expected, found):
+    """What of an answer there is room for: its beginning, or where "..." leaves off."""
+    if expected[:1] == ['...'] and expected[1] in found:
+        found = ['...'] + found[found.index(expected[1]):]
+    return found[:len(expected)]
+
+
+def check_readme(results, source, work):
+    lines = read(source + '/README.md')
+    for command, start, end in readme_examples(lines):
+        expected = [line[4:] for line in lines[start:end]]
+        results.add('README.md', command, expected, shown(expected, run(command, work)))
+
+
 def main():
     update = sys.argv[1] == '--update'
     ravel, source, *pages = sys.argv[2 if update else 1:]
-    number, bad = 0, 0
+    results = Results()
     with tempfile.TemporaryDirectory(prefix='ravel-examples.') as scratch:
         os.mkdir(scratch + '/bin')
         shutil.copy(ravel, scratch + '/bin/ravel')
         os.environ.update(PATH=scratch + '/bin:' + os.environ['PATH'], LC_ALL='C.UTF-8', TZ='UTC')
         os.environ.pop('COLUMNS', None)
-        work = scratch + '/demo'
-        shutil.copytree(source + '/demo', work)
-        for name in pages:
-            path = f'{source}/docs/{name}'
-            with open(path, encoding='utf-8') as page:
-                lines = page.read().split('\n')
-            changes = []
-            for command, start, end in examples(lines):
-                expected = lines[start:end]
-                if 'tutorial' not in name and not (expected and 'ravel query' in command
-                                                   or 'folded | grep' in command):
-                    continue
-                found = run(command, work)
-                changes.append((start, end, found))
-                number += 1
-                wrong = found != expected and not update
-                bad += wrong
-                first = command.split('\n')[0]
-                print(f"{'not ok' if wrong else 'ok'} {number} - {name}: {first}")
-                if wrong:
-                    for line in difflib.unified_diff(expected, found, 'the page', 'the program',
-                                                     lineterm=''):
-                        print('#', line)
-            if update:
-                for start, end, found in reversed(changes):
-                    lines[start:end] = found
-                with open(path, 'w', encoding='utf-8') as page:
-                    page.write('\n'.join(lines))
-    print(f'1..{number}')
-    return bad > 0
+        for folder in ('demo', 'examples'):
+            shutil.copytree(f'{source}/{folder}', f'{scratch}/{folder}')
+        for page in pages:
+            check_page(results, source, page, scratch + '/demo', update)
+        check_readme(results, source, scratch)
+    print(f'1..{results.number}')
+    return results.bad > 0
 
 
 sys.exit(main())

@@ -30,7 +30,7 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in capture convolution maketrace merge stats nesting export query report score skewer; do
+for verb in capture convolution maketrace merge stats nesting diff export query report score skewer; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done
@@ -40,6 +40,12 @@ result 'every verb has a page, and every page a verb' "$(diff \
 result 'ravel(1) names every verb' "$(diff \
 	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | sort) \
 	<(sed -nE 's/^\.It Cm //p' "$docs/ravel.1" | sort))"
+result 'every --help fits a screen of 80 columns and 32 lines' "$(
+	for verb in '' $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+		# shellcheck disable=SC2086 # no verb is no argument
+		"$ravel" $verb --help | awk -v verb="$verb" 'length > 80 { print verb ": " $0 }
+			END { if (NR > 32) print verb ": " NR " lines" }'
+	done)"
 # "TABLE COLUMN" of every table and view, sorted
 columns_of_store() {
 	local table

@@ -130,6 +130,30 @@ for what, sql in (("no path", "DELETE FROM path; DELETE FROM call"),
     copy.close()
     done = subprocess.run([ravel, "report", "-o", "copy.html", "copy.sqlite"], capture_output=True, text=True)
     result(f"a store with {what} is reported all the same", done.stderr or done.returncode or not Page("copy.html").data)
+# The graph of convolution.
+with open("events.trace", "w", encoding="utf-8") as file:
+    for i in range(400):
+        start = i + i * 7919 % 1000 / 2000
+        file.write(f"{start:.4f}\tMSG_SENT\ta\tb\t-\n{start + (0.3 if i % 4 else 0.1):.4f}\tMSG_SENT\tb\tc\t-\n")
+subprocess.run([ravel, "convolution", "--quantum", "20ms", "--max-delay", "2s", "-o", "events.sqlite", "events.trace"], check=True, capture_output=True)
+subprocess.run([ravel, "report", "-o", "events.html", "events.sqlite"], check=True)
+events = sqlite3.connect("events.sqlite")
+rows = [list(r) for r in events.execute("SELECT node - 1, coalesce(parent, 0) - 1, count FROM vertex ORDER BY id")]
+graphs = Page("events.html").data["graphs"]
+result("convolution's graph", differences([("vertices", [v[:3] for v in graphs[0]["vertices"]], rows),
+    ("delays", sorted(d for v in graphs[0]["vertices"] for d in v[4]),
+     sorted([list(r) for r in events.execute("SELECT delay, count FROM vertex_delay")]))]) or (len(rows) < 3 and rows))
+for sql, message in (("UPDATE vertex SET parent = 3 WHERE id = 2", "row 2 of vertex: wrong parent"),
+                     ("UPDATE vertex SET node = 9 WHERE id = 1", "row 1 of vertex: wrong node"),
+                     ("UPDATE vertex_delay SET vertex = 9", "row 1 of vertex_delay: wrong vertex"),
+                     ("DROP TABLE vertex_delay", "no such table: vertex_delay")):
+    copy = sqlite3.connect("copy.sqlite")
+    events.backup(copy)
+    copy.executescript(sql)
+    copy.close()
+    done = subprocess.run([ravel, "report", "-o", "no.html", "copy.sqlite"], capture_output=True, text=True)
+    result(f"{sql}: an error", None if done.returncode == 3 and message in done.stderr else done.stderr)
+
 copy = sqlite3.connect("copy.sqlite")
 store.backup(copy)
 copy.execute("DELETE FROM pattern_node WHERE pattern = 14")

@@ -61,7 +61,7 @@ static void assert_pair(CallMatcher *m, guint i, guint64 number, const char *id,
 
 static void test_one_side(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
         const MatchCounts *counts;
 
         g_assert_cmpint(call_matcher_counts(m)->first, ==, NO_TIME);
@@ -83,7 +83,7 @@ static void test_one_side(void)
 /* Once an edge is known to have one side only, a pair comes out with its return. */
 static void test_known_side(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
 
         call(m, 0, CALL_SENT, "a");
         call(m, 10, RET_SENT, "a");
@@ -98,7 +98,7 @@ static void test_known_side(void)
 /* Each end on its own clock; the callee's is half a second behind. */
 static void test_four_stamps(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
 
         g_assert_cmpuint(call(m, 510, CALL_RECV, "a"), ==, MATCH_OPENED);
         g_assert_cmpuint(call(m, 530, RET_SENT, "a"), ==, MATCH_CLOSED);
@@ -111,7 +111,7 @@ static void test_four_stamps(void)
 /* A stamp that was lost is waited for a second, then the other end's stands in. */
 static void test_lost_stamp(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
 
         call(m, 0, CALL_SENT, "a");
         call(m, 1, CALL_RECV, "a");
@@ -131,7 +131,7 @@ static void test_first_in_first_out(void)
         static const char *const ids[] = { "", "x", "an id that is longer than most ids are" };
 
         for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
-                g_autoptr(CallMatcher) m = call_matcher_new(0);
+                g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
 
                 for (gint64 t = 0; t < 3; t++)
                         call(m, t, CALL_SENT, ids[i]);
@@ -149,7 +149,7 @@ static void test_first_in_first_out(void)
 /* An id belongs to its edge, and to one direction of it. */
 static void test_keys(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
 
         add(m, 0, CALL_SENT, 0, 1, "a");
         g_assert_cmpuint(add(m, 1, RET_SENT, 1, 2, "a"), ==, 0);
@@ -163,7 +163,7 @@ static void test_keys(void)
 
 static void test_lone(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
         const LoneMessage *lone;
         guint n;
 
@@ -190,7 +190,7 @@ static void test_lone(void)
 static void test_window(void)
 {
         for (gint64 window = 0; window <= 10; window += 5) {
-                g_autoptr(CallMatcher) m = call_matcher_new(window);
+                g_autoptr(CallMatcher) m = call_matcher_new(window, G_MAXINT64);
 
                 call(m, 100, RET_SENT, "a");
                 call(m, 110, CALL_SENT, "a");
@@ -206,7 +206,7 @@ static void test_window(void)
 /* The window is inclusive, however many messages bear the stamp at its end. */
 static void test_long_window(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(2 * SECOND);
+        g_autoptr(CallMatcher) m = call_matcher_new(2 * SECOND, G_MAXINT64);
 
         call(m, 0, RET_SENT, "a");
         call(m, 0, RET_SENT, "b");
@@ -216,9 +216,101 @@ static void test_long_window(void)
         g_assert_cmpuint(call_matcher_counts(m)->pairs, ==, 2);
 }
 
+/* A call may last so long, and no ns longer; the return of one that has is lone, and the
+ * next call of its key has its own. */
+static void test_max_call(void)
+{
+        for (guint late = 0; late < 2; late++) {
+                g_autoptr(CallMatcher) m = call_matcher_new(0, 10 * SECOND);
+                const MatchCounts *counts;
+
+                for (gint64 i = 1; i <= 5; i++) { /* until the edge is known well */
+                        call(m, i * SECOND, CALL_SENT, "a");
+                        call(m, i * SECOND + 1, RET_SENT, "a");
+                }
+                call(m, 100 * SECOND, CALL_SENT, "a");
+                call(m, 110 * SECOND + late, RET_SENT, "a");
+                g_assert_cmpuint(n_done(m), ==, !late);
+                call(m, 200 * SECOND, CALL_SENT, "b"); /* never returns */
+                call(m, 220 * SECOND, CALL_SENT, "b");
+                call(m, 221 * SECOND, RET_SENT, "b");
+                assert_pair(m, 0, 7, "b", 220 * SECOND, 220 * SECOND, 221 * SECOND, 221 * SECOND);
+                call_matcher_finish(m);
+                counts = call_matcher_counts(m);
+                g_assert_cmpuint(counts->lone_calls, ==, 1 + late);
+                g_assert_cmpuint(counts->lone_returns, ==, late);
+                g_assert_cmpuint(counts->pairs, ==, 7 - late);
+        }
+}
+
+/* Without ids, and some returns lost: once it is known how long calls last, each loss costs one
+ * call where there is a pause after it, and not all the others. */
+static void test_lost_returns(void)
+{
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+        guint n = 0;
+
+        for (gint64 i = 0; i < 1000; i++) {
+                gint64 start = i * SECOND, lasts = SECOND / 100 + i % 7 * SECOND / 1000;
+
+                call(m, start, CALL_SENT, "-");
+                if (i >= 200 && i % 50 == 0)
+                        continue; /* lost */
+                call(m, start + lasts, RET_SENT, "-");
+                n++;
+                if (i < 3)
+                        continue; /* the edge is not known well yet */
+                g_assert_cmpuint(n_done(m), ==, 1);
+                assert_pair(m, 0, i, "", start, start, start + lasts, start + lasts);
+        }
+        call_matcher_finish(m);
+        g_assert_cmpuint(call_matcher_counts(m)->pairs, ==, n);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_calls, ==, 16);
+}
+
+/* What is still open, and giving up on it. */
+static void test_oldest(void)
+{
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+        gint64 time;
+        guint64 number;
+        guint n;
+
+        call_matcher_oldest(m, &time, &number);
+        g_assert_cmpint(time, ==, G_MAXINT64);
+        g_assert_cmpuint(number, ==, G_MAXUINT64);
+        for (gint64 i = 0; i < 4; i++) { /* until the edge is known well */
+                call(m, i * SECOND, CALL_SENT, "a");
+                call(m, i * SECOND + 1, RET_SENT, "a");
+        }
+        call(m, 9 * SECOND + 1, CALL_SENT, "a");
+        call(m, 9 * SECOND + 2, CALL_SENT, "b");
+        call(m, 9 * SECOND + 3, CALL_SENT, "c");
+        call(m, 9 * SECOND + 4, RET_SENT, "a");
+        call_matcher_oldest(m, &time, &number);
+        g_assert_cmpint(time, ==, 9 * SECOND + 2);
+        g_assert_cmpuint(number, ==, 5);
+        g_assert_cmpuint(call_matcher_expire(m, 10 * SECOND + 2, SECOND), ==, 0);
+        call_matcher_oldest(m, &time, &number);
+        g_assert_cmpuint(number, ==, 5);
+        call_matcher_expire(m, 10 * SECOND + 3, SECOND);
+        call_matcher_oldest(m, &time, &number);
+        g_assert_cmpint(time, ==, 9 * SECOND + 3);
+        g_assert_cmpuint(number, ==, 6);
+        call_matcher_lone(m, &n);
+        g_assert_cmpuint(n, ==, 1);
+        call_matcher_forget_lone(m, 9 * SECOND + 2);
+        call_matcher_lone(m, &n);
+        g_assert_cmpuint(n, ==, 1);
+        call_matcher_forget_lone(m, 9 * SECOND + 3);
+        call_matcher_lone(m, &n);
+        g_assert_cmpuint(n, ==, 0);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_calls, ==, 1);
+}
+
 static void test_edges(void)
 {
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
         const Edge *edges;
         guint n;
 
@@ -246,7 +338,7 @@ static void test_edges(void)
 static void test_many(void)
 {
         enum { N = 30000, EDGES = 1000 };
-        g_autoptr(CallMatcher) m = call_matcher_new(0);
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
         guint n;
 
         for (guint i = 0; i < N; i++) {
@@ -277,7 +369,7 @@ static void test_many(void)
 
 static void test_columns(void)
 {
-        CallPairs pairs = { .want_causes = TRUE };
+        CallPairs pairs = { .wanted = WANT_CAUSES };
         CallPair one_end = {
                 .start = 1, .enter = 1, .reply = 4, .end = 4, .caller = 7, .callee = 8
         };
@@ -303,7 +395,7 @@ static void test_columns(void)
         call_pairs_put(&pairs, 300000, &both_ends, 0);
         g_assert_cmpint(pairs.at_callee[3].from, ==, 2);
         g_assert_cmpint(pairs.at_callee[300000].from, ==, 2);
-        call_pairs_move(&pairs, 2, 100000);
+        call_pairs_move(&pairs, 2, 100000, 1);
         g_assert_cmpuint(pairs.edge[2], ==, 8);
         g_assert_cmpint(pairs.at_caller[2].to, ==, 4);
         g_assert_cmpint(pairs.at_callee[2].from, ==, 1);
@@ -322,6 +414,9 @@ int main(int argc, char **argv)
         g_test_add_func("/call-pairs/first-in-first-out", test_first_in_first_out);
         g_test_add_func("/call-pairs/keys", test_keys);
         g_test_add_func("/call-pairs/lone", test_lone);
+        g_test_add_func("/call-pairs/max-call", test_max_call);
+        g_test_add_func("/call-pairs/lost-returns", test_lost_returns);
+        g_test_add_func("/call-pairs/oldest", test_oldest);
         g_test_add_func("/call-pairs/window", test_window);
         g_test_add_func("/call-pairs/long-window", test_long_window);
         g_test_add_func("/call-pairs/edges", test_edges);

@@ -382,7 +382,8 @@ static void test_streams_without_labels(void)
         say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
         s->port[CLIENT] = 4097;
         handshake(s);
-        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000001 82 86 84");
+        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000002 82 86 84 000000 00 01 00000007");
+        say_hex(s, CLIENT, 7, "000003 01 05 00000001 82 86 84");
         say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
         say_hex(s, CLIENT, 9, "000003 01 05 00000003 82 86 fe");
         say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
@@ -390,6 +391,7 @@ static void test_streams_without_labels(void)
         say_hex(s, SERVER, 12, "000001 01 05 00000005 88");
         scene_end(s, "5 CALL_SENT a>b 1000.1\n"
                      "6 RET_SENT b>a 1000.1\n"
+                     "7 MSG_SENT a>b 1001.2\n"
                      "7 CALL_SENT a>b 1001.1 label=GET%20/\n"
                      "8 RET_SENT b>a 1001.1\n"
                      "9 CALL_SENT a>b 1001.3\n"
@@ -815,6 +817,119 @@ static void test_hole_over_messages(void)
         scene_end(s, "5 CALL_SENT a>b 1000.101\n"
                      "205 CALL_SENT a>b 1000.13b\n"
                      "206 RET_SENT b>a 1000.13b\n");
+}
+
+/* A protocol that is said holds, though the capture begins within messages of both sides. */
+static void test_said_mid_message(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->ports[80] = &protocol_http;
+        say(s, SERVER, 5, "the rest of an answer, ");
+        say(s, CLIENT, 6, "of a form\r\nGET /a HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 7, "and more\r\nHTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 8, "GET /b HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 9, "HTTP/1.1 204 n\r\n\r\n");
+        check_count(s, ACCOUNT_UNPARSED, 0);
+        check_count(s, ACCOUNT_BEFORE_BOUNDARY, 2);
+        scene_end(s, "6 CALL_SENT a>b 1000.10b\n"
+                     "7 RET_SENT b>a 1000.10b\n"
+                     "8 CALL_SENT a>b 1000.11e\n"
+                     "9 RET_SENT b>a 1000.11e\n");
+}
+
+#define GET "GET / HTTP/1.1\r\n\r\n"
+#define OK  "HTTP/1.1 204 n\r\n\r\n"
+
+/* Three calls at a time, and all their returns: no return of a batch that a hole is in
+ * is taken for another's, and the next batch is right. */
+static void test_hole_in_batch(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, GET GET GET);
+        say(s, SERVER, 6, OK);
+        lose(s, SERVER, strlen(OK));
+        say(s, CLIENT, 7, "");
+        say(s, SERVER, 8, OK);
+        say(s, CLIENT, 9, GET GET GET);
+        say(s, SERVER, 10, OK OK OK);
+        say(s, CLIENT, 11, GET);
+        lose(s, CLIENT, strlen(GET));
+        say(s, CLIENT, 12, GET);
+        say(s, SERVER, 13, OK OK);
+        say(s, SERVER, 14, OK);
+        say(s, CLIENT, 15, GET GET);
+        say(s, SERVER, 16, OK OK);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ORDER_LOST, 3);
+        check_count(s, ACCOUNT_UNANSWERED, 3);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "5 CALL_SENT a>b 1000.113\n"
+                     "5 CALL_SENT a>b 1000.125\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "9 CALL_SENT a>b 1000.137\n"
+                     "9 CALL_SENT a>b 1000.149\n"
+                     "9 CALL_SENT a>b 1000.15b\n"
+                     "10 RET_SENT b>a 1000.137\n"
+                     "10 RET_SENT b>a 1000.149\n"
+                     "10 RET_SENT b>a 1000.15b\n"
+                     "11 CALL_SENT a>b 1000.16d\n"
+                     "12 CALL_SENT a>b 1000.191\n"
+                     "13 RET_SENT b>a 1000.16d\n"
+                     "15 CALL_SENT a>b 1000.1a3\n"
+                     "15 CALL_SENT a>b 1000.1b5\n"
+                     "16 RET_SENT b>a 1000.1a3\n"
+                     "16 RET_SENT b>a 1000.1b5\n");
+}
+
+/* Calls that are made while others still wait: the order is known again after a silence. */
+static void test_hole_in_overlap(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, GET GET);
+        say(s, SERVER, 6, OK);
+        say(s, CLIENT, 7, GET);
+        say(s, SERVER, 9, OK);
+        lose(s, SERVER, strlen(OK));
+        say(s, CLIENT, 10, GET);
+        say(s, SERVER, 11, OK);
+        say(s, CLIENT, 12, GET);
+        say(s, SERVER, 13, OK);
+        say(s, CLIENT, 22, GET);
+        say(s, SERVER, 23, OK);
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_ORDER_LOST, 2);
+        check_count(s, ACCOUNT_UNANSWERED, 3);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "5 CALL_SENT a>b 1000.113\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 CALL_SENT a>b 1000.125\n"
+                     "9 RET_SENT b>a 1000.113\n"
+                     "10 CALL_SENT a>b 1000.137\n"
+                     "12 CALL_SENT a>b 1000.149\n"
+                     "22 CALL_SENT a>b 1000.15b\n"
+                     "23 RET_SENT b>a 1000.15b\n");
+}
+
+/* More calls at a time than are kept: the others get no return, but no call gets another's. */
+static void test_too_many_calls(void)
+{
+        enum { KEPT = 16384, MORE = 100 };
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        for (guint i = 0; i < KEPT + MORE; i++)
+                say(s, CLIENT, 5, GET);
+        for (guint i = 0; i < KEPT + MORE; i++)
+                say(s, SERVER, 6, OK);
+        check_count(s, ACCOUNT_RETURNS, KEPT);
+        check_count(s, ACCOUNT_ORDER_LOST, MORE);
+        check_count(s, ACCOUNT_UNANSWERED, MORE);
+        g_string_truncate(s->lines, 0);
+        say(s, CLIENT, 7, GET);
+        say(s, SERVER, 8, OK);
+        check_count(s, ACCOUNT_RETURNS, KEPT + 1);
+        scene_free(s);
 }
 
 static void test_lost_call(void)
@@ -1333,6 +1448,10 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/mid-request", test_mid_request);
         g_test_add_func("/capture/hole-in-body", test_hole_in_body);
         g_test_add_func("/capture/hole-over-messages", test_hole_over_messages);
+        g_test_add_func("/capture/said-mid-message", test_said_mid_message);
+        g_test_add_func("/capture/hole-in-batch", test_hole_in_batch);
+        g_test_add_func("/capture/hole-in-overlap", test_hole_in_overlap);
+        g_test_add_func("/capture/too-many-calls", test_too_many_calls);
         g_test_add_func("/capture/lost-call", test_lost_call);
         g_test_add_func("/capture/snapshot", test_snapshot);
         g_test_add_func("/capture/one-sided", test_one_sided);

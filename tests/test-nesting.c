@@ -41,15 +41,13 @@ static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const Nestin
         return g_steal_pointer(&nesting);
 }
 
-/* With its paths in set; places are by call. */
+/* With its paths in set. */
 static Nesting *run_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options,
-                            PathSet *set, CallPlace **places)
+                            PathSet *set)
 {
         Nesting *nesting = read_nesting(nodes, trace, options);
 
-        if (places)
-                *places = g_new(CallPlace, nesting->calls.n);
-        g_assert_true(nesting_find_paths(nesting, set, places ? *places : NULL, NULL));
+        g_assert_true(nesting_find_paths(nesting, set, NULL));
         return nesting;
 }
 
@@ -90,7 +88,7 @@ static char *found_calls(const Nesting *n)
 
                 put_call(out, nesting_edge(n, i)->caller, nesting_edge(n, i)->callee, id, length,
                          caller.from, callee.from, callee.to, caller.to, n->calls.cause[i].parent,
-                         n->candidates[i]);
+                         n->calls.candidates[i]);
         }
         return g_string_free(out, FALSE);
 }
@@ -192,7 +190,7 @@ static void assert_agrees(const GArray *trace, guint n_nodes, const NestingOptio
 {
         g_autoptr(NodeTable) nodes = make_nodes(n_nodes);
         g_autoptr(PathSet) set = path_set_new(nodes, order);
-        g_autoptr(Nesting) nesting = run_nesting(nodes, trace, options, set, NULL);
+        g_autoptr(Nesting) nesting = run_nesting(nodes, trace, options, set);
         g_autoptr(Figure4) figure =
                 figure4_new((const TraceEntry *)trace->data, trace->len, n_nodes, options, order);
         g_autofree char *calls = expected_calls(figure), *calls_found = found_calls(nesting);
@@ -491,7 +489,7 @@ static void test_four_stamps_skew(void)
                         if (skewed > 0)
                                 s->skew[1 + skewed] = skewed % 2 ? 100000000 : -100000000;
                         put_requests(s, 200, 300 * s->range * s->unit);
-                        nesting = run_nesting(nodes, s->trace, &options, set, NULL);
+                        nesting = run_nesting(nodes, s->trace, &options, set);
                         found = found_parents(nesting);
                         if (skewed > 0)
                                 g_assert_cmpstr(found, ==, parents);
@@ -536,7 +534,7 @@ static void test_ten_thousand_clients(void)
         s->ids = 1;
         put_requests(s, CLIENTS, (gint64)CLIENTS * 20000);
         set_of_one = path_set_new(one, SIBLINGS_MULTISET);
-        of_one = run_nesting(one, s->trace, &options, set_of_one, NULL);
+        of_one = run_nesting(one, s->trace, &options, set_of_one);
         expected = found_patterns(set_of_one);
 
         client_of = g_new0(NodeId, s->next_id);
@@ -551,7 +549,7 @@ static void test_ten_thousand_clients(void)
         }
         g_assert_cmpuint(requests, ==, CLIENTS);
         set_of_many = path_set_new(many, SIBLINGS_MULTISET);
-        of_many = run_nesting(many, s->trace, &options, set_of_many, NULL);
+        of_many = run_nesting(many, s->trace, &options, set_of_many);
         g_assert_cmpuint(of_many->folded, ==, CLIENTS);
         found = found_patterns(set_of_many);
         g_assert_cmpstr(found, ==, expected);
@@ -563,12 +561,10 @@ typedef struct {
         NodeTable *nodes;
         Nesting *nesting;
         PathSet *set;
-        CallPlace *places;
 } Answer;
 
 static void answer_clear(Answer *a)
 {
-        g_free(a->places);
         path_set_free(a->set);
         nesting_free(a->nesting);
         node_table_free(a->nodes);
@@ -597,11 +593,11 @@ static Answer answer_with(const char *text, const NestingOptions *options)
                 g_array_append_val(trace, e);
         }
         a.set = path_set_new(a.nodes, SIBLINGS_MULTISET);
-        a.nesting = run_nesting(a.nodes, trace, options, a.set, &a.places);
+        a.nesting = run_nesting(a.nodes, trace, options, a.set);
         return a;
 }
 
-static const NestingOptions keep = { .overlap = 2, .fold = TRUE, .keep = TRUE };
+static const NestingOptions keep = { .overlap = 2, .fold = TRUE, .keep = TRUE, .places = TRUE };
 
 static void assert_parents(const char *text, const NestingOptions *options, const char *parents)
 {
@@ -732,7 +728,7 @@ static void assert_cut(const char *text, const char *cut, guint64 n_cut)
                 guint32 length;
                 const char *id = nesting_call_id(a.nesting, i, &length);
 
-                if (a.places[i].pattern == NO_PATTERN)
+                if (a.nesting->calls.place[i].pattern == NO_PATTERN)
                         g_string_append_printf(found, "%.*s", (int)length, id);
         }
         g_assert_cmpstr(found->str, ==, cut);

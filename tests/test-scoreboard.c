@@ -63,7 +63,8 @@ static void test_rows(void)
 static void test_smooth(void)
 {
         Scoreboard board;
-        guint64 *bins, sum = 0;
+        const guint64 *bins;
+        guint64 sum = 0;
         gsize row, other;
         guint peak;
 
@@ -75,12 +76,12 @@ static void test_smooth(void)
         other = scoreboard_add_row(&board, 1, 0);
         *scoreboard_cell(&board, row, 1000000) = SCORE_UNIT;
         peak = delay_bin(&board.bins, 1000000);
-        scoreboard_smooth(&board, 2);
+        scoreboard_show(&board, 2);
 
-        bins = board.cells + row;
+        bins = board.shown + row;
         for (guint bin = 0; bin < board.n_bins; bin++) {
                 sum += bins[bin];
-                g_assert_cmpuint(board.cells[other + bin], ==, 0);
+                g_assert_cmpuint(board.shown[other + bin], ==, 0);
         }
         for (guint i = 1; i <= 6; i++) {
                 g_assert_cmpuint(bins[peak - i], ==, bins[peak + i]);
@@ -98,7 +99,7 @@ static void test_smooth(void)
 static void test_smooth_at_ends(void)
 {
         Scoreboard board;
-        guint64 *bins;
+        const guint64 *bins;
         gsize row, next;
 
         scoreboard_init(&board);
@@ -109,13 +110,13 @@ static void test_smooth_at_ends(void)
         next = scoreboard_add_row(&board, 1, 0);
         *scoreboard_cell(&board, row, 1) = SCORE_UNIT;
         *scoreboard_cell(&board, row, 1000) = SCORE_UNIT;
-        scoreboard_smooth(&board, 3);
-        bins = board.cells + row;
+        scoreboard_show(&board, 3);
+        bins = board.shown + row;
         for (guint i = 0; i < 10; i++)
                 g_assert_cmpuint(bins[i], ==, bins[board.n_bins - 1 - i]);
         g_assert_cmpuint(bins[0], >, bins[1]);
         for (guint bin = 0; bin < board.n_bins; bin++)
-                g_assert_cmpuint(board.cells[next + bin], ==, 0);
+                g_assert_cmpuint(board.shown[next + bin], ==, 0);
         scoreboard_clear(&board);
 }
 

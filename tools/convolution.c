@@ -62,33 +62,29 @@ static gboolean parse_deviations(const char *option, const char *value, gpointer
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "How paths are found: auto (all messages of a node together, the default) or paper "
-          "(Figure 6 of the paper)",
-          "METHOD" },
+          "How paths are found: auto (default) or paper", "METHOD" },
         { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
-          "Paths begin at NODE; may be repeated (default: the nodes that nobody calls)", "NODE" },
-        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "How finely time is cut (default: from the delays in the trace)", "DURATION" },
+          "Paths begin at NODE; may be repeated", "NODE" },
+        { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "How finely time is cut",
+          "DURATION" },
         { "max-delay", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "The longest that a node may take (default: from the delays in the trace)", "DURATION" },
+          "The longest that a node may take", "DURATION" },
         { "tolerance", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration,
-          "How far from its spike a delay may be (default: a quantum)", "DURATION" },
+          "How far from its spike a delay may be", "DURATION" },
         { "spike", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
-          "A spike is so many standard deviations above the mean (default 4)", "N" },
+          "Deviations of a spike over the mean (default 4)", "N" },
         { "between", 0, 0, G_OPTION_ARG_CALLBACK, parse_deviations,
-          "Between two spikes it is less than so many (default 3)", "S" },
+          "Fewer than so many between spikes (default 3)", "S" },
         { "min-messages", 0, 0, G_OPTION_ARG_INT64, &options.min_messages,
-          "Leave out edges with fewer messages (default: 0.5 % of the roots', at least 5)", "N" },
+          "Leave out edges with fewer messages", "N" },
         { "correlate", 0, 0, G_OPTION_ARG_STRING, &options.correlate,
-          "auto, pairs, fft or whole: how correlations are computed (default auto)", "HOW" },
+          "auto (default), pairs, fft or whole", "HOW" },
         { "correlation", 0, 0, G_OPTION_ARG_STRING, &options.correlation,
-          "Write the correlation of two edges, such as a>b,b>c, instead of the paths, as tsv or "
-          "svg",
-          "CAUSE,EFFECT" },
+          "Write the correlation of two edges", "CAUSE,EFFECT" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
-          "Use so many threads (default: as many as there are processors)", "N" },
+          "Use so many threads (default: all)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -290,6 +286,10 @@ static void report_ends(const Convolution *run)
 {
         const ConvolutionOptions *o = &run->options;
 
+        if (run->looked_at)
+                tool_warn("paths are from %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                          " messages, in stretches spread over the trace; counts are multiplied",
+                          run->looked_at, run->traces->messages);
         if (run->ends[PATH_END_FEW])
                 tool_warn("%" G_GUINT64_FORMAT " messages end where fewer than %" G_GUINT64_FORMAT
                           " go on (--min-messages)",
@@ -343,8 +343,8 @@ static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *r
         g_autofree char *params = parameters(run);
         StoreRun about = { .arguments = arguments, .parameters = params };
 
-        if (result_has_store() && (!(store = result_open_store(set, reader, &about, error)) ||
-                                   !store_finish(g_steal_pointer(&store), error)))
+        if (result_has_store() && (!(store = result_open_store(set, &about, error)) ||
+                                   !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
         return result_write(set, error);
 }
@@ -397,7 +397,7 @@ static gboolean write_correlation(const Convolution *run, const PathSet *set,
 {
         g_autoptr(CorrelationSeries) series =
                 correlation_series_new(run, cause, effect, path_set_graph(set));
-        g_autoptr(OutputFile) out = result_open(error);
+        g_autoptr(OutputFile) out = result_open(FALSE, error);
 
         return out &&
                (strcmp(result_format(), "svg")
@@ -427,7 +427,7 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
                 return FALSE;
         run = convolution_new(traces, o, g_steal_pointer(&roots));
         set = strcmp(options.method, "paper") ? convolution_find_joint_paths(run)
-                                               : convolution_find_paths(run);
+                                              : convolution_find_paths(run);
         if (!options.roots)
                 report_roots(traces, run->roots);
         fill_summary(traces, set);

@@ -11,14 +11,11 @@ static struct {
         char *as, *output;
 } options;
 
-static const GOptionEntry entries[] = {
-        { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
-          "otlp (JSON lines of OpenTelemetry), folded (flame graphs), chrome (trace events) or tsv",
-          "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write to FILE instead of standard output", "FILE" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
+                                          "otlp, folded (flame graphs), chrome or tsv", "FORMAT" },
+                                        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        G_OPTION_ENTRY_NULL };
 
 static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
 {
@@ -38,7 +35,7 @@ static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
 int tool_export(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("STORE --as FORMAT - hand what was found to other programs");
+                g_option_context_new("STORE --as FORMAT - hand paths to other programs");
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(StoreReader) reader = NULL;
         g_autoptr(OutputFile) out = NULL;

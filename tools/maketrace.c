@@ -26,7 +26,7 @@ static const GOptionEntry entries[] = {
         { "messages", 0, 0, G_OPTION_ARG_STRING, &options.messages,
           "Begin no tracelet after N lines", "N" },
         { "stamps", 0, 0, G_OPTION_ARG_STRING, &options.stamps,
-          "sent: where messages were sent; both: also where they arrived", "WHICH" },
+          "sent, or both: also where messages arrived", "WHICH" },
         G_OPTION_ENTRY_NULL
 };
 

@@ -16,15 +16,12 @@ static struct {
         char *window;
 } options;
 
-static const GOptionEntry entries[] = {
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write to FILE instead of standard output", "FILE" },
-        { "window", 0, 0, G_OPTION_ARG_STRING, &options.window,
-          "Observations of two traces are the same only within TIME; lines may be out of order "
-          "by as much (2s)",
-          "TIME" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        { "window", 0, 0, G_OPTION_ARG_STRING, &options.window,
+                                          "How far apart the same message may be seen (default 2s)",
+                                          "TIME" },
+                                        G_OPTION_ENTRY_NULL };
 
 /* What a run works with. */
 typedef struct {
@@ -71,6 +68,8 @@ static Run *run_new(int argc, char **argv, GError **error)
                 return NULL;
         run->merge = merge_new(run->window, run->nodes);
         run->overlap = overlap_new((guint)argc - 1);
+        tool_progress_start((const char *const *)argv + 1, (guint)argc - 1,
+                            !options.output || !strcmp(options.output, "-"));
         merge_set_look(run->merge, look, run->overlap);
         for (int i = 1; i < argc; i++) {
                 TraceReader *reader;

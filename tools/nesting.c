@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nesting/forwarded.h"
 #include "nesting/nesting.h"
 #include "tools/result.h"
 #include "tools/tool.h"
@@ -44,6 +45,30 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a skew window of at most a day");
 }
 
+static gboolean parse_positive(const char *value, const char *what, gint64 *ns, GError **error)
+{
+        if (!tool_duration(value, ns, error))
+                return FALSE;
+        return (*ns > 0 && *ns <= G_GINT64_CONSTANT(31536000000000000)) ||
+               usage_error(error, value, what);
+}
+
+static gboolean parse_max_call(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)option;
+        (void)data;
+        return parse_positive(value, "a duration of more than 0s, at most a year",
+                              &options.nesting.max_call, error);
+}
+
+static gboolean parse_span(const char *option, const char *value, gpointer data, GError **error)
+{
+        (void)option;
+        (void)data;
+        return parse_positive(value, "a window of more than 0s, at most a year",
+                              &options.nesting.span, error);
+}
+
 static gboolean parse_smooth(const char *option, const char *value, gpointer data, GError **error)
 {
         char *end;
@@ -67,24 +92,25 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "How parents are found: paper (Figure 4 of the paper, the default) or joint (all calls "
-          "of a node together)",
-          "METHOD" },
+          "paper (default) or joint: one by one, or together", "METHOD" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
-          "Keep patterns only in the database, not every path instance and call", NULL },
+          "Keep patterns only in the database, no requests", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
-          "Write a line for each call, with its parent, to FILE", "FILE" },
+          "Write a line for each call, with its parent", "FILE" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
-          "Exponents of the overlapping-, same- and generic-child penalties (default 2,0,0)",
-          "X,Y,Z" },
+          "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
-          "Take each call's true parent from the trace's path= (for ravel score)", NULL },
+          "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree where it matters (default 0s)", "DURATION" },
+          "How far clocks may disagree (default 0s)", "DURATION" },
+        { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
+          "Leave out calls that last longer", "DURATION" },
+        { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
+          "Report on each stretch of time as it passes", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
-          "Smooth the scoreboard with a Gaussian of so many bins (default 0)", "BINS" },
+          "Smooth delays by so many bins (default 0)", "BINS" },
         { "sibling-order", 0, 0, G_OPTION_ARG_CALLBACK, parse_siblings,
-          "strict: the order of calls is part of a pattern's shape (default multiset)", "ORDER" },
+          "strict: patterns differ by the order of calls", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
         G_OPTION_ENTRY_NULL
@@ -110,6 +136,26 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
                         return NULL;
         }
         return g_steal_pointer(&nesting);
+}
+
+static void report_forwarded(const Nesting *nesting)
+{
+        enum { SHOWN = 3 };
+        g_autoptr(GArray) forwarded = forwarded_find(nesting->matcher);
+        const NodeTable *nodes = nesting->nodes;
+
+        for (guint i = 0; i < MIN(forwarded->len, SHOWN); i++) {
+                const Forwarded *f = &g_array_index(forwarded, Forwarded, i);
+
+                tool_warn(
+                        "%" G_GUINT64_FORMAT " of these returns are sent by %s to %s, which calls "
+                        "%s: forwarded calls are for convolution",
+                        f->answers, node_table_written(nodes, f->answering),
+                        node_table_written(nodes, f->caller), node_table_written(nodes, f->callee));
+        }
+        if (forwarded->len > SHOWN)
+                tool_warn("%u other pairs of nodes forward calls in this way",
+                          forwarded->len - SHOWN);
 }
 
 /* What a user should know before trusting the patterns. */
@@ -147,6 +193,12 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                         tool_warn("%" G_GUINT64_FORMAT " returns are left out: they have no call",
                                   counts->lone_returns);
         }
+        if (counts->lone_returns)
+                report_forwarded(nesting);
+        if (counts->one_way && (counts->pairs || calls || counts->lone_returns))
+                tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
+                          "convolution",
+                          counts->one_way);
         if (nesting->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           nesting->folded);
@@ -212,51 +264,66 @@ static void put_probability(GString *line, float probability)
         g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", probability));
 }
 
-static gboolean write_calls(const Nesting *n, const PathSet *set, const CallPlace *places,
-                            GError **error)
+static OutputFile *open_calls(GError **error)
 {
         static const char header[] =
                 "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
                 "parent_callee\tparent_id\tinstance\tpattern\tprobability\n";
-        g_autoptr(OutputFile) out = output_file_new(options.calls, FALSE, error);
-        g_autofree guint32 *order = g_new(guint32, n->calls.n);
-        g_autoptr(GString) line = g_string_new(NULL);
+        g_autoptr(OutputFile) out = output_file_new(options.calls, options.nesting.span > 0, error);
 
         if (!out || !output_file_write(out, header, sizeof header - 1, error))
-                return FALSE;
-        for (guint32 i = 0; i < n->calls.n; i++)
-                order[i] = i;
-        nesting_sort_calls(n, order, n->calls.n);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                guint32 call = order[i], parent = n->calls.cause[call].parent;
-                const CallPlace *place = &places[call];
+                return NULL;
+        return g_steal_pointer(&out);
+}
 
-                g_string_truncate(line, 0);
-                put_time(line, n->calls.at_caller[call].from);
+static void format_call(GString *line, const Nesting *n, const PathSet *set, guint32 call)
+{
+        guint32 parent = n->calls.cause[call].parent;
+        const CallPlace *place = &n->calls.place[call];
+
+        g_string_truncate(line, 0);
+        put_time(line, n->calls.at_caller[call].from);
+        g_string_append_c(line, '\t');
+        put_time(line, n->calls.at_caller[call].to);
+        g_string_append_c(line, '\t');
+        put_call(line, n, call);
+        g_string_append_c(line, '\t');
+        if (parent == NO_PARENT) {
+                g_string_append(line, "-\t-\t-\t-");
+        } else {
+                put_time(line, n->calls.at_caller[parent].from);
                 g_string_append_c(line, '\t');
-                put_time(line, n->calls.at_caller[call].to);
-                g_string_append_c(line, '\t');
-                put_call(line, n, call);
-                g_string_append_c(line, '\t');
-                if (parent == NO_PARENT) {
-                        g_string_append(line, "-\t-\t-\t-");
-                } else {
-                        put_time(line, n->calls.at_caller[parent].from);
-                        g_string_append_c(line, '\t');
-                        put_call(line, n, parent);
-                }
-                if (place->pattern == NO_PATTERN)
-                        g_string_append(line, "\t-\t-\t"); /* cut by the capture */
-                else
-                        g_string_append_printf(
-                                line, "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                place->instance, path_set_pattern(set, place->pattern)->id);
-                put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
-                g_string_append_c(line, '\n');
+                put_call(line, n, parent);
+        }
+        if (place->pattern == NO_PATTERN)
+                g_string_append(line, "\t-\t-\t"); /* cut by the capture */
+        else
+                g_string_append_printf(line,
+                                       "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
+                                       place->instance, path_set_pattern(set, place->pattern)->id);
+        put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
+        g_string_append_c(line, '\n');
+}
+
+/* The calls that have a place from first_instance on; their patterns are in set. */
+static gboolean write_calls(const Nesting *n, const PathSet *set, guint64 first_instance,
+                            OutputFile *out, GError **error)
+{
+        g_autofree guint32 *order = g_new(guint32, n->calls.n);
+        g_autoptr(GString) line = g_string_new(NULL);
+        guint32 n_calls = 0;
+
+        for (guint32 i = 0; i < n->calls.n; i++)
+                if (n->calls.edge[i] && n->calls.place[i].instance >= first_instance &&
+                    n->calls.place[i].instance != NOT_PLACED)
+                        order[n_calls++] = i;
+        nesting_sort_calls(n, order, n_calls);
+        for (guint32 i = 0; i < n_calls; i++) {
+                format_call(line, n, set, order[i]);
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;
         }
-        return output_file_close(g_steal_pointer(&out), error);
+        return TRUE;
 }
 
 /* --- results --------------------------------------------------------------- */
@@ -270,10 +337,22 @@ static char *parameters(void)
 {
         const NestingOptions *o = &options.nesting;
 
-        return g_strdup_printf("method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
-                               "\nsmooth=%g\nfold=%d\nsibling_order=%s\n",
-                               method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
-                               options.siblings == SIBLINGS_STRICT ? "strict" : "multiset");
+        return g_strdup_printf(
+                "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
+                "\nsmooth=%g\nfold=%d\nsibling_order=%s\nmax_call_ns=%" G_GINT64_FORMAT
+                "\nwindow_ns=%" G_GINT64_FORMAT "\n",
+                method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
+                options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call, o->span);
+}
+
+static Store *open_store(PathSet *set, const char *arguments, GError **error)
+{
+        g_autofree char *params = parameters();
+        StoreRun run = { .arguments = arguments,
+                         .parameters = params,
+                         .patterns_only = options.no_requests };
+
+        return result_open_store(set, &run, error);
 }
 
 static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
@@ -281,20 +360,133 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
 {
         g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
-        g_autofree CallPlace *places = NULL;
-        g_autofree char *params = parameters();
-        StoreRun run = { .arguments = arguments,
-                         .parameters = params,
-                         .patterns_only = options.no_requests };
+        g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
-        if (result_has_store() && !(store = result_open_store(set, reader, &run, error)))
+        if ((result_has_store() && !(store = open_store(set, arguments, error))) ||
+            !nesting_find_paths(nesting, set, error) ||
+            (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
-        if (options.calls)
-                places = g_new(CallPlace, nesting->calls.n);
-        return nesting_find_paths(nesting, set, places, error) &&
-               (!store || store_finish(g_steal_pointer(&store), error)) &&
-               (!places || write_calls(nesting, set, places, error)) && result_write(set, error);
+        if (options.calls &&
+            (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
+             !output_file_close(g_steal_pointer(&calls), error)))
+                return FALSE;
+        return result_write(set, error);
+}
+
+/* --- window by window ------------------------------------------------------- */
+
+typedef struct {
+        Nesting *nesting;
+        PathSet *set; /* of the window in hand */
+        guint64 n_windows;
+        OutputFile *out, *calls;
+        PathSet *all; /* of all windows, where there is a store */
+        Store *store;
+} Reports;
+
+static void reports_clear(Reports *r)
+{
+        nesting_free(r->nesting);
+        store_free(r->store);
+        path_set_free(r->set);
+        path_set_free(r->all);
+        output_file_free(r->out);
+        output_file_free(r->calls);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Reports, reports_clear)
+
+/* The store has the paths of all windows. */
+static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
+                           const guint32 *slot, guint32 n, double probability, GError **error)
+{
+        Reports *r = data;
+        g_autofree PathCall *copy = g_memdup2(calls, n * sizeof *calls);
+
+        (void)number;
+        (void)pattern;
+        (void)slot;
+        (void)probability;
+        path_set_set_fold(r->all, r->nesting->fold);
+        return path_set_add(r->all, copy, n, error);
+}
+
+static PathSet *new_set(Reports *r)
+{
+        PathSet *set = path_set_new(r->nesting->nodes, options.siblings);
+
+        path_set_summary(set)->method = method();
+        if (r->all)
+                path_set_set_sink(set, add_to_all, r);
+        return set;
+}
+
+static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to,
+                             guint64 first_instance, GError **error)
+{
+        Reports *r = data;
+
+        (void)from;
+        (void)to;
+        if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
+                          !output_file_flush(r->calls, error))) ||
+            !result_write_window(set, r->n_windows > 0, r->out, error))
+                return NULL;
+        if (r->all)
+                path_set_summary(r->all)->cut_instances += path_set_summary(set)->cut_instances;
+        r->n_windows++;
+        path_set_free(r->set);
+        return r->set = new_set(r);
+}
+
+static void summarise_all(const Reports *r)
+{
+        const MatchCounts *counts = call_matcher_counts(r->nesting->matcher);
+        PathSetSummary *summary = path_set_summary(r->all);
+
+        summary->method = method();
+        summary->messages = counts->messages;
+        summary->calls = counts->pairs;
+        summary->unmatched_calls = counts->lone_calls;
+        summary->unmatched_returns = counts->lone_returns;
+        summary->parallelism =
+                r->nesting->children ? (double)r->nesting->nestings / r->nesting->children : 0;
+        summary->first = counts->first;
+        summary->last = counts->last;
+}
+
+static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
+                               GError **error)
+{
+        g_auto(Reports) r = { .nesting = nesting_new(nodes, &options.nesting) };
+        Message message;
+        int status;
+
+        if (result_has_store()) {
+                r.all = path_set_new(nodes, options.siblings);
+                if (!(r.store = open_store(r.all, arguments, error)))
+                        return FALSE;
+        }
+        if (!(r.out = result_open(TRUE, error)) ||
+            (options.calls && !(r.calls = open_calls(error))))
+                return FALSE;
+        r.set = new_set(&r);
+        nesting_begin_windows(r.nesting, r.set, write_window, &r);
+        trace_reader_take_late(reader);
+        while ((status = trace_reader_next(reader, &message, error)) > 0)
+                if (!nesting_add(r.nesting, &message, error))
+                        return FALSE;
+        if (status < 0 || !nesting_finish_windows(r.nesting, error))
+                return FALSE;
+        tool_report_reader(reader);
+        report_matching(r.nesting, reader);
+        if (r.store) {
+                summarise_all(&r);
+                if (!result_close_store(g_steal_pointer(&r.store), reader, error))
+                        return FALSE;
+        }
+        return (!r.calls || output_file_close(g_steal_pointer(&r.calls), error)) &&
+               output_file_close(g_steal_pointer(&r.out), error);
 }
 
 static gboolean check_options(GError **error)
@@ -307,8 +499,19 @@ static gboolean check_options(GError **error)
                             "--no-requests is about the database: expected -o FILE with it");
                 return FALSE;
         }
+        if (options.nesting.span > 0 &&
+            (options.nesting.joint || options.nesting.cheat || !strcmp(result_format(), "svg"))) {
+                g_set_error(
+                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                        "--window with %s: expected --method paper, and a format other than svg",
+                        options.nesting.joint   ? "--method joint"
+                        : options.nesting.cheat ? "--cheat"
+                                                : "--format svg");
+                return FALSE;
+        }
         options.nesting.fold = !options.no_fold;
         options.nesting.keep = (result_has_store() && !options.no_requests) || options.calls;
+        options.nesting.places = options.calls != NULL;
         return result_check_options(error);
 }
 
@@ -328,8 +531,12 @@ int tool_nesting(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
-            !(nesting = read_calls(reader, nodes, &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+                return tool_fail(error);
+        if (options.nesting.span > 0)
+                return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
+                                                                        : tool_fail(error);
+        if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
         nesting_find_parents(nesting);

@@ -10,11 +10,9 @@ static struct {
         char *output;
 } options;
 
-static const GOptionEntry entries[] = {
-        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the page to FILE (default report.html; - is standard output)", "FILE" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE (default report.html)", "FILE" },
+                                        G_OPTION_ENTRY_NULL };
 
 static gboolean write_page(const Report *report, const StoreReader *reader, GError **error)
 {

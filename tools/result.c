@@ -33,19 +33,17 @@ static gboolean parse_sort(const char *option, const char *value, gpointer data,
         return usage_error(error, value, "total, count, mean or p99");
 }
 
-static const GOptionEntry entries[] = {
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-          "text, dot, svg, json or tsv (default text)", "FORMAT" },
-        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-          "Write the patterns to FILE instead of standard output", "FILE" },
-        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
-          "Write every pattern, path instance and call to an SQLite database", "FILE" },
-        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
-          "Write the first N patterns (default 20; 0: all)", "N" },
-        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
-          "Rank by total, count, mean or p99 latency (default total)", "KEY" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, dot, svg, json or tsv (default text)", "FORMAT" },
+                                        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        { "store", 'o', 0, G_OPTION_ARG_FILENAME, &options.store,
+                                          "Also write all that is found to a database", "FILE" },
+                                        { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
+                                          "Write the first N (default 20; 0: all)", "N" },
+                                        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
+                                          "Rank by total, count, mean or p99 latency", "KEY" },
+                                        G_OPTION_ENTRY_NULL };
 
 void result_add_options(GOptionContext *context)
 {
@@ -68,24 +66,31 @@ gboolean result_has_store(void)
         return options.store != NULL;
 }
 
-OutputFile *result_open(GError **error)
+OutputFile *result_open(gboolean in_place, GError **error)
 {
-        return output_file_new(options.output ? options.output : "-", FALSE, error);
+        return output_file_new(options.output ? options.output : "-", in_place, error);
 }
 
-Store *result_open_store(PathSet *set, TraceReader *reader, const StoreRun *run, GError **error)
+Store *result_open_store(PathSet *set, const StoreRun *run, GError **error)
 {
-        g_autoptr(Store) store = store_new(options.store, set, run, error);
+        return store_new(options.store, set, run, error);
+}
+
+gboolean result_close_store(Store *store, TraceReader *reader, GError **error)
+{
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
 
-        if (!store || !store_add_capture(store, trace_reader_name(reader),
-                                         trace_reader_digest(reader), facts, n_facts, error))
-                return NULL;
-        return g_steal_pointer(&store);
+        if (!store_add_capture(store, trace_reader_name(reader), trace_reader_digest(reader), facts,
+                               n_facts, error)) {
+                store_free(store);
+                return FALSE;
+        }
+        return store_finish(store, error);
 }
 
-gboolean result_write(const PathSet *set, GError **error)
+static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean later,
+                               OutputFile *out, GError **error)
 {
         PathWriter writer = path_writer_lookup(result_format());
         g_autofree guint32 *rank = path_set_rank(set, options.rank);
@@ -96,9 +101,25 @@ gboolean result_write(const PathSet *set, GError **error)
                 .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
                 .columns = columns,
                 .colour = columns > 0 && !g_getenv("NO_COLOR"),
+                .windows = windows,
+                .later = later,
         };
-        g_autoptr(OutputFile) out = result_open(error);
 
-        return out && writer(set, &write, out, error) &&
+        return writer(set, &write, out, error);
+}
+
+gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error)
+{
+        gboolean text = !strcmp(result_format(), "text");
+
+        return (!text || !later || output_file_write(out, "\n", 1, error)) &&
+               write_patterns(set, TRUE, later, out, error) && output_file_flush(out, error);
+}
+
+gboolean result_write(const PathSet *set, GError **error)
+{
+        g_autoptr(OutputFile) out = result_open(FALSE, error);
+
+        return out && write_patterns(set, FALSE, FALSE, out, error) &&
                output_file_close(g_steal_pointer(&out), error);
 }

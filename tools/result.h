@@ -22,15 +22,21 @@ const char *result_format(void);
 /* Whether a store is to be written. */
 gboolean result_has_store(void);
 
-/* Opens the output: the file of --output, or standard output. */
-OutputFile *result_open(GError **error);
+/* Opens the output: the file of --output, or standard output; in_place: see OutputFile. */
+OutputFile *result_open(gboolean in_place, GError **error);
 
-/* Begins the store of what will be added to set, with its one capture. NULL and error set
- * where it cannot. */
-Store *result_open_store(PathSet *set, TraceReader *reader, const StoreRun *run, GError **error);
+/* Begins the store of what will be added to set. NULL and error set where it cannot. */
+Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
+
+/* Adds its one capture, the trace that was read to its end, and finishes the store, or frees
+ * it and returns FALSE with error set. */
+gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
 
 /* Writes the patterns. */
 gboolean result_write(const PathSet *set, GError **error);
+
+/* Writes them as those of one of several windows of time; later: not of the first. */
+gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error);
 
 /* FALSE, with error set to: found "value", expected ... */
 gboolean usage_error(GError **error, const char *value, const char *expected);

@@ -52,14 +52,12 @@ static gboolean parse_top(const char *option, const char *value, gpointer data, 
         return TRUE;
 }
 
-static const GOptionEntry entries[] = {
-        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format, "text, tsv or json (default text)",
-          "FORMAT" },
-        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
-          "Score the N most frequent patterns, for each N of LIST (default 1,2,5,10,20,50,100)",
-          "LIST" },
-        G_OPTION_ENTRY_NULL
-};
+static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
+                                          "Numbers of patterns to score, such as 1,5,10-20",
+                                          "LIST" },
+                                        G_OPTION_ENTRY_NULL };
 
 /* --- are they of the same trace? ------------------------------------------- */
 
@@ -79,29 +77,6 @@ static gboolean read_digests(StoreReader *reader, char **digests, GError **error
         return status == 0;
 }
 
-/* The value of a line "key=value"; NULL where there is none. */
-static char *parameter(const StoreReader *reader, const char *key)
-{
-        g_auto(GStrv) lines = g_strsplit(store_reader_run(reader)->parameters, "\n", -1);
-        gsize n = strlen(key);
-
-        for (char **line = lines; *line; line++)
-                if (!strncmp(*line, key, n) && (*line)[n] == '=')
-                        return g_strdup(*line + n + 1);
-        return NULL;
-}
-
-/* What shapes a pattern must be the same, or none is found again. */
-static void compare_parameter(const StoreReader *truth, const StoreReader *found, const char *key)
-{
-        g_autofree char *t = parameter(truth, key), *f = parameter(found, key);
-
-        if (g_strcmp0(t, f))
-                tool_warn("the stores' patterns do not compare: %s has %s=%s, %s %s=%s",
-                          store_reader_name(truth), key, t ? t : "", store_reader_name(found), key,
-                          f ? f : "");
-}
-
 static gboolean compare_origins(StoreReader *truth, StoreReader *found, GError **error)
 {
         g_autofree char *t = NULL, *f = NULL;
@@ -112,8 +87,8 @@ static gboolean compare_origins(StoreReader *truth, StoreReader *found, GError *
                 tool_warn(
                         "%s and %s are not of the same trace: the SHA-256 of their inputs differs",
                         store_reader_name(truth), store_reader_name(found));
-        compare_parameter(truth, found, "fold");
-        compare_parameter(truth, found, "sibling_order");
+        tool_compare_parameter(truth, found, "fold");
+        tool_compare_parameter(truth, found, "sibling_order");
         if (!strcmp(store_reader_run(found)->method, "cheat") &&
             strcmp(store_reader_run(truth)->method, "cheat"))
                 tool_warn("%s has the true paths, of nesting --cheat, and should be named first",

@@ -110,12 +110,11 @@ static gboolean parse_skew(const char *option, const char *value, gpointer data,
 
 static const GOptionEntry entries[] = {
         { "skew", 0, 0, G_OPTION_ARG_CALLBACK, parse_skew,
-          "Add to the stamps of a node: WS2=+30ms, WS2=-50ppm, WS2=+30ms+50ppm; may be repeated",
-          "NODE=SKEW" },
+          "Add to a clock: WS2=+30ms, WS2=-50ppm, or both", "NODE=SKEW" },
         { "undo", 0, 0, G_OPTION_ARG_NONE, &options.undo,
-          "Take out again what the trace says was added, and put back what was removed", NULL },
+          "Take out again what the trace says was added", NULL },
         { "estimate", 0, 0, G_OPTION_ARG_NONE, &options.estimate,
-          "Print each node's offset and drift, found from messages that both ends saw", NULL },
+          "Print the offset and the drift of each node", NULL },
         { "deskew", 0, 0, G_OPTION_ARG_NONE, &options.deskew,
           "Remove the offsets and drifts that --estimate prints", NULL },
         { "reference", 0, 0, G_OPTION_ARG_STRING, &options.reference,
@@ -166,6 +165,8 @@ static TraceReader *open_input(Input *input, GError **error)
 
         if (!reader)
                 return NULL;
+        tool_progress_start((const char *const *)input->argv + 1, 1,
+                            !options.output || !strcmp(options.output, "-"));
         input->name = g_intern_string(trace_reader_name(reader));
         return reader;
 }

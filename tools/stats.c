@@ -40,7 +40,7 @@ static Stats *stats_new(void)
 {
         Stats *s = g_new0(Stats, 1);
 
-        s->matcher = call_matcher_new(0);
+        s->matcher = call_matcher_new(0, G_MAXINT64);
         s->latencies = g_ptr_array_new_with_free_func(latency_free);
         return s;
 }
@@ -339,9 +339,9 @@ int tool_stats(int argc, char **argv)
 
         g_option_context_set_description(
                 context,
-                "called, calls: how many calls into a node, and by it. open: how many calls into "
-                "it\n"
-                "were under way at once, in the mean. Of an edge: the latency of its calls.\n");
+                "called, calls: how many calls into a node, and by it. open: how many calls\n"
+                "into it were under way at once, in the mean. Of an edge: the latency of its\n"
+                "calls.\n");
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;

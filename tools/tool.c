@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tracefmt/error.h"
@@ -21,11 +22,85 @@ void tool_set_verb(const char *verb)
         g_set_prgname(name); /* the usage line of --help */
 }
 
+/* --- progress --------------------------------------------------------------- */
+
+static struct {
+        gboolean wanted;
+        guint width;         /* of what stands there now; 0: nothing */
+        guint64 done, size;  /* stored bytes; size 0: not known */
+        gint64 began, shown; /* us */
+} progress;
+
+void tool_progress_start(const char *const *paths, guint n, gboolean prints)
+{
+        struct stat st;
+
+        progress.wanted = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
+        progress.began = g_get_monotonic_time();
+        progress.done = progress.size = 0;
+        for (guint i = 0; i < n; i++) {
+                if (!strcmp(paths[i], "-") || stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode)) {
+                        progress.size = 0;
+                        return;
+                }
+                progress.size += (guint64)st.st_size;
+        }
+}
+
+static void clear_progress(void)
+{
+        if (progress.width > 0)
+                fprintf(stderr, "\r%*s\r", (int)progress.width, "");
+        progress.width = 0;
+}
+
+static void show_progress(double seconds)
+{
+        double done = (double)progress.done, size = (double)progress.size;
+        int width;
+
+        clear_progress();
+        if (done < size) {
+                guint64 left = (guint64)(seconds * (size - done) / done + 0.5);
+
+                width = fprintf(stderr,
+                                "ravel %s: %.0f %% of %.1f MB, %.1f MB/s, %" G_GUINT64_FORMAT
+                                ":%02u left",
+                                current_verb, 100 * done / size, size / 1e6, done / seconds / 1e6,
+                                left / 60, (guint)(left % 60));
+        } else { /* a pipe, or it is read again */
+                width = fprintf(stderr, "ravel %s: %.1f MB, %.1f MB/s", current_verb, done / 1e6,
+                                done / seconds / 1e6);
+        }
+        fflush(stderr);
+        progress.width = (guint)MAX(width, 0);
+}
+
+void tool_progress_read(gsize n)
+{
+        gint64 now;
+
+        if (!progress.wanted)
+                return;
+        progress.done += n;
+        now = g_get_monotonic_time();
+        if (n == 0)
+                clear_progress();
+        else if (now - progress.began > G_USEC_PER_SEC &&
+                 now - progress.shown > G_USEC_PER_SEC / 5) {
+                show_progress((double)(now - progress.began) / G_USEC_PER_SEC);
+                progress.shown = now;
+        }
+}
+
+/* --- messages --------------------------------------------------------------- */
+
 /* A name in a message may come from a packet or a file: one line, no escapes. */
 static void print_line(const char *text)
 {
         g_autoptr(GString) line = g_string_new("ravel");
 
+        clear_progress();
         if (current_verb)
                 g_string_append_printf(line, " %s", current_verb);
         g_string_append(line, ": ");
@@ -130,14 +205,13 @@ void tool_add_reader_options(GOptionContext *context)
 {
         static const GOptionEntry entries[] = {
                 { "from", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
-                  "Leave out what is before TIME (epoch seconds, or UTC as 2026-11-21T10:00:00Z)",
-                  "TIME" },
+                  "Leave out what is before TIME", "TIME" },
                 { "to", 0, 0, G_OPTION_ARG_CALLBACK, parse_moment,
                   "Leave out what is at TIME or later", "TIME" },
                 { "exclude", 0, 0, G_OPTION_ARG_STRING_ARRAY, &excluded,
-                  "Leave out messages from and to NODE; may be repeated", "NODE" },
+                  "Leave out messages of NODE; may be repeated", "NODE" },
                 { "keep-going", 0, 0, G_OPTION_ARG_NONE, &reader_options.keep_going,
-                  "Leave out broken lines and count them, instead of ending", NULL },
+                  "Count broken lines instead of ending", NULL },
                 G_OPTION_ENTRY_NULL
         };
 
@@ -147,6 +221,7 @@ void tool_add_reader_options(GOptionContext *context)
 const TraceReaderOptions *tool_reader_options(void)
 {
         reader_options.exclude = excluded;
+        reader_options.progress = tool_progress_read;
         return &reader_options;
 }
 
@@ -163,6 +238,7 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc - 1);
                 return NULL;
         }
+        tool_progress_start((const char *const *)argv + 1, 1, FALSE);
         return trace_reader_new(argv[1], nodes, &options, error);
 }
 
@@ -179,6 +255,7 @@ void tool_report_reader(const TraceReader *reader)
 {
         const guint64 *broken = trace_reader_broken(reader);
 
+        clear_progress(); /* --to may have ended the reading */
         for (guint i = 0; i < N_BROKEN; i++)
                 if (broken[i])
                         tool_warn("%s: %" G_GUINT64_FORMAT " lines left out: %s",
@@ -227,4 +304,26 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                     "5us",
                     text);
         return FALSE;
+}
+
+/* The value of a line "key=value"; NULL where there is none. */
+static char *parameter(const StoreReader *reader, const char *key)
+{
+        g_auto(GStrv) lines = g_strsplit(store_reader_run(reader)->parameters, "\n", -1);
+        gsize n = strlen(key);
+
+        for (char **line = lines; *line; line++)
+                if (!strncmp(*line, key, n) && (*line)[n] == '=')
+                        return g_strdup(*line + n + 1);
+        return NULL;
+}
+
+void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key)
+{
+        g_autofree char *in_a = parameter(a, key), *in_b = parameter(b, key);
+
+        if (g_strcmp0(in_a, in_b))
+                tool_warn("the stores' patterns do not compare: %s has %s=%s, %s %s=%s",
+                          store_reader_name(a), key, in_a ? in_a : "", store_reader_name(b), key,
+                          in_b ? in_b : "");
 }

@@ -6,6 +6,7 @@
 #ifndef RAVEL_TOOL_H
 #define RAVEL_TOOL_H
 
+#include "paths/store-reader.h"
 #include "tracefmt/trace-reader.h"
 
 /* Exit statuses; the manual page says when. */
@@ -20,6 +21,7 @@ enum {
 
 /* The verbs: argv[0] is the verb. The result is the exit status. */
 int tool_capture(int argc, char **argv);
+int tool_diff(int argc, char **argv);
 int tool_convolution(int argc, char **argv);
 int tool_export(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
@@ -56,7 +58,8 @@ const TraceReaderOptions *tool_reader_options(void);
 
 /* Opens the one trace that is named on the command line; "-" is standard input.
  * NULL and error set where there is none, or more than one, or it cannot be
- * opened, or is a packet capture. want_digest: see TraceReaderOptions. */
+ * opened, or is a packet capture. want_digest: see TraceReaderOptions. Starts to show
+ * progress, as of a verb that prints nothing while it reads. */
 TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean want_digest,
                              GError **error);
 
@@ -67,9 +70,20 @@ gboolean tool_sort_trace(TraceReader *reader, GError **error);
 /* What there is to say of the reading, at its end: broken lines, late messages. */
 void tool_report_reader(const TraceReader *reader);
 
+/* From the first second on, where standard error is a terminal: how much of paths is read,
+ * how fast, and the time left, in one line that the end of the reading or the next
+ * message takes away. prints: what is read goes to standard output at once, which must not be
+ * a terminal too. tool_reader_options() has the callback for readers; others pass it on. */
+void tool_progress_start(const char *const *paths, guint n, gboolean prints);
+void tool_progress_read(gsize n);
+
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
 guint tool_columns(void);
+
+/* Warns where two stores were made with another value of a parameter that shapes
+ * patterns or their numbers. */
+void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);

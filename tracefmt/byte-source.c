@@ -28,6 +28,7 @@ struct ByteSource {
         GChecksum *digest;
         ByteSourceWait wait; /* or NULL */
         gpointer wait_user;
+        ByteSourceProgress progress; /* or NULL */
 };
 
 static gboolean fail(ByteSource *s, GError **error, const char *what)
@@ -54,6 +55,8 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
                 return -1;
         }
         s->at_end |= k == 0;
+        if (s->progress)
+                s->progress(k);
         if (s->digest)
                 g_checksum_update(s->digest, data, k);
         return k;
@@ -199,6 +202,11 @@ void byte_source_set_wait(ByteSource *s, ByteSourceWait wait, gpointer user)
 {
         s->wait = wait;
         s->wait_user = user;
+}
+
+void byte_source_set_progress(ByteSource *s, ByteSourceProgress progress)
+{
+        s->progress = progress;
 }
 
 const char *byte_source_name(const ByteSource *s)

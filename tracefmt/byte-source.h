@@ -20,6 +20,10 @@ ByteSource *byte_source_new(const char *path, GError **error);
 typedef gboolean (*ByteSourceWait)(gpointer user, int fd);
 void byte_source_set_wait(ByteSource *source, ByteSourceWait wait, gpointer user);
 
+/* Asks for progress(n) after each read of stored bytes, of n of them, 0 at their end. */
+typedef void (*ByteSourceProgress)(gsize n);
+void byte_source_set_progress(ByteSource *source, ByteSourceProgress progress);
+
 /* Up to n bytes into buffer: as soon as there are any, so that a live pipe is
  * read as it is written. Returns how many; 0 at the end, or -1 with error set
  * (an unreadable disk, compressed data that is corrupt or ends early). */

@@ -742,6 +742,7 @@ static gboolean open_source(TraceReader *r, GError **error)
         r->source = byte_source_new(r->path, error);
         if (!r->source)
                 return FALSE;
+        byte_source_set_progress(r->source, r->options.progress);
         if (r->options.want_digest)
                 byte_source_want_digest(r->source);
         r->pipe = !strcmp(r->path, "-") || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode);
@@ -823,6 +824,11 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         if (!open_source(r, error))
                 return NULL;
         return g_steal_pointer(&r);
+}
+
+void trace_reader_take_late(TraceReader *r)
+{
+        r->pipe = TRUE;
 }
 
 const char *trace_reader_name(const TraceReader *r)

@@ -15,6 +15,7 @@
 #ifndef RAVEL_TRACE_READER_H
 #define RAVEL_TRACE_READER_H
 
+#include "tracefmt/byte-source.h"
 #include "tracefmt/message.h"
 
 typedef struct TraceReader TraceReader;
@@ -25,6 +26,7 @@ typedef struct {
         gboolean keep_going;  /* count broken lines by reason instead of failing */
         gboolean want_digest; /* trace_reader_digest() will be asked */
         gboolean any_order;   /* messages are handed out as they come: disorder is no error */
+        ByteSourceProgress progress; /* called as the input is read, or NULL */
 } TraceReaderOptions;
 
 #define TRACE_READER_DEFAULTS                                                                      \
@@ -56,6 +58,10 @@ int trace_reader_next(TraceReader *reader, Message *message, GError **error);
 
 /* See above. FALSE with error set where the input cannot be read again. */
 gboolean trace_reader_sort(TraceReader *reader, GError **error);
+
+/* From now on no disorder is an error: late messages are handed out as they come, and
+ * counted, as those of a pipe. */
+void trace_reader_take_late(TraceReader *reader);
 
 /* What to call the input in a message to the user. */
 const char *trace_reader_name(const TraceReader *reader);

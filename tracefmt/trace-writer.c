@@ -8,7 +8,6 @@
 struct TraceWriter {
         OutputFile *out;
         const NodeTable *nodes;
-        gboolean live;
         char *line; /* scratch for one */
         gsize size;
 };
@@ -22,7 +21,6 @@ TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean
         g_autoptr(TraceWriter) w = g_new0(TraceWriter, 1);
 
         w->nodes = nodes;
-        w->live = live;
         w->out = output_file_new(path, live, error);
         if (!w->out || !output_file_write(w->out, first, sizeof first - 1, error) ||
             (live && !output_file_flush(w->out, error)))
@@ -42,16 +40,14 @@ gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, G
                         g_string_append_c(line, *p);
         }
         g_string_append_c(line, '\n');
-        return output_file_write(w->out, line->str, line->len, error) &&
-               (!w->live || output_file_flush(w->out, error));
+        return output_file_write(w->out, line->str, line->len, error);
 }
 
 gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error)
 {
         return output_file_write(w->out, "# ", 2, error) &&
                output_file_write(w->out, fact, strlen(fact), error) &&
-               output_file_write(w->out, "\n", 1, error) &&
-               (!w->live || output_file_flush(w->out, error));
+               output_file_write(w->out, "\n", 1, error);
 }
 
 /* value in decimal, at least width digits. Returns the end. */
@@ -110,8 +106,12 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
                 p = put_text(p, m->attrs, m->attrs_length);
         }
         *p++ = '\n';
-        return output_file_write(w->out, w->line, p - w->line, error) &&
-               (!w->live || output_file_flush(w->out, error));
+        return output_file_write(w->out, w->line, p - w->line, error);
+}
+
+gboolean trace_writer_flush(TraceWriter *w, GError **error)
+{
+        return output_file_flush(w->out, error);
 }
 
 gboolean trace_writer_close(TraceWriter *w, GError **error)

@@ -11,10 +11,9 @@
 typedef struct TraceWriter TraceWriter;
 
 /* Opens path ("-" is standard output). live = FALSE writes under a temporary
- * name that trace_writer_close() renames; live = TRUE writes the final name and
- * flushes after every message, for readers at the other end of a pipe. nodes is
- * borrowed and must outlive the writer. NULL and error set where path cannot be
- * opened. */
+ * name that trace_writer_close() renames; live = TRUE writes the final name, whole
+ * lines at a time, for readers who do not wait for the end. nodes is borrowed and
+ * must outlive the writer. NULL and error set where path cannot be opened. */
 TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
                               GError **error);
 
@@ -26,6 +25,9 @@ gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, G
 gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error);
 
 gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error);
+
+/* Lets readers see what there is. */
+gboolean trace_writer_flush(TraceWriter *w, GError **error);
 
 /* Flushes, notices a full disk, renames. The writer is freed either way. */
 gboolean trace_writer_close(TraceWriter *w, GError **error);

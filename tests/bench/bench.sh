@@ -77,7 +77,7 @@ growth() { # SHORT LONG COMMAND...: memory for the long file over that for the s
 
 messages=2000000
 calls=$((messages / 2))
-for parallelism in 1.6 45; do
+for parallelism in 1.6 5 45; do
 	tests/gen-trace $messages $parallelism >"$work/$parallelism.trace"
 done
 tests/gen-trace $((messages / 10)) 1.6 >"$work/short.trace"
@@ -91,10 +91,26 @@ nesting=(./ravel nesting --method paper)
 trace=$work/1.6.trace
 verdict 'ravel stats / md5sum, CPU time' \
 	"$(in_turn a/b ./ravel stats "$trace" -- md5sum "$trace")" 0.6 times
-verdict 'ravel nesting, parallelism 1.6 / md5sum, CPU time' \
-	"$(in_turn a/b "${nesting[@]}" "$trace" -- md5sum "$trace")" 1.2 times
-verdict 'ravel nesting, parallelism 45 / md5sum, CPU time' \
-	"$(in_turn a/b "${nesting[@]}" "$work/45.trace" -- md5sum "$work/45.trace")" 4 times
+while read -r parallelism bar; do
+	verdict "ravel nesting, parallelism $parallelism / md5sum, CPU time" \
+		"$(in_turn a/b "${nesting[@]}" "$work/$parallelism.trace" -- md5sum "$work/$parallelism.trace")" "$bar" times
+	verdict "ravel nesting, parallelism $parallelism, memory a message" \
+		"$(usage "${nesting[@]}" "$work/$parallelism.trace" |
+			awk -v n=$messages '{ print $2 * 1024 / n }')" 24 bytes
+done <<'EOF'
+1.6 1.0
+5 1.8
+45 3.5
+EOF
+tests/gen-trace $((messages * 10)) 1.6 >"$work/long.trace"
+verdict 'ravel nesting, CPU time a message, 20 million / 2 million' \
+	"$(in_turn a/b/10 "${nesting[@]}" "$work/long.trace" -- "${nesting[@]}" "$trace")" 1.2 times
+windows=("${nesting[@]}" --window 60s)
+verdict 'ravel nesting --window 60s, memory, 20 million messages / 200 thousand' \
+	"$(growth "$work/short.trace" "$work/long.trace" "${windows[@]}")" 1.1 times
+verdict 'ravel nesting --window 60s / without, CPU time' \
+	"$(in_turn a/b "${windows[@]}" "$trace" -- "${nesting[@]}" "$trace")" 2 times
+rm "$work/long.trace"
 verdict 'ravel nesting -o, more than without, CPU time a call' \
 	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store" "$trace" -- \
 		"${nesting[@]}" "$trace")" 3 us

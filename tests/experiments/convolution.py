@@ -351,7 +351,9 @@ def table_1(lab):
         for name, quantum, paper, mb_paper, text in multi:
             text = conf.replaced(conf.replaced(text, "parallel", 4), "think", "uniform(0ms,20ms)")
             trace, true = messages_of(lab, text, seed)
-            rows += costs(name, seed, quantum, paper, mb_paper, trace, true)
+            # Most of what is found at this quantum is derived; the graph is kept small.
+            few = ["--min-messages", 1000]
+            rows += costs(name, seed, quantum, paper, mb_paper, trace, true, *few)
         trace, true = mail_trace(lab, seed)
         for name, quantum, paper, mb_paper in mail:
             rows += costs(name, seed, quantum, paper, mb_paper, trace, true)
@@ -373,11 +375,11 @@ def table_1(lab):
     )
 
 
-def costs(name, seed, quantum, paper, mb_paper, trace, true):
+def costs(name, seed, quantum, paper, mb_paper, trace, true, *options):
     for way, arguments in ways().items():
         if way == WHOLE and seed > SEEDS[0]:
             continue
-        mb, seconds = cost(trace, arguments, "--quantum", quantum)
+        mb, seconds = cost(trace, arguments, "--quantum", quantum, *options)
         yield {
             "trace": name,
             "seed": seed,

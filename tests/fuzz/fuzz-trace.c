@@ -20,6 +20,17 @@ static char *as_file(const guint8 *data, gsize n, int *fd)
         return g_strdup_printf("/proc/self/fd/%d", *fd);
 }
 
+/* The paths of one window after the other; all go to the same set. */
+static PathSet *take_window(gpointer data, PathSet *set, gint64 from, gint64 to,
+                            guint64 first_instance, GError **error)
+{
+        (void)data;
+        (void)first_instance;
+        (void)error;
+        g_assert(from < to && path_set_instances(set) + path_set_summary(set)->cut_instances > 0);
+        return set;
+}
+
 static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, const NestingOptions *options)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, options);
@@ -52,6 +63,25 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, const NestingO
         return g_steal_pointer(&nesting);
 }
 
+/* All of it in windows, as from a pipe. */
+static void read_windows(TraceReader *reader, NodeTable *nodes, const NestingOptions *options,
+                         PathSet *set)
+{
+        g_autoptr(Nesting) nesting = nesting_new(nodes, options);
+        const MatchCounts *counts;
+        Message m;
+
+        nesting_begin_windows(nesting, set, take_window, NULL);
+        trace_reader_take_late(reader);
+        while (trace_reader_next(reader, &m, NULL) > 0)
+                g_assert(nesting_add(nesting, &m, NULL));
+        g_assert(nesting_finish_windows(nesting, NULL));
+        counts = call_matcher_counts(nesting->matcher);
+        g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <= counts->pairs);
+        g_assert(!counts->pairs ==
+                 !(path_set_instances(set) + path_set_summary(set)->cut_instances));
+}
+
 /* Every call into its parent's callee, and none its own ancestor. */
 static void check_parents(const Nesting *nesting)
 {
@@ -79,11 +109,13 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                                    .same = how & 4 ? 3 : 0,
                                    .smooth = how & 8 ? 2 : 0,
                                    .window = windows[how >> 4 & 3],
+                                   .span = how & 128 ? 1500000000 : 0,
                                    .fold = TRUE,
                                    .keep = how >> 6 & 1 };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Nesting) nesting = NULL;
+        g_autoptr(PathSet) set = NULL;
         g_autofree char *path = NULL;
         int fd;
 
@@ -91,15 +123,18 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         path = as_file(data + !!n, n - !!n, &fd);
         reader = trace_reader_new(path, nodes, &reading, NULL);
         g_assert(reader);
-        nesting = read_calls(reader, nodes, &options);
+        set = path_set_new(nodes, how & 2 ? SIBLINGS_STRICT : SIBLINGS_MULTISET);
+        options.places = options.span && options.keep;
+        if (options.span)
+                read_windows(reader, nodes, &options, set);
+        else
+                nesting = read_calls(reader, nodes, &options);
         if (nesting) {
-                g_autoptr(PathSet) set =
-                        path_set_new(nodes, how & 2 ? SIBLINGS_STRICT : SIBLINGS_MULTISET);
                 const MatchCounts *counts = call_matcher_counts(nesting->matcher);
 
                 nesting_find_parents(nesting);
                 g_assert(counts->pairs == nesting->calls.n);
-                g_assert(nesting_find_paths(nesting, set, NULL, NULL));
+                g_assert(nesting_find_paths(nesting, set, NULL));
                 if (options.keep)
                         check_parents(nesting);
                 g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Between the kernel and whoever uses packets: a thread that does nothing but take them,
+ * so that the kernel's small buffer is emptied in time also while a packet is used, and a
+ * burst waits in memory of our own. Where that is full too, packets stay with the kernel,
+ * which counts those that it drops.
+ */
+#ifndef RAVEL_PACKET_RELAY_H
+#define RAVEL_PACKET_RELAY_H
+
+#include "capture/packet-queue.h"
+
+typedef struct PacketRelay PacketRelay;
+
+typedef enum { RELAY_MORE, RELAY_NONE, RELAY_OVER } RelayStatus;
+
+/* Adds some of the packets that are there to queue, without waiting: whether there may be
+ * more, there are none now, or will be none. Called in the thread, with the lock. */
+typedef RelayStatus (*RelayTake)(gpointer user, PacketQueue *queue);
+
+/* Waits for the n descriptors fds to be readable, and calls take. About size bytes of
+ * packets may wait. Signals are never delivered to the thread. NULL and error set where
+ * there can be no thread. */
+PacketRelay *packet_relay_new(const int *fds, guint n, gsize size, RelayTake take, gpointer user,
+                              GError **error);
+
+/* Ends the thread. NULL is allowed. */
+void packet_relay_free(PacketRelay *relay);
+
+/* Readable when packets have come, or it is over, since the last time that there were
+ * none. */
+int packet_relay_fd(const PacketRelay *relay);
+
+/* RELAY_MORE: a packet, its bytes valid until the next call. */
+RelayStatus packet_relay_next(PacketRelay *relay, Packet *packet);
+
+/* No more packets are taken; those that wait are still handed out. May be called from a
+ * signal handler. */
+void packet_relay_stop(PacketRelay *relay);
+
+/* While it is locked, take is not called. */
+void packet_relay_lock(PacketRelay *relay);
+void packet_relay_unlock(PacketRelay *relay);
+
+#endif

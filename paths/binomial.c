@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/binomial.h"
+
+#include <math.h>
+
+/* The continued fraction of the incomplete beta function, evaluated from the front by
+ * ratios of successive convergents. */
+static double beta_fraction(double a, double b, double x)
+{
+        const double tiny = 1e-300;
+        double c = 1, d = 1 - (a + b) * x / (a + 1), result;
+
+        d = 1 / (fabs(d) < tiny ? tiny : d);
+        result = d;
+        for (int i = 1; i < 100000; i++) {
+                const double steps[2] = {
+                        i * (b - i) * x / ((a + 2 * i - 1) * (a + 2 * i)),
+                        -(a + i) * (a + b + i) * x / ((a + 2 * i) * (a + 2 * i + 1)),
+                };
+                double factor = 1;
+
+                for (int k = 0; k < 2; k++) {
+                        d = 1 + steps[k] * d;
+                        d = 1 / (fabs(d) < tiny ? tiny : d);
+                        c = 1 + steps[k] / c;
+                        c = fabs(c) < tiny ? tiny : c;
+                        factor = c * d;
+                        result *= factor;
+                }
+                if (fabs(factor - 1) < 1e-14)
+                        break;
+        }
+        return result;
+}
+
+double binomial_tail(double n, double k, double p)
+{
+        double a = k, b = n - k + 1, front;
+        int sign;
+
+        if (k <= 0 || p >= 1)
+                return 1;
+        if (k > n || p <= 0)
+                return 0;
+        front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(p) +
+                    b * log1p(-p));
+        if (p < (a + 1) / (a + b + 2))
+                return front * beta_fraction(a, b, p) / a;
+        return 1 - front * beta_fraction(b, a, 1 - p) / b;
+}
+
+void binomial_interval(double n, double k, double tail, double *low, double *high)
+{
+        double share = n > 0 ? k / n : 0;
+        double from = 0, to = share;
+
+        /* Below low, k or more would be too rare; above high, k or fewer. */
+        for (int i = 0; i < 60; i++) {
+                double p = (from + to) / 2;
+                if (binomial_tail(n, k, p) < tail)
+                        from = p;
+                else
+                        to = p;
+        }
+        *low = k > 0 ? from : 0;
+        from = share;
+        to = 1;
+        for (int i = 0; i < 60; i++) {
+                double p = (from + to) / 2;
+                if (1 - binomial_tail(n, k + 1, p) < tail)
+                        to = p;
+                else
+                        from = p;
+        }
+        *high = k < n ? to : 1;
+}

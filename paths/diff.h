@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What changed between two runs, and what of it is beyond chance. docs/diff.md says
+ * how that is told: intervals by order statistics, which ask nothing of the
+ * distributions; paths that come in bursts count for fewer; and all intervals hold
+ * together, so that of twenty pairs of equal runs nineteen differ in nothing.
+ */
+#ifndef RAVEL_DIFF_H
+#define RAVEL_DIFF_H
+
+#include "paths/call-tree.h"
+#include "paths/store-reader.h"
+#include "tracefmt/output-file.h"
+
+enum {
+        DIFF_A,
+        DIFF_B,
+        N_SIDES,
+        DIFF_TESTED = 100, /* patterns whose delays are compared, by total latency in both */
+};
+
+/* A quantile of a delay in both runs, ns. */
+typedef struct {
+        gint64 value[N_SIDES];
+        gboolean bounded; /* there were enough paths for an interval */
+        gint64 low, high; /* it changed by that much */
+        gboolean beyond;  /* which is not 0 */
+} DiffDelay;
+
+typedef enum { DIFF_P50, DIFF_P99, N_DIFF_QUANTILES } DiffQuantile;
+extern const double diff_quantiles[N_DIFF_QUANTILES];
+extern const char *const diff_quantile_names[N_DIFF_QUANTILES];
+
+/* A node, on all paths or in one place of a pattern. */
+typedef struct {
+        NodeId node;
+        guint32 parent;  /* index into the nodes of the pattern, or NO_PARENT */
+        guint32 repeats; /* how many calls of the pattern it is */
+        guint64 calls[N_SIDES];
+        gint64 mean[N_SIDES]; /* own time */
+        DiffDelay own[N_DIFF_QUANTILES];
+} DiffNode;
+
+typedef struct {
+        char *signature;
+        guint64 id;
+        NodeId client;
+        guint64 count[N_SIDES]; /* 0: only in the other run */
+        gint64 total[N_SIDES], mean[N_SIDES];
+        double low, high;           /* its share of all paths changed by that much, in 1 */
+        gboolean beyond;            /* which is not 0 */
+        gboolean tested;            /* it has what follows */
+        double dependence[N_SIDES]; /* so many paths count for one */
+        DiffDelay latency[N_DIFF_QUANTILES];
+        CallTree *tree; /* of run A */
+        GArray *nodes;  /* of DiffNode: the tree's vertices */
+} DiffPattern;
+
+typedef struct {
+        NodeTable *nodes;
+        guint64 paths[N_SIDES], patterns[N_SIDES];
+        double dependence[N_SIDES];
+        gboolean has_paths[N_SIDES];         /* else the dependence is a guess */
+        DiffDelay latency[N_DIFF_QUANTILES]; /* of all paths */
+        GArray *by_node;    /* of DiffNode, by NodeId; without calls where there are none */
+        GArray *by_pattern; /* of DiffPattern: most latency in both runs first */
+} Diff;
+
+/* Reads both to their ends; nodes is the table both readers were made with. NULL and
+ * error set where one cannot be read. */
+Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error);
+void diff_free(Diff *diff);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diff, diff_free)
+
+/* Whether a delay of the node or of the pattern changed beyond chance. */
+gboolean diff_node_changed(const DiffNode *node);
+gboolean diff_pattern_changed(const DiffPattern *pattern);
+
+/* The page: names are the stores'. */
+gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], OutputFile *out,
+                         GError **error);
+
+#endif

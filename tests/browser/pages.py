@@ -1,0 +1,393 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""pages.py RAVEL SOURCE: the pages of ravel report and ravel diff in a real browser.
+
+In an empty directory, where it leaves what it made; make check-long STEPS=browser runs it. Where
+AXE is the path of axe-core's axe.min.js, the pages are checked with that as well. TAP.
+"""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+from chromium import Chromium  # pylint: disable=wrong-import-position
+
+ravel, source = sys.argv[1:]
+n = bad = 0
+
+
+def result(name, problem=None):
+    """problem: None or "" or [] where all is well."""
+    global n, bad
+    n += 1
+    print(f"{'not ' if problem else ''}ok {n} - {name}", flush=True)
+    if problem:
+        bad = 1
+        print("#", str(problem)[:2000].replace("\n", "\n# "))
+
+
+def differs(found, expected):
+    return None if found == expected else f"found {found}\nexpected {expected}"
+
+
+def make(*arguments):
+    subprocess.run([ravel, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def duration(ns):
+    """As the page writes it."""
+    size, sign = abs(ns), "\u2212" if ns < 0 else ""
+    if size < 999.5:
+        return f"{sign}{round(size)}\u00a0ns"
+    for scale, unit in ((1e3, "\u00b5s"), (1e6, "ms"), (1e9, "s")):
+        value = size / scale
+        digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
+        if value < 999.5 or unit == "s":
+            return f"{sign}{value:.{digits}f}\u00a0{unit}"
+    return None
+
+
+def rows_of(browser):
+    """All rows of the list, however few of them exist at a time: [id, [text of each cell]...]"""
+    return browser.run("""(async () => {
+        const body = document.querySelector('.grid .body'), found = new Map();
+        const frame = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+        for (body.scrollTop = 0; ; body.scrollTop += body.clientHeight) {
+            await frame();
+            for (const row of body.querySelectorAll('.row[data-id]'))
+                found.set(Number(row.getAttribute('aria-rowindex')), [row.dataset.id, [...row.children].map((c) => c.textContent)]);
+            if (body.scrollTop + body.clientHeight >= body.scrollHeight - 1) break;
+        }
+        body.scrollTop = 0;
+        await frame();
+        return [...found].sort((a, b) => a[0] - b[0]).map((r) => r[1]);
+    })()""")
+
+
+AXE = os.environ.get("AXE", "")
+
+
+def axe(browser, name):
+    if not AXE:
+        global n
+        n += 1
+        print(f"ok {n} - {name}: axe-core # SKIP axe-core is not there")
+        return
+    with open(AXE, encoding="utf-8") as file:
+        browser.run(file.read() + ";0")
+    found = browser.run("""axe.run(document).then((r) => r.violations.filter((v) => ['serious', 'critical'].includes(v.impact))
+        .map((v) => `${v.id} (${v.impact}): ` + v.nodes.slice(0, 4).map((n) => n.html + ' ' + n.any.concat(n.all).map((c) => c.message).join('; ')).join(' | ')))""")
+    result(f"{name}: no serious finding of axe-core", "\n".join(found))
+
+
+# --- the bundled capture -----------------------------------------------------
+
+make("capture", "-r", f"{source}/demo/shop.pcap.zst", "--nodes", f"{source}/demo/shop.nodes", "-w", "shop.trace")
+make("nesting", "-o", "shop.sqlite", "shop.trace")
+make("report", "-o", "shop.html", "shop.sqlite")
+store = sqlite3.connect("shop.sqlite")
+COLUMNS = "hash, count, total, mean, p50, p99, deviation"
+stored = store.execute(f"SELECT {COLUMNS} FROM pattern ORDER BY total DESC, signature").fetchall()
+
+
+def expected_row(row):
+    return [row[0], f"{row[1]:,}", *(duration(t) for t in row[2:])]
+
+
+def shown(rows):
+    return [[r[0], r[1][2], r[1][3], *r[1][5:9]] for r in rows]
+
+
+def ids(rows):
+    return [r[0] for r in rows]
+
+
+with Chromium() as b:
+    b.open("shop.html")
+    result("the bundled capture: no error", b.problems)
+    WORDS = "document.body.innerText.match(/.*\\b(NaN|undefined|null|false|true|Infinity|object)\\b.*/g)"
+    result("nothing that only a program would say", b.run(WORDS))
+    result("no request but for the file", [u for u in b.requests if not u.endswith("/shop.html")] or differs(len(b.requests), 1))
+    rows = rows_of(b)
+    result("rows equal to the store's", differs(shown(rows), [expected_row(r) for r in stored]))
+    result("the facts", differs(b.run("document.querySelector('.facts').innerText.split('\\n').slice(0, 6)"),
+                                ["paths", "1,500", "patterns", "14", "messages", "17,174"]))
+
+    for key, column in (("p99", "p99"), ("count", "count"), ("deviation", "deviation")):
+        for direction in ("DESC", "ASC"):
+            b.click(f"[data-sort={key}]")
+            values = [r[0] for r in store.execute(f"SELECT {column} FROM pattern ORDER BY {column} {direction}")]
+            by_id = dict(store.execute(f"SELECT hash, {column} FROM pattern"))
+            result(f"sorted by {key} {direction.lower()}ending", differs([by_id[i] for i in ids(rows_of(b))], values))
+    result("and says so", differs(b.run("[...document.querySelectorAll('[aria-sort]')].filter((h) => h.ariaSort !== 'none').map((h) => h.ariaSort + h.textContent)"),
+                                  ["ascendingDev. \u25b4"]))
+    b.click("[data-sort=rank]")
+
+    for query, condition in (("web2 redis", "signature LIKE '%web2%' AND signature LIKE '%redis%'"),
+                             ("web2>catalog", "signature LIKE '%web2(%catalog%'"), ("POSTGRES", "signature LIKE '%postgres%'"),
+                             ("nosuchnode", "0")):
+        b.run("document.getElementById('search').focus(); document.getElementById('search').select()")
+        b.type(query)
+        where = f"FROM pattern WHERE {condition}"
+        expected = [r[0] for r in store.execute(f"SELECT hash {where} ORDER BY total DESC, signature")]
+        result(f"search: {query}", differs(ids(rows_of(b)), expected))
+        count, paths, part = store.execute(f"SELECT count(*), coalesce(sum(count), 0), coalesce(sum(total), 0) * 100.0 / (SELECT sum(total) FROM pattern) {where}").fetchone()
+        result("with its share of the total latency", differs(b.run("document.getElementById('matched').textContent"),
+               f"{count} of 14 patterns, {paths:,} paths, {part:.0f}\u00a0% of the total latency"))
+    b.run("document.getElementById('search').focus()")
+    b.key("Escape")
+    result("Escape empties the search", differs([b.run("document.getElementById('search').value"), len(rows_of(b))], ["", 14]))
+
+    # What a click on a row and on a node shows.
+    row = stored[1]
+    b.click(f".grid .row[data-id='{row[0]}']")
+    signature = store.execute("SELECT signature FROM pattern WHERE hash = ?", (row[0],)).fetchone()[0]
+    result("a click on a row chooses its pattern", differs(b.run("document.getElementById('signature').textContent"), signature))
+    HISTOGRAM = "[...document.querySelectorAll('#distribution .hist')].map((r) => [r.getAttribute('x'), Number(r.dataset.count)])"
+    before, name = b.run(HISTOGRAM), b.run("document.getElementById('node-name').textContent")
+    b.click(".tree [data-name^='redis']")
+    after = b.run(HISTOGRAM)
+    result("a click on a node changes the histogram", None if before != after and b.run("document.getElementById('node-name').textContent") == "redis" and name != "redis" else name)
+    result("each histogram has all paths", differs([sum(r[1] for r in before), sum(r[1] for r in after)], [row[1], row[1]]))
+    stats = store.execute("SELECT latency_mean, latency_p99 FROM pattern_node JOIN node ON node.id = node WHERE node.name = 'redis' AND pattern = "
+                          "(SELECT id FROM pattern WHERE hash = ?)", (row[0],)).fetchone()
+    text = b.run("document.querySelector('#node .bar-row').textContent")
+    result("its mean and p99 are the store's", None if f"mean {duration(stats[0])}" in text and f"p99 {duration(stats[1])}" in text else text)
+    beside = b.run("document.querySelectorAll('#beside tbody tr').length")
+    result("and beside it are other patterns", None if beside > 3 else beside)
+    b.click(".tree [data-name^='web2']")
+    after = b.run(HISTOGRAM)
+    b.click("#node [data-value=own]")
+    result("own time has another histogram", None if b.run(HISTOGRAM) != after or b.run("document.querySelector('#node [data-value=own]').ariaPressed") != "true" else "the same")
+
+    # --- the timeline ---
+    b.click(f".grid .row[data-id='{stored[0][0]}']")
+    BARS = """Object.fromEntries([...document.querySelectorAll('.lanes rect.wait')].map((r) =>
+        [r.dataset.place, [parseFloat(r.getAttribute('x')), parseFloat(r.getAttribute('width'))]]))"""
+    OWN = """[...document.querySelectorAll('.lanes rect.own')].map((r) => [Number(r.dataset.place), parseFloat(r.getAttribute('width'))])"""
+    places = store.execute("SELECT place, parent, call_delay_mean, latency_mean FROM pattern_node WHERE pattern = "
+                           "(SELECT id FROM pattern WHERE hash = ?) ORDER BY place", (stored[0][0],)).fetchall()
+    starts = {}
+    for place, parent, delay, latency in places:
+        starts[place] = starts[parent] + delay if parent is not None else 0
+
+    def geometry(expected, what):
+        bars = b.run(BARS)
+        scale = bars["0"][1] / expected[0][1]  # percent of the width a ns
+        wrong = [(p, bars.get(str(p)), [s * scale, w * scale]) for p, (s, w) in expected.items()
+                 if str(p) not in bars or abs(bars[str(p)][0] - s * scale) > 0.01 or abs(bars[str(p)][1] - max(w * scale, 0.05)) > 0.01]
+        result(f"{what}: the bars are where the calls are", wrong)
+        return scale
+
+    geometry({p: (starts[p], latency) for p, _, _, latency in places}, "the mean")
+    b.click("#timeline [data-value=slowest]")
+    path, latency = store.execute("SELECT id, latency FROM path WHERE pattern = (SELECT id FROM pattern WHERE hash = ?) ORDER BY latency DESC LIMIT 1",
+                                  (stored[0][0],)).fetchone()
+    calls = store.execute("SELECT place, coalesce(call_sent, call_recv) - (SELECT start FROM path WHERE id = path), "
+                          "coalesce(ret_recv, ret_sent) - coalesce(call_sent, call_recv), own FROM call WHERE path = ?", (path,)).fetchall()
+    scale = geometry({c[0]: (c[1], c[2]) for c in calls}, "the slowest path")
+    own = {}
+    for place, width in b.run(OWN):
+        own[place] = own.get(place, 0) + width
+    result("the critical path: each call's part is its own time", [(c[0], own.get(c[0], 0), c[3] * scale) for c in calls if abs(own.get(c[0], 0) - c[3] * scale) > 0.01])
+    result("and adds up to the latency", differs(round(sum(own.values()), 1), round(latency * scale, 1)))
+    lines = b.run("document.querySelectorAll('.lanes line.critical').length")
+    result("it is drawn from call to call", None if lines >= 4 else lines)
+    b.click("#timeline [data-value=fastest]")
+    fastest = store.execute("SELECT min FROM pattern WHERE hash = ?", (stored[0][0],)).fetchone()[0]
+    result("the fastest path", None if f"Fastest {duration(fastest)}" in b.run("document.querySelector('#timeline [data-value=fastest]').textContent") else "another")
+    b.click("#timeline .twist")
+    result("repeated calls apart", differs(b.run("document.querySelectorAll('.lanes .lane').length"), 1 + len(places)))
+
+    # --- state, keys ---
+    fragment = b.run("location.hash")
+    b.click(".tree [data-name^='web2']")
+    fragment = b.run("location.hash")
+    chosen = b.run("[document.getElementById('signature').textContent, document.getElementById('node-name').textContent, document.querySelector('#timeline [aria-pressed=true]').dataset.value]")
+    b.open("shop.html", fragment)
+    result(f"the state is in the address: {fragment}", differs(
+        b.run("[document.getElementById('signature').textContent, document.getElementById('node-name').textContent, document.querySelector('#timeline [aria-pressed=true]').dataset.value]"), chosen))
+    b.run("location.hash = '#q=auth&s=-count'")
+    b.frame()
+    result("and may be changed there", differs(ids(rows_of(b)), [r[0] for r in store.execute(
+        "SELECT hash FROM pattern WHERE signature LIKE '%auth%' ORDER BY count DESC, total DESC")]))
+
+    b.open("shop.html")
+    SIGNATURE = "document.getElementById('signature').textContent"
+    signatures = [r[0] for r in store.execute("SELECT signature FROM pattern ORDER BY total DESC, signature")]
+    b.key("j")
+    b.key("j")
+    b.key("k")
+    result("keys: j j k", differs(b.run(SIGNATURE), signatures[1]))
+    for _ in range(60):
+        if b.run("document.activeElement.getAttribute('role')") == "row":
+            break
+        b.key("Tab")
+    result("keys: Tab reaches the list", differs(b.run("document.activeElement.getAttribute('aria-selected')"), "true"))
+    b.key("End")
+    result("keys: End", differs(b.run(SIGNATURE), signatures[-1]))
+    result("and the row is in sight", differs(b.run("""(() => { const r = document.querySelector('.row[aria-selected=true]').getBoundingClientRect(), g = document.querySelector('.grid .body').getBoundingClientRect();
+        return r.top >= g.top - 1 && r.bottom <= g.bottom + 1 && document.activeElement === document.querySelector('.row[aria-selected=true]'); })()"""), True))
+    b.key("Home")
+    b.key("n")
+    first = b.run("document.getElementById('node-name').textContent")
+    b.key("n")
+    result("keys: n goes on to another node", None if b.run("document.getElementById('node-name').textContent") != first else first)
+    b.key("5")
+    result("keys: 5 shows the slowest path", differs(b.run("document.querySelector('#timeline [aria-pressed=true]').dataset.value"), "slowest"))
+    b.key("/")
+    result("keys: / goes to the search", differs(b.run("document.activeElement.id"), "search"))
+    b.key("Escape")
+    b.key("?")
+    result("keys: ? lists the keys", differs(b.run("document.querySelector('dialog').open"), True))
+    b.key("Escape")
+    b.run("document.querySelector('.tree [data-vertex=\"1\"]').focus()")
+    b.key("Enter")
+    result("keys: Enter on a node of the tree", differs(b.run("[document.getElementById('node').dataset.vertex, document.activeElement.dataset.vertex]"), ["1", "1"]))
+
+    b.key("m")
+    merged = rows_of(b)
+    result("replicas merged: fewer rows, the same paths", None if len(merged) == 7 and sum(int(r[1][2].replace(",", "")) for r in merged) == 1500
+           and all("web*" in r[1][1] for r in merged) else merged)
+    b.key("m")
+    result("and apart again", differs(len(rows_of(b)), 14))
+    result("still no error", b.problems)
+
+    for width, dark in ((1400, False), (1400, True), (700, False), (700, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        axe(b, f"report, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"report-{width}-{'dark' if dark else 'light'}.png")
+        result(f"{width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+    b.size(1400, 1000)
+    b.media("print")
+    b.frame()
+    axe(b, "report, printed")
+    b.media()
+
+    # --- names of strangers ---
+    make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")
+    make("report", "-o", "hostile.html", "hostile.sqlite")
+    b.open("hostile.html")
+    b.run("window.alert = () => { throw new Error('alert'); }; 0")
+    for vertex in range(8):
+        b.key("n")
+    names = [r[0].replace("\u202e", "<U+202E>") for r in sqlite3.connect("hostile.sqlite").execute("SELECT written FROM node")]
+    text = b.run("document.body.innerText")
+    result("hostile names are shown as text", [name for name in names if name not in text])
+    result("and are nothing else", differs(b.run("[document.images.length, document.title, document.querySelectorAll('script').length, document.querySelectorAll('b, iframe, object').length]"),
+                                          [0, "hostile.sqlite: ravel report", 2, 0]))
+    result("nothing of them runs, nothing is loaded", b.problems or [u for u in b.requests if not u.endswith("/hostile.html")])
+    b.run("""document.body.insertAdjacentHTML('beforeend', '<img src=x onerror="document.title = 1">'); 0""")
+    b.frame()
+    result("even markup that got in could not run", differs([b.run("document.title"), any("Content Security Policy" in p for p in b.problems)], ["hostile.sqlite: ravel report", True]))
+    b.problems.clear()
+
+    # --- parallel calls ---
+    make("nesting", "-o", "parallel.sqlite", f"{source}/tests/data/parallel.trace")
+    make("report", "-o", "parallel.html", "parallel.sqlite")
+    b.open("parallel.html")
+    bars = [v for v in b.run(BARS).values()]
+    overlap = [1 for i, x in enumerate(bars[1:]) for y in bars[i + 2:] if min(x[0] + x[1], y[0] + y[1]) > max(x[0], y[0]) + 0.1]
+    result("parallel calls overlap, and are marked", None if overlap and b.run("document.querySelectorAll('.lanes .parallel').length") >= 2 else bars)
+
+    # --- stores without single paths; convolution's graphs ---
+    make("nesting", "--no-requests", "-o", "patterns.sqlite", "shop.trace")
+    make("report", "-o", "patterns.html", "patterns.sqlite")
+    b.open("patterns.html")
+    result("patterns only: no error, and nothing over time", b.problems or b.run(WORDS) or differs(
+        b.run("[document.querySelectorAll('#over-time, #over-time-all, #timeline .segments').length, document.querySelectorAll('.lanes rect.wait').length > 0]"), [0, True]))
+    make("maketrace", "-w", "events.trace", f"{source}/examples/publish-subscribe.conf")
+    make("convolution", "-o", "events.sqlite", "events.trace")
+    make("report", "-o", "events.html", "events.sqlite")
+    b.open("events.html")
+    result("convolution: no error", b.problems or b.run(WORDS))
+    events = sqlite3.connect("events.sqlite")
+    for root, name in events.execute("SELECT vertex.id, written FROM vertex JOIN node ON node.id = node WHERE parent IS NULL").fetchall():
+        b.run(f"[...document.querySelectorAll('#graphs .segments button')].find((e) => e.textContent === {json.dumps(name)}).click()")
+        vertices = events.execute("WITH RECURSIVE below(id) AS (VALUES (?) UNION ALL SELECT vertex.id FROM vertex JOIN below ON parent = below.id) "
+                                  "SELECT written, count FROM below JOIN vertex USING (id) JOIN node ON node.id = node", (root,)).fetchall()
+        result(f"convolution: the graph from {name}", differs(
+            sorted(b.run("[...document.querySelectorAll('#graphs .box')].map((g) => [...g.querySelectorAll('text')].slice(0, 2).map((t) => t.textContent))")),
+            sorted([v[0], f"{v[1]:,} messages"] for v in vertices)))
+    result("convolution: paths as it writes them", differs(b.run("document.getElementById('signature').textContent"),
+                                                          events.execute("SELECT signature FROM pattern ORDER BY total DESC, signature LIMIT 1").fetchone()[0]))
+    axe(b, "convolution")
+
+    # --- ten thousand patterns ---
+    with open("many.trace", "w", encoding="utf-8") as file:
+        for i in range(30000):
+            p, prev, lines = i % 10000, "client", []
+            for depth, node in enumerate((f"s{p % 10}", f"a{p // 10 % 10}", f"b{p // 100 % 10}", f"c{p // 1000}")):
+                lines += [(i + 0.1 * depth, f"CALL_SENT\t{prev}\t{node}\t{depth}\n"), (i + 0.9 - 0.1 * depth, f"RET_SENT\t{node}\t{prev}\t{depth}\n")]
+                prev = node
+            file.writelines(f"{t:.6f}\t{rest}" for t, rest in sorted(lines))
+    make("nesting", "-o", "many.sqlite", "many.trace")
+    make("report", "-o", "many.html", "many.sqlite")
+    result("10,000 patterns: under 5 MB", None if os.path.getsize("many.html") < 5e6 else os.path.getsize("many.html"))
+    took = []
+    for _ in range(3):
+        b.open("many.html")
+        took.append(b.run("performance.getEntriesByType('navigation')[0].loadEventEnd"))
+    result(f"interactive in under 1 s ({min(took):.0f} ms)", None if min(took) < 1000 else took)
+    result("the list has 10,000 rows, of which few exist", differs(b.run("[document.getElementById('patterns').getAttribute('aria-rowcount'), document.querySelectorAll('.grid .body .row').length < 60]"), ["10001", True]))
+    for what, code in (("sort", "document.querySelector('[data-sort=p99]').click()"),
+                       ("search", "document.getElementById('search').value = 'a7>b3'; document.getElementById('search').dispatchEvent(new Event('input'))"),
+                       ("merge", "document.getElementById('merge').click()")):
+        ms = b.run(f"(() => {{ const t = performance.now(); {code}; document.body.offsetHeight; return performance.now() - t; }})()")
+        result(f"{what} in under 1 s ({ms:.0f} ms)", None if ms < 1000 else ms)
+    result("no error with 10,000 patterns", b.problems)
+
+    # --- diff ---
+    for name, conf in (("a", "multi-tier"), ("b", "multi-tier-added-delay")):
+        with open(f"{source}/examples/{conf}.conf", encoding="utf-8") as file, open("conf", "w", encoding="utf-8") as to:
+            to.write(file.read().replace("messages=200000", "messages=60000"))
+        make("maketrace", "-w", f"{name}.trace", "conf")
+        make("nesting", "-o", f"{name}.sqlite", f"{name}.trace")
+    make("diff", "--format", "html", "-o", "diff.html", "a.sqlite", "b.sqlite")
+    make("diff", "--format", "html", "-o", "same.html", "a.sqlite", "a.sqlite")
+    make("report", "-o", "slow.html", "b.sqlite")
+    rows = [line.split("\t") for line in subprocess.run([ravel, "diff", "--format", "tsv", "a.sqlite", "b.sqlite"], check=True, capture_output=True, text=True).stdout.splitlines()[1:]]
+    b.open("diff.html")
+    result("diff: nothing that only a program would say", b.run(WORDS))
+    result("diff: no error, no request but for the file", b.problems or differs(len(b.requests), 1))
+    ws2 = next(r for r in rows if r[0] == "own" and r[1] == "-" and r[2] == "WS2" and r[4] == "p50")
+    change = duration(int(ws2[8]) - int(ws2[7]))
+    verdict = b.run("document.getElementById('verdict').textContent")
+    result(f"diff: {verdict}", None if f"WS2 slower by {change}" in verdict and 190e6 < int(ws2[8]) - int(ws2[7]) < 212e6 else verdict)
+    cells = b.run("[...document.querySelector('#nodes tbody tr').children].map((c) => c.textContent)")
+    result("diff: the first node is WS2, with the same numbers as TSV", differs([cells[0], cells[5], cells[6]], ["WS2", duration(int(ws2[7])), duration(int(ws2[8]))]))
+    changed = {r[1] for r in rows if r[11] == "1" and r[1] != "-"}
+    result("diff: the patterns that changed", differs(set(b.run("[...document.querySelectorAll('#patterns tbody tr')].map((r) => r.dataset.id)")), changed))
+    tree = b.run("[...document.querySelectorAll('.tree .box.changed')].map((g) => [g.querySelector('title').textContent, getComputedStyle(g.querySelector('rect')).fill])")
+    result("diff: WS2 is orange in the tree, and signed", None if len(tree) == 1 and tree[0][0].startswith("WS2") and "\u25b2 +" in tree[0][0] else tree)
+    b.click("#patterns tbody tr:nth-child(3) button")
+    result("diff: a click on a pattern", differs(b.run("document.getElementById('signature').textContent"), b.run("document.querySelector('#patterns tbody tr:nth-child(3) button').textContent")))
+    fragment = b.run("location.hash")
+    chosen = b.run("document.getElementById('signature').textContent")
+    b.open("diff.html", fragment)
+    result("diff: and its address", differs(b.run("document.getElementById('signature').textContent"), chosen))
+    for width, dark in ((1400, False), (700, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        axe(b, f"diff, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"diff-{width}-{'dark' if dark else 'light'}.png")
+        result(f"diff, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+    b.size(1400, 1000)
+    b.media()
+    b.open("same.html")
+    result("diff of a run and itself: no change", differs(b.run("document.getElementById('verdict').textContent"), "No change beyond chance."))
+    b.open("slow.html", "#q=ws2")
+    first = b.run("[...document.querySelector('#blame tbody tr').children].map((c) => c.textContent)")
+    calm = sqlite3.connect("a.sqlite").execute("SELECT own_mean FROM pattern_node JOIN pattern ON pattern.id = pattern WHERE place = 0 AND signature LIKE '%>WS2(%AP%AUTH%' ORDER BY count DESC LIMIT 1").fetchone()[0]
+    result(f"the blame table of the slow run names WS2 ({first[2]}, {duration(calm)} without the delay)", None if first[0] == "WS2" and first[2].endswith("ms") and 180 < float(first[2].split("\u00a0")[0]) - calm / 1e6 < 240 else first)
+    result("no error at all", b.problems)
+
+print(f"1..{n}")
+sys.exit(bad)

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Bash completes what the program knows: verbs, options, values of options. TAP.
+set -u
+source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
+ravel=$(realpath "${RAVEL:-./ravel}")
+# shellcheck disable=SC2317 # called by completion, and works only while bash completes
+compopt() { :; }
+# shellcheck disable=SC1091
+. "$source/tools/ravel.bash"
+n=0
+bad=0
+
+result() { # NAME EXPECTED FOUND
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '# found "%s", expected "%s"\n' "$3" "$2"
+		bad=1
+	fi
+}
+
+completed() { # WORD...: what the last one is completed to
+	COMP_WORDS=("$ravel" "$@")
+	COMP_CWORD=$#
+	_ravel
+	echo "${COMPREPLY[*]}"
+}
+
+result 'verbs' 'skewer' "$(completed sk)"
+result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | xargs) --help --version" \
+	"$(completed '')"
+for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+	result "options of $verb" "$("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=?' |
+		sed 's/.*--/--/' | xargs)" "$(completed "$verb" --)"
+done
+result 'an option' '--no-requests' "$(completed nesting --no-r)"
+result 'an option with a value' '--format=' "$(completed query x.sqlite --form)"
+result 'values after a blank' 'otlp' "$(completed export x.sqlite --as o)"
+result 'values after =' 'text tsv json' "$(completed query --format =)"
+result 'the beginning of a value' 'total' "$(completed nesting --sort = t)"
+result 'files are left to bash' '' "$(completed nesting sh)"
+# What completion says that a value may be, the program takes.
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-completion.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+"$ravel" nesting -o "$work/store" "$source/tests/data/truth.trace" >"$work/out"
+refused=
+for value in $(completed export --as ''); do
+	"$ravel" export "$work/store" --as "$value" >"$work/out" || refused+=" --as $value"
+done
+for option in --format --method --sort --sibling-order; do
+	for value in $(completed nesting $option ''); do
+		"$ravel" nesting $option "$value" "$source/tests/data/truth.trace" >"$work/out" ||
+			refused+=" $option $value"
+	done
+done
+for value in $(completed query --format ''); do
+	"$ravel" query --format "$value" "$work/store" 'SELECT 1' >"$work/out" || refused+=" $value"
+	"$ravel" score --format "$value" "$work/store" "$work/store" >"$work/out" || refused+=" $value"
+done
+result 'values are taken' '' "$refused"
+echo "1..$n"
+exit $bad

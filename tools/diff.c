@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel diff A B: what changed between two runs.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "paths/diff.h"
+#include "paths/path-write.h"
+#include "paths/text-table.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+
+enum { SIGNATURE_WIDTH = 60, MAX_FAILURES = 10 };
+
+/* What a value of --fail-on asks. */
+typedef struct {
+        const char *text;
+        gboolean own, share;   /* else latency */
+        DiffQuantile quantile; /* not of a share */
+        gboolean below, percent;
+        double limit; /* percent, or ns */
+} Condition;
+
+static struct {
+        char *format, *output;
+        GArray *conditions; /* of Condition */
+} options;
+
+/* "p99>+10%", "own-p50>5ms", "share<-50%" */
+static gboolean parse_fail_on(const char *option, const char *value, gpointer data, GError **error)
+{
+        Condition c = { .text = value };
+        const char *at = value;
+        char *end;
+
+        (void)option;
+        (void)data;
+        if (g_str_has_prefix(at, "share")) {
+                c.share = TRUE;
+                at += strlen("share");
+        } else {
+                c.own = g_str_has_prefix(at, "own-");
+                at += c.own ? strlen("own-") : 0;
+                for (c.quantile = 0; c.quantile < N_DIFF_QUANTILES; c.quantile++)
+                        if (g_str_has_prefix(at, diff_quantile_names[c.quantile]))
+                                break;
+                if (c.quantile == N_DIFF_QUANTILES)
+                        goto wrong;
+                at += strlen(diff_quantile_names[c.quantile]);
+        }
+        c.below = *at == '<';
+        if (*at != '<' && *at != '>')
+                goto wrong;
+        at++;
+        if (!strpbrk(at, "0123456789"))
+                goto wrong;
+        c.limit = g_ascii_strtod(at, &end);
+        if (!strcmp(end, "%")) {
+                c.percent = TRUE;
+        } else {
+                gboolean negative = *at == '-';
+                gint64 ns;
+
+                if (c.share || !tool_duration(at + (*at == '-' || *at == '+'), &ns, NULL))
+                        goto wrong;
+                c.limit = negative ? -(double)ns : (double)ns;
+        }
+        if (!isfinite(c.limit))
+                goto wrong;
+        if (!options.conditions)
+                options.conditions = g_array_new(FALSE, FALSE, sizeof(Condition));
+        c.text = g_strdup(value);
+        g_array_append_val(options.conditions, c);
+        return TRUE;
+wrong:
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "found \"%s\", expected such as p99>+10%%, own-p50>+5ms or share<-50%%", value);
+        return FALSE;
+}
+
+static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
+                                          "Exit 1 where a change exceeds it, as p99>+10%",
+                                          "CONDITION" },
+                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv, json or html (default text)", "FORMAT" },
+                                        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+                                          "Write to FILE instead of standard output", "FILE" },
+                                        G_OPTION_ENTRY_NULL };
+
+/* --- row by row ------------------------------------------------------------ */
+
+typedef enum { ROW_LATENCY, ROW_OWN, ROW_SHARE } RowKind;
+static const char *const row_kinds[] = { "latency", "own", "share" };
+
+/* One number of both runs. */
+typedef struct {
+        RowKind kind;
+        const DiffPattern *pattern; /* NULL: all paths */
+        const DiffNode *node;       /* of own time */
+        int vertex;                 /* which of the pattern's; -1: none */
+        DiffQuantile quantile;
+        const DiffDelay *delay; /* NULL of a share */
+        guint64 count[N_SIDES];
+        double share[N_SIDES];
+} Row;
+
+typedef void (*RowSink)(const Diff *diff, const Row *row, gpointer data);
+
+static void each_quantile(const Diff *d, Row row, const DiffDelay *delays, RowSink sink,
+                          gpointer data)
+{
+        for (row.quantile = 0; row.quantile < N_DIFF_QUANTILES; row.quantile++) {
+                row.delay = &delays[row.quantile];
+                sink(d, &row, data);
+        }
+}
+
+static void each_row(const Diff *d, RowSink sink, gpointer data)
+{
+        Row all = { .kind = ROW_LATENCY,
+                    .vertex = -1,
+                    .count = { d->paths[DIFF_A], d->paths[DIFF_B] } };
+
+        each_quantile(d, all, d->latency, sink, data);
+        for (guint i = 0; i < d->by_node->len; i++) {
+                const DiffNode *n = &g_array_index(d->by_node, DiffNode, i);
+                Row row = { .kind = ROW_OWN,
+                            .node = n,
+                            .vertex = -1,
+                            .count = { n->calls[DIFF_A], n->calls[DIFF_B] } };
+
+                if (n->calls[DIFF_A] || n->calls[DIFF_B])
+                        each_quantile(d, row, n->own, sink, data);
+        }
+        for (guint i = 0; i < d->by_pattern->len; i++) {
+                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
+                Row row = { .kind = ROW_SHARE,
+                            .pattern = p,
+                            .vertex = -1,
+                            .count = { p->count[DIFF_A], p->count[DIFF_B] } };
+
+                for (int side = 0; side < N_SIDES; side++)
+                        row.share[side] = (double)p->count[side] / (double)MAX(d->paths[side], 1);
+                sink(d, &row, data);
+                if (!p->tested)
+                        continue;
+                row.kind = ROW_LATENCY;
+                each_quantile(d, row, p->latency, sink, data);
+                row.kind = ROW_OWN;
+                for (guint k = 0; k < p->nodes->len; k++) {
+                        row.node = &g_array_index(p->nodes, DiffNode, k);
+                        row.vertex = (int)k;
+                        each_quantile(d, row, row.node->own, sink, data);
+                }
+        }
+}
+
+static gboolean row_beyond(const Row *row)
+{
+        return row->delay ? row->delay->beyond : row->pattern->beyond;
+}
+
+/* --- tsv and json ---------------------------------------------------------- */
+
+static void append_number(GString *out, double number)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
+}
+
+/* Both runs' values and the interval of the change, each after its part of keys and, of
+ * delays, between quotes; none: what stands for an interval that there is not. */
+static void append_values(GString *out, const Row *row, const char *const keys[4],
+                          const char *quote, const char *none)
+{
+        for (guint i = 0; i < 4; i++) {
+                g_string_append(out, keys[i]);
+                if (row->delay) {
+                        const DiffDelay *d = row->delay;
+                        const gint64 times[] = { d->value[DIFF_A], d->value[DIFF_B], d->low,
+                                                 d->high };
+                        if (i < 2 || d->bounded)
+                                g_string_append_printf(out, "%s%" G_GINT64_FORMAT "%s", quote,
+                                                       times[i], quote);
+                        else
+                                g_string_append(out, none);
+                } else {
+                        const double shares[] = { row->share[DIFF_A], row->share[DIFF_B],
+                                                  row->pattern->low, row->pattern->high };
+                        append_number(out, shares[i]);
+                }
+        }
+}
+
+static void append_tsv(const Diff *d, const Row *row, gpointer data)
+{
+        static const char *const columns[] = { "", "\t", "\t", "\t" };
+        GString *out = data;
+
+        g_string_append_printf(out, "%s\t", row_kinds[row->kind]);
+        if (row->pattern)
+                g_string_append_printf(out, "%016" G_GINT64_MODIFIER "x\t", row->pattern->id);
+        else
+                g_string_append(out, "-\t");
+        g_string_append_printf(out, "%s\t",
+                               row->node ? node_table_written(d->nodes, row->node->node) : "-");
+        if (row->vertex >= 0)
+                g_string_append_printf(out, "%d\t", row->vertex);
+        else
+                g_string_append(out, "-\t");
+        g_string_append_printf(out, "%s\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
+                               row->delay ? diff_quantile_names[row->quantile] : "-",
+                               row->count[DIFF_A], row->count[DIFF_B]);
+        append_values(out, row, columns, "", "-");
+        g_string_append_printf(out, "\t%d\t%s\n", row_beyond(row),
+                               row->pattern ? row->pattern->signature : "-");
+}
+
+static void append_json(const Diff *d, const Row *row, gpointer data)
+{
+        static const char *const keys[] = { "\"a\": ", ", \"b\": ", ", \"low\": ", ", \"high\": " };
+        GString *out = data;
+
+        g_string_append_printf(out, "%s\n    {\"kind\": \"%s\", \"pattern\": ",
+                               out->str[out->len - 1] == '[' ? "" : ",", row_kinds[row->kind]);
+        if (row->pattern) {
+                g_string_append_printf(
+                        out, "\"%016" G_GINT64_MODIFIER "x\", \"signature\": ", row->pattern->id);
+                path_append_json_string(out, row->pattern->signature);
+        } else {
+                g_string_append(out, "null");
+        }
+        if (row->node) {
+                g_string_append(out, ", \"node\": ");
+                path_append_json_string(out, node_table_name(d->nodes, row->node->node));
+        }
+        if (row->vertex >= 0)
+                g_string_append_printf(out, ", \"vertex\": %d, \"repeats\": %u", row->vertex,
+                                       row->node->repeats);
+        if (row->delay)
+                g_string_append_printf(out, ", \"quantile\": \"%s\"",
+                                       diff_quantile_names[row->quantile]);
+        g_string_append_printf(out,
+                               ", \"count\": [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
+                               "], \"beyond\": %s,\n     ",
+                               row->count[DIFF_A], row->count[DIFF_B],
+                               row_beyond(row) ? "true" : "false");
+        append_values(out, row, keys, "\"", "null");
+        g_string_append_c(out, '}');
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+static void append_count(GString *out, guint64 n, const char *what)
+{
+        g_autofree char *text = path_format_count(n);
+
+        g_string_append_printf(out, "%s %s", text, what);
+}
+
+static char *format_signed(gint64 ns)
+{
+        g_autofree char *text = path_format_duration(ns);
+
+        return g_strdup_printf("%s%s", ns > 0 ? "+" : "", text);
+}
+
+static char *format_percent(double part, const char *unit)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_ascii_formatd(text, sizeof text, fabs(part) < 0.0995 ? "%.1f" : "%.0f", 100 * part);
+        return g_strdup_printf("%s%s %s", part > 0 ? "+" : "", text, unit);
+}
+
+static TextTable *new_table(const char *const *headings)
+{
+        TextTable *table = text_table_new();
+
+        for (guint i = 0; headings[i]; i++)
+                text_table_add_column(table, headings[i], i == 0 ? TEXT_LEFT : TEXT_RIGHT, 0);
+        return table;
+}
+
+static void append_table(GString *out, const char *title, TextTable *table)
+{
+        if (text_table_rows(table) == 0)
+                return;
+        g_string_append_printf(out, "\n%s\n", title);
+        for (int i = -1; i < (int)text_table_rows(table); i++) {
+                text_table_write_row(table, i, out);
+                g_string_append_c(out, '\n');
+        }
+}
+
+typedef struct {
+        TextTable *nodes, *patterns, *shares;
+} Tables;
+
+static void add_delay_row(TextTable *table, char *name, const Row *row)
+{
+        const DiffDelay *d = row->delay;
+        gint64 change = d->value[DIFF_B] - d->value[DIFF_A];
+        g_autofree char *low = format_signed(d->low), *high = format_signed(d->high);
+
+        text_table_add(table, name);
+        text_table_add(table, path_format_count(row->count[DIFF_A]));
+        text_table_add(table, path_format_count(row->count[DIFF_B]));
+        text_table_add(table, g_strdup(diff_quantile_names[row->quantile]));
+        text_table_add(table, path_format_duration(d->value[DIFF_A]));
+        text_table_add(table, path_format_duration(d->value[DIFF_B]));
+        text_table_add(table, format_signed(change));
+        text_table_add(table,
+                       d->value[DIFF_A] > 0
+                               ? format_percent((double)change / (double)d->value[DIFF_A], "%")
+                               : g_strdup("-"));
+        text_table_add(table, g_strdup_printf("%s to %s", low, high));
+        if (row->quantile != DIFF_P50 || (!row->node && !row->pattern))
+                text_table_add(table, g_strdup(""));
+        else if (row->node)
+                text_table_add(table,
+                               format_signed(row->node->mean[DIFF_B] - row->node->mean[DIFF_A]));
+        else
+                text_table_add(table, format_signed(row->pattern->mean[DIFF_B] -
+                                                    row->pattern->mean[DIFF_A]));
+}
+
+static void add_row(const Diff *d, const Row *row, gpointer data)
+{
+        const Tables *t = data;
+
+        if (!row_beyond(row))
+                return;
+        if (row->kind == ROW_SHARE) {
+                const DiffPattern *p = row->pattern;
+                g_autofree char *low = format_percent(p->low, "pp"),
+                                *high = format_percent(p->high, "pp");
+
+                text_table_add(t->shares, text_shorten(p->signature, SIGNATURE_WIDTH));
+                text_table_add(t->shares, path_format_count(p->count[DIFF_A]));
+                text_table_add(t->shares, path_format_count(p->count[DIFF_B]));
+                text_table_add(t->shares, g_strdup(!p->count[DIFF_A]   ? "new"
+                                                   : !p->count[DIFF_B] ? "gone"
+                                                                       : ""));
+                text_table_add(t->shares,
+                               format_percent(row->share[DIFF_B] - row->share[DIFF_A], "pp"));
+                text_table_add(t->shares, g_strdup_printf("%s to %s", low, high));
+        } else if (!row->pattern) {
+                add_delay_row(t->nodes,
+                              g_strdup(row->node ? node_table_written(d->nodes, row->node->node)
+                                                 : "(latency of all paths)"),
+                              row);
+        } else if (row->kind == ROW_LATENCY) {
+                add_delay_row(t->patterns, text_shorten(row->pattern->signature, SIGNATURE_WIDTH),
+                              row);
+        } else {
+                const char *name = node_table_written(d->nodes, row->node->node);
+
+                add_delay_row(t->patterns,
+                              row->node->repeats > 1 ? g_strdup_printf("  own time of %s x%u", name,
+                                                                       row->node->repeats)
+                                                     : g_strdup_printf("  own time of %s", name),
+                              row);
+        }
+}
+
+static void count_tested(const Diff *d, guint *tested, guint only[N_SIDES])
+{
+        *tested = only[DIFF_A] = only[DIFF_B] = 0;
+        for (guint i = 0; i < d->by_pattern->len; i++) {
+                const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
+
+                *tested += p->tested;
+                only[DIFF_A] += !p->count[DIFF_B];
+                only[DIFF_B] += !p->count[DIFF_A];
+        }
+}
+
+static void write_text(const Diff *d, const char *const names[N_SIDES], GString *out)
+{
+        static const char *const node_headings[] = { "node",   "calls A", "calls B",
+                                                     "",       "A",       "B",
+                                                     "change", "",        "interval of the change",
+                                                     "mean",   NULL };
+        static const char *const pattern_headings[] = {
+                "path", "paths A", "paths B", "", "A", "B", "change", "", "interval of the change",
+                "mean", NULL
+        };
+        static const char *const share_headings[] = { "path", "paths A", "paths B",
+                                                      "",     "change",  "interval of the change",
+                                                      NULL };
+        g_autoptr(TextTable) nodes = new_table(node_headings);
+        g_autoptr(TextTable) patterns = new_table(pattern_headings);
+        g_autoptr(TextTable) shares = new_table(share_headings);
+        Tables tables = { nodes, patterns, shares };
+        guint tested, only[N_SIDES];
+
+        for (int side = 0; side < N_SIDES; side++) {
+                char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+                g_string_append_printf(out, "%c  ", 'A' + side);
+                append_count(out, d->paths[side], "paths of ");
+                append_count(out, d->patterns[side], "patterns (");
+                g_string_append_printf(out, "%s)", names[side]);
+                if (!d->has_paths[side] && d->paths[side]) {
+                        g_string_append_printf(
+                                out, "; taken for bursts of %g, as single paths are missing",
+                                d->dependence[side]);
+                } else if (d->dependence[side] > 1.05 && d->paths[side]) {
+                        g_ascii_formatd(text, sizeof text, "%.1f", d->dependence[side]);
+                        g_string_append_printf(out, "; in bursts: %s count for one", text);
+                }
+                g_string_append_c(out, '\n');
+        }
+        count_tested(d, &tested, only);
+        each_row(d, add_row, &tables);
+        append_table(out, "Nodes: own time of a call, on all paths", nodes);
+        append_table(out, "Paths: latency, and own time of a call", patterns);
+        append_table(out, "Paths: share of all", shares);
+        if (!text_table_rows(nodes) && !text_table_rows(patterns) && !text_table_rows(shares))
+                g_string_append(out, "\nNo change beyond chance.\n");
+        g_string_append(out, "\nCompared: the counts of ");
+        append_count(out, d->by_pattern->len, "patterns, of which ");
+        append_count(out, only[DIFF_A], "are in A only and ");
+        append_count(out, only[DIFF_B], "in B only; the delays of ");
+        append_count(out, tested, "that both have.\n");
+}
+
+/* --- the answer ------------------------------------------------------------ */
+
+static gboolean meets(const Condition *c, const Row *row)
+{
+        double a, b, change;
+
+        if (!row_beyond(row) || c->share != (row->kind == ROW_SHARE) ||
+            c->own != (row->kind == ROW_OWN))
+                return FALSE;
+        if (!c->share && c->quantile != row->quantile)
+                return FALSE;
+        a = row->delay ? (double)row->delay->value[DIFF_A] : row->share[DIFF_A];
+        b = row->delay ? (double)row->delay->value[DIFF_B] : row->share[DIFF_B];
+        change = b - a;
+        if (c->percent)
+                change = a > 0        ? 100 * change / a
+                         : change > 0 ? HUGE_VAL
+                         : change < 0 ? -HUGE_VAL
+                                      : 0;
+        return c->below ? change < c->limit : change > c->limit;
+}
+
+static void check_conditions(const Diff *d, const Row *row, gpointer data)
+{
+        guint *failures = data;
+
+        for (guint i = 0; options.conditions && i < options.conditions->len; i++) {
+                const Condition *c = &g_array_index(options.conditions, Condition, i);
+
+                if (!meets(c, row) || ++*failures > MAX_FAILURES)
+                        continue;
+                const char *node = row->node ? node_table_written(d->nodes, row->node->node) : NULL;
+                const char *path = row->pattern ? row->pattern->signature : NULL;
+                if (!row->delay) {
+                        tool_warn("%s: %s: %" G_GUINT64_FORMAT " paths, before %" G_GUINT64_FORMAT,
+                                  c->text, path, row->count[DIFF_B], row->count[DIFF_A]);
+                        continue;
+                }
+                g_autofree char *a = path_format_duration(row->delay->value[DIFF_A]);
+                g_autofree char *b = path_format_duration(row->delay->value[DIFF_B]);
+                tool_warn("%s: %s%s%s: %s, before %s", c->text,
+                          node   ? node
+                          : path ? path
+                                 : "all paths",
+                          node && path ? " in " : "", node && path ? path : "", b, a);
+        }
+}
+
+static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GError **error)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(OutputFile) out =
+                output_file_new(options.output ? options.output : "-", FALSE, error);
+
+        if (!out)
+                return FALSE;
+        if (options.format && !strcmp(options.format, "html"))
+                return diff_write_page(d, names, out, error) &&
+                       output_file_close(g_steal_pointer(&out), error);
+        if (!options.format || !strcmp(options.format, "text")) {
+                write_text(d, names, text);
+        } else if (!strcmp(options.format, "tsv")) {
+                g_string_append(text,
+                                "kind\tpattern\tnode\tvertex\tquantile\tcount_a\tcount_b\ta\tb\t"
+                                "low\thigh\tbeyond\tsignature\n");
+                each_row(d, append_tsv, text);
+        } else {
+                g_string_append(text, "{\n  \"format\": \"ravel diff\", \"version\": 1,\n"
+                                      "  \"changes\": [");
+                each_row(d, append_json, text);
+                g_string_append(text, "]\n}\n");
+        }
+        return output_file_write(out, text->str, text->len, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+static gboolean check_arguments(int argc, GError **error)
+{
+        static const char *const formats[] = { "text", "tsv", "json", "html", NULL };
+
+        if (argc != 3)
+                g_set_error(
+                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                        "stores named: %d, expected two: of the run before, and of the one after",
+                        argc - 1);
+        else if (options.format && !g_strv_contains(formats, options.format))
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "found \"%s\", expected --format text, tsv, json or html",
+                            options.format);
+        else
+                return TRUE;
+        return FALSE;
+}
+
+int tool_diff(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("A B - what changed between two runs");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) a = NULL, b = NULL;
+        g_autoptr(Diff) diff = NULL;
+        GError *error = NULL;
+        guint failures = 0;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_arguments(argc, &error) || !(a = store_reader_new(argv[1], nodes, &error)) ||
+            !(b = store_reader_new(argv[2], nodes, &error)))
+                return tool_fail(error);
+        tool_compare_parameter(a, b, "method");
+        tool_compare_parameter(a, b, "fold");
+        tool_compare_parameter(a, b, "sibling_order");
+        if (!(diff = diff_new(a, b, nodes, &error)) ||
+            !write_diff(diff, (const char *[]){ argv[1], argv[2] }, &error))
+                return tool_fail(error);
+        each_row(diff, check_conditions, &failures);
+        if (failures > MAX_FAILURES)
+                tool_warn("and %u more", failures - MAX_FAILURES);
+        return failures ? EXIT_DIFFERS : EXIT_DONE;
+}
