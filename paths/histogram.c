@@ -256,8 +256,11 @@ void histogram_merge(Histogram *into, const Histogram *from)
 /* x * n / d, to the nearest. */
 static gint128 scale_sum(gint128 x, guint64 n, guint64 d)
 {
-        gint128 whole = x / d * n, rest = x % d * n;
+        gint128 whole, rest = x % d * n;
 
+        /* Squares of delays of years may exceed 128 bits. */
+        if (G_UNLIKELY(__builtin_mul_overflow(x / d, (gint128)n, &whole)))
+                return (gint128)(~(uint128)0 >> 1);
         return whole + (rest + (rest < 0 ? -(gint128)(d / 2) : (gint128)(d / 2))) / d;
 }
 
