@@ -7,6 +7,8 @@
 
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
+        MAX_ALL_BUFFERS = 64 << 20,
+        IDLE_BUFFER = 4096,  /* that is kept for the next time */
         MAX_PROBES = 16,     /* runs that are shown to every protocol */
         MAX_BOUNDARIES = 16, /* that turn out to be none, in a piece of bytes */
 };
@@ -123,33 +125,46 @@ static void run_record(Exchange *x, guint side, guint32 seq, guint part, Stamp n
 
 /* --- a protocol's parser --------------------------------------------------- */
 
+static void side_resize(ExchangeSide *s, gsize capacity, const CaptureContext *context)
+{
+        context->memory->buffers += capacity - s->capacity;
+        s->buffer = g_realloc(s->buffer, capacity);
+        s->capacity = (guint32)capacity;
+}
+
+static void side_drop_buffer(ExchangeSide *s, const CaptureContext *context)
+{
+        context->memory->buffers -= s->capacity;
+        g_clear_pointer(&s->buffer, g_free);
+        s->buffered = s->capacity = 0;
+}
+
+/* Whether n bytes may be kept. */
+static gboolean side_has_room(const ExchangeSide *s, gsize n, const CaptureContext *context)
+{
+        return n <= MAX_BUFFER && (n <= s->capacity || context->memory->buffers + n - s->capacity <=
+                                                               (gsize)MAX_ALL_BUFFERS);
+}
+
 /* Keeps n bytes for later, which may be some of those in the buffer. */
-static void side_keep(ExchangeSide *s, const guint8 *bytes, gsize n)
+static void side_keep(ExchangeSide *s, const guint8 *bytes, gsize n, const CaptureContext *context)
 {
         if (n > s->capacity) { /* then they are not in the buffer */
-                s->capacity = (guint32)MAX(n, 512);
-                g_free(s->buffer);
-                s->buffer = g_malloc(s->capacity);
+                side_drop_buffer(s, context);
+                side_resize(s, MAX(n, 512), context);
         }
-        if (n > 0)
+        if (n > 0 && bytes != s->buffer)
                 memmove(s->buffer, bytes, n);
         s->buffered = (guint32)n;
 }
 
-static void side_append(ExchangeSide *s, const guint8 *bytes, gsize n)
+static void side_append(ExchangeSide *s, const guint8 *bytes, gsize n,
+                        const CaptureContext *context)
 {
-        if (s->buffered + n > s->capacity) {
-                s->capacity = (guint32)MAX(s->buffered + n, 2 * (gsize)s->capacity);
-                s->buffer = g_realloc(s->buffer, s->capacity);
-        }
+        if (s->buffered + n > s->capacity)
+                side_resize(s, MAX(s->buffered + n, 2 * (gsize)s->capacity), context);
         memcpy(s->buffer + s->buffered, bytes, n);
         s->buffered += (guint32)n;
-}
-
-static void side_drop_buffer(ExchangeSide *s)
-{
-        g_clear_pointer(&s->buffer, g_free);
-        s->buffered = s->capacity = 0;
 }
 
 /* A call of this side begins, and the other answers in order: what is lost of
@@ -286,13 +301,11 @@ static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContex
         return FALSE;
 }
 
-static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
-                 const CaptureContext *context);
-
 /* Shows data to the parser, of which the first old bytes had been there before.
- * seq is the sequence number of the first byte. */
-static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gsize old,
-                        guint32 seq, Stamp stamp, const CaptureContext *context)
+ * seq is the sequence number of the first byte. How many of them it was: n, or up to
+ * where the connection speaks something else. */
+static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gsize old,
+                         guint32 seq, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
@@ -341,13 +354,13 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                         s->ends_after_skip = FALSE;
                         if (s->skip)
                                 break;
-                        if (n - at > MAX_BUFFER) {
+                        if (!side_has_room(s, n - at, context)) {
                                 not_mine(x, side, stamp, context);
                                 break;
                         }
-                        side_keep(s, data + at, n - at);
+                        side_keep(s, data + at, n - at, context);
                         s->arrived = stamp;
-                        return;
+                        return n;
                 }
                 if (s->skip) {
                         s->ends_after_skip = TRUE;
@@ -355,17 +368,14 @@ static void parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gs
                         break;
                 }
                 message_end(x, side, parsed.switches, stamp, context);
-                if (parsed.switches && at < n) {
-                        g_autofree guint8 *rest = g_memdup2(data + at, n - at);
+                if (parsed.switches) {
                         s->buffered = 0;
                         s->seq = seq + (guint32)at;
-                        take(x, side, rest, n - at, stamp, context);
-                        return;
+                        return at;
                 }
         }
         s->buffered = 0;
-        if (s->capacity > 4096)
-                side_drop_buffer(s);
+        return n;
 }
 
 /* --- undecided ------------------------------------------------------------- */
@@ -405,58 +415,63 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
         x->run = NO_SIDE;
 }
 
-static void take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
-                           const CaptureContext *context)
+/* As parse_bytes(). */
+static gsize take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize old,
+                            guint32 seq, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        gsize old = s->buffered;
-        guint32 seq = s->seq - (guint32)old;
         gboolean more;
         run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (x->run == side) {
-                run_extend(x, side, s->seq, &stamp, stamp, context);
-                return;
-        }
-        if (old) {
-                side_append(s, bytes, n);
-                bytes = s->buffer;
-                n = s->buffered;
+                run_extend(x, side, seq, &stamp, stamp, context);
+                return n;
         }
         const Protocol *found = probe(bytes, n, FALSE, FALSE, &more);
         if (found) {
                 adopt(x, found, stamp, context);
-                parse_bytes(x, side, bytes, n, old, seq, stamp, context);
-                return;
+                return parse_bytes(x, side, bytes, n, old, seq, stamp, context);
         }
-        if (more && n <= MAX_BUFFER && x->probes < MAX_PROBES) {
+        if (more && x->probes < MAX_PROBES && side_has_room(s, n, context)) {
                 if (!x->pairing.message[side].open)
                         pairing_open(&x->pairing, side, seq, &stamp, context);
-                side_keep(s, bytes, n);
+                side_keep(s, bytes, n, context);
                 s->arrived = stamp;
-                return;
+                return n;
         }
         s->buffered = 0;
         run_extend(x, side, seq, &stamp, stamp, context);
         if (++x->probes >= MAX_PROBES)
                 x->protocol = &protocol_generic;
+        return n;
 }
 
 static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
                  const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        if (!x->protocol) {
-                take_undecided(x, side, bytes, n, stamp, context);
-        } else if (x->protocol == &protocol_generic) {
-                run_extend(x, side, s->seq, &stamp, stamp, context);
-        } else if (s->buffered) {
-                gsize old = s->buffered;
-                side_append(s, bytes, n);
-                parse_bytes(x, side, s->buffer, s->buffered, old, s->seq - (guint32)old, stamp,
-                            context);
-        } else {
-                parse_bytes(x, side, bytes, n, 0, s->seq, stamp, context);
+        gsize old = s->buffered;
+        guint32 seq = s->seq - (guint32)old;
+        if (old) {
+                side_append(s, bytes, n, context);
+                bytes = s->buffer;
+                n = s->buffered;
         }
+        while (n > 0) {
+                gsize taken = n;
+                if (!x->protocol)
+                        taken = take_undecided(x, side, bytes, n, old, seq, stamp, context);
+                else if (x->protocol == &protocol_generic)
+                        run_extend(x, side, seq, &stamp, stamp, context);
+                else
+                        taken = parse_bytes(x, side, bytes, n, old, seq, stamp, context);
+                bytes += taken;
+                n -= taken;
+                old -= MIN(old, taken);
+                seq += (guint32)taken;
+        }
+        if (s->buffered == 0 &&
+            (s->capacity > IDLE_BUFFER || context->memory->buffers > MAX_ALL_BUFFERS / 2))
+                side_drop_buffer(s, context);
 }
 
 /* --- from outside ---------------------------------------------------------- */
@@ -552,7 +567,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
         s->part = 0;
         memset(s->state, 0, sizeof s->state);
         s->skip = 0;
-        side_drop_buffer(s);
+        side_drop_buffer(s, context);
 }
 
 void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)
@@ -617,6 +632,6 @@ void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
         }
         streams_clear(p, context);
         pairing_clear(p, context);
-        side_drop_buffer(&x->side[0]);
-        side_drop_buffer(&x->side[1]);
+        side_drop_buffer(&x->side[0], context);
+        side_drop_buffer(&x->side[1], context);
 }

@@ -40,7 +40,8 @@ enum {
         MAX_FIRST_FIELD = 24,    /* padding, priority, table sizes and the first field */
         MAX_BLOCK = 65536,       /* or no labels from there on */
         LAST_ERROR_CODE = 13,
-        SURE = 2, /* see weigh_frame() */
+        SURE = 2,         /* see weigh_frame() */
+        MAX_UNSURE = 256, /* frames by which it is not known */
 };
 
 /* Which side this is. */
@@ -280,8 +281,11 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
 static ParseStatus recognise(const guint8 *bytes, gsize n)
 {
         gsize at = 0;
+        guint frames = 0;
         for (int weight = 0; weight < SURE;) {
                 gboolean more;
+                if (++frames > MAX_UNSURE)
+                        return PARSE_NOT_MINE;
                 if (at + FRAME_HEADER > n)
                         return at < n && bytes[at] != 0 ? PARSE_NOT_MINE : PARSE_MORE;
                 Frame f = frame_decode(bytes + at);

@@ -112,6 +112,17 @@ static void datagram_copy(Datagram *d, guint32 offset, const guint8 *bytes, guin
         }
 }
 
+/* Whether all units before the end are there: bytes after it count for have, too. */
+static gboolean datagram_is_whole(const Datagram *d)
+{
+        if (!d->total || d->have < d->total)
+                return FALSE;
+        for (guint32 unit = 0; unit < (d->total + 7) / 8; unit++)
+                if (!(d->seen[unit / 8] & 1 << unit % 8))
+                        return FALSE;
+        return TRUE;
+}
+
 /* ip holds the fragment's payload; it becomes the whole datagram's. */
 static AccountEntry fragment_add(IpFragments *fragments, IpPacket *ip, guint32 id, guint32 offset,
                                  gboolean more, gint64 time, Account *account)
@@ -127,7 +138,7 @@ static AccountEntry fragment_add(IpFragments *fragments, IpPacket *ip, guint32 i
         if (!more && !d->total)
                 d->total = offset + (guint32)ip->length;
         datagram_copy(d, offset, ip->payload, (guint32)ip->length);
-        if (!d->total || d->have < d->total)
+        if (!datagram_is_whole(d))
                 return ACCOUNT_FRAGMENTS;
         d->used = FALSE;
         ip->payload = d->bytes;

@@ -6,7 +6,11 @@
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
 
-enum { ANY_PORT = -1, MAX_FILE = 64 << 20 };
+enum {
+        ANY_PORT = -1,
+        MAX_FILE = 64 << 20,
+        MAX_KNOWN = 1 << 20, /* addresses without a name that are a node each */
+};
 
 typedef struct {
         Address address;
@@ -29,6 +33,7 @@ struct NodeNames {
         gboolean sorted;
         Known *known; /* a hash table with linear probing */
         gsize n_known, capacity;
+        guint64 seed[2]; /* odd, for its hash; no result depends on it */
 };
 
 NodeNames *node_names_new(NodeTable *nodes)
@@ -36,6 +41,8 @@ NodeNames *node_names_new(NodeTable *nodes)
         NodeNames *names = g_new0(NodeNames, 1);
         names->nodes = nodes;
         names->rules = g_array_new(FALSE, FALSE, sizeof(Rule));
+        for (guint i = 0; i < 2; i++)
+                names->seed[i] = (guint64)g_random_int() << 32 | g_random_int() | 1;
         return names;
 }
 
@@ -231,15 +238,15 @@ static void rules_sort(NodeNames *names)
         names->sorted = TRUE;
 }
 
-static guint64 address_hash(Address a)
+/* Whoever chooses addresses does not know the multipliers. */
+static guint64 address_hash(const NodeNames *names, Address a)
 {
-        guint64 h = (a.high ^ a.low * G_GUINT64_CONSTANT(0x9e3779b97f4a7c15));
-        return (h ^ h >> 29) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9) >> 16;
+        return (a.high * names->seed[0] + a.low * names->seed[1]) >> 32;
 }
 
 static Known *known_find(const NodeNames *names, Address address)
 {
-        gsize at = address_hash(address) & (names->capacity - 1);
+        gsize at = address_hash(names, address) & (names->capacity - 1);
         while (names->known[at].node != NO_NODE &&
                !address_equal(names->known[at].address, address))
                 at = (at + 1) & (names->capacity - 1);
@@ -262,9 +269,12 @@ static void known_grow(NodeNames *names)
 
 static NodeId address_node(NodeNames *names, Address address)
 {
+        static const char others[] = "other-addresses";
         if (2 * names->n_known >= names->capacity)
                 known_grow(names);
         Known *known = known_find(names, address);
+        if (known->node == NO_NODE && names->n_known == MAX_KNOWN)
+                return node_table_add(names->nodes, others, sizeof others - 1);
         if (known->node == NO_NODE) {
                 char text[ADDRESS_TEXT_SIZE];
                 address_format(address, text);

@@ -28,7 +28,8 @@ typedef struct StreamTable StreamTable;
 
 /* Memory that all connections take together, and that is bounded so. */
 typedef struct {
-        gsize calls; /* that there is room for */
+        gsize calls;   /* that there is room for */
+        gsize buffers; /* bytes, of those that parsers have yet to settle */
 } CaptureMemory;
 
 /* What the stages of a capture share; all borrowed. */

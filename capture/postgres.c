@@ -3,9 +3,9 @@
  * PostgreSQL's protocol 3 (https://www.postgresql.org/docs/current/protocol.html).
  * A call is what ReadyForQuery answers: a simple query, a function call, or all
  * messages up to Sync. A return is all messages up to ReadyForQuery. The start of a
- * session, with its authentication, is no message, nor is its end. In order, so that pipelined calls
- * are paired too. Notifications and CancelRequest are one-way; notices and the data
- * that a client copies in are no messages of their own.
+ * session, with its authentication, is no message, nor is its end. In order, so that pipelined
+ * calls are paired too. Notifications and CancelRequest are one-way; notices and the data that a
+ * client copies in are no messages of their own.
  */
 #include "capture/protocol.h"
 #include "capture/sql-label.h"

@@ -15,6 +15,7 @@ enum {
         LAST_FRAGMENT = 0x80,
         MAX_FRAGMENT = 0xffffff,
         MAX_AUTH = 400,
+        MAX_LOOK = 1024, /* bytes by which a boundary is known */
         CALL_HEAD = 32,  /* to the length of the credentials */
         REPLY_HEAD = 24, /* of one that is accepted, without the body of its verifier */
         CALL_RPC = 1,
@@ -127,8 +128,8 @@ static gsize rpc_find_boundary(const guint8 *bytes, gsize n)
         for (gsize at = 0; at + MARK + 12 <= n; at++) {
                 RpcState state = { 0 };
                 Parsed parsed = { 0 };
-                if (rpc_parse(&state, CALL_NONE, bytes + at, n - at, FALSE, NULL, &parsed) !=
-                    PARSE_NOT_MINE)
+                if (rpc_parse(&state, CALL_NONE, bytes + at, MIN(n - at, MAX_LOOK), FALSE, NULL,
+                              &parsed) != PARSE_NOT_MINE)
                         return at;
         }
         return n;

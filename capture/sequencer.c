@@ -25,7 +25,8 @@ typedef struct {
  * late ones wait in a heap. */
 struct Sequencer {
         gint64 patience, disorder;
-        OpenItem list;  /* the ends of a ring in order of time */
+        OpenItem **items; /* that are open */
+        guint n_items, items_size;
         Punctual *ring; /* in order; size is a power of two */
         guint first, n_ring, ring_size;
         Entry *heap; /* the earliest first */
@@ -41,7 +42,6 @@ Sequencer *sequencer_new(gint64 patience, gint64 disorder)
         Sequencer *s = g_new0(Sequencer, 1);
         s->patience = patience;
         s->disorder = disorder;
-        s->list.earlier = s->list.later = &s->list;
         return s;
 }
 
@@ -53,6 +53,7 @@ void sequencer_free(Sequencer *s)
                 g_free(s->ring[(s->first + i) & (s->ring_size - 1)].message.label);
         for (guint i = 0; i < s->n_heap; i++)
                 g_free(s->late[s->heap[i].slot].label);
+        g_free(s->items);
         g_free(s->ring);
         g_free(s->heap);
         g_free(s->late);
@@ -60,29 +61,59 @@ void sequencer_free(Sequencer *s)
         g_free(s);
 }
 
+/* --- open items: a heap, the earliest first ---------------------------------- */
+
+static void item_put(Sequencer *s, guint place, OpenItem *item)
+{
+        s->items[place] = item;
+        item->place = place;
+}
+
+/* Puts item, for which the place is free, where it belongs. */
+static void item_sift(Sequencer *s, guint place, OpenItem *item)
+{
+        for (; place > 0 && item->time < s->items[(place - 1) / 2]->time; place = (place - 1) / 2)
+                item_put(s, place, s->items[(place - 1) / 2]);
+        for (;;) {
+                guint child = 2 * place + 1;
+                if (child + 1 < s->n_items && s->items[child + 1]->time < s->items[child]->time)
+                        child++;
+                if (child >= s->n_items || item->time <= s->items[child]->time)
+                        break;
+                item_put(s, place, s->items[child]);
+                place = child;
+        }
+        item_put(s, place, item);
+}
+
 void sequencer_close(OpenItem *item)
 {
-        if (!item->earlier)
+        Sequencer *s = item->in;
+        if (!s)
                 return;
-        item->earlier->later = item->later;
-        item->later->earlier = item->earlier;
-        item->earlier = item->later = NULL;
+        item->in = NULL;
+        OpenItem *last = s->items[--s->n_items];
+        if (last != item)
+                item_sift(s, item->place, last);
 }
 
 void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
 {
-        OpenItem *before;
-        if (item->earlier && item->time == time)
+        if (item->in && item->time == time)
                 return;
-        sequencer_close(item);
-        for (before = s->list.earlier; before != &s->list && before->time > time;)
-                before = before->earlier;
+        if (!item->in) {
+                if (s->n_items == s->items_size) {
+                        s->items_size = MAX(64, 2 * s->items_size);
+                        s->items = g_renew(OpenItem *, s->items, s->items_size);
+                }
+                item->in = s;
+                item->place = s->n_items++;
+        }
         item->time = time;
-        item->earlier = before;
-        item->later = before->later;
-        before->later->earlier = item;
-        before->later = item;
+        item_sift(s, item->place, item);
 }
+
+/* --- messages --------------------------------------------------------------- */
 
 static gboolean place_before(const Place *a, const Place *b)
 {
@@ -178,9 +209,9 @@ static const Place *earliest(const Sequencer *s, gboolean *in_heap)
 
 OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
 {
-        OpenItem *first = s->list.later;
-        if (first == &s->list)
+        if (s->n_items == 0)
                 return NULL;
+        OpenItem *first = s->items[0];
         if (s->n_ring + s->n_heap >= MAX_WAITING) {
                 gboolean in_heap;
                 if (first->time <= earliest(s, &in_heap)->time)
@@ -195,8 +226,9 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
         const Place *first = earliest(s, &in_heap);
         if (!first)
                 return FALSE;
-        gboolean item_before = s->list.later != &s->list && s->list.later->time <= first->time;
-        if (first->epoch == s->epoch && (first->time > now - s->disorder || item_before))
+        gboolean item_before = s->n_items > 0 && s->items[0]->time <= first->time;
+        gboolean early = first->time > now - s->disorder && s->n_ring + s->n_heap < MAX_WAITING;
+        if (first->epoch == s->epoch && (early || item_before))
                 return FALSE;
         if (in_heap) {
                 guint32 slot = s->heap[0].slot;
@@ -213,6 +245,6 @@ gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
 
 void sequencer_start_anew(Sequencer *s)
 {
-        g_assert(s->list.later == &s->list);
+        g_assert(s->n_items == 0);
         s->epoch++;
 }

@@ -29,13 +29,13 @@ typedef struct {
 } CapturedMessage;
 
 typedef struct OpenItem OpenItem;
-struct OpenItem {
-        OpenItem *earlier, *later; /* NULL when it is not open */
-        gint64 time;
-        guint kind; /* the owner's, to know which of its items this is */
-};
-
 typedef struct Sequencer Sequencer;
+struct OpenItem {
+        Sequencer *in; /* NULL when it is not open */
+        guint place;   /* there */
+        guint kind;    /* the owner's, to know which of its items this is */
+        gint64 time;
+};
 
 /* patience: ns that an item may stay open. disorder: ns by which a stamp may be
  * earlier than one that came before it, where no item announced it. */
@@ -45,10 +45,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sequencer, sequencer_free)
 
 static inline gboolean open_item_is_open(const OpenItem *item)
 {
-        return item->earlier != NULL;
+        return item->in != NULL;
 }
 
-/* Opens item at time, or moves it there. Constant time when times rise. */
+/* Opens item at time, or moves it there. Constant time when times rise, else that of the
+ * logarithm of how many are open. */
 void sequencer_open(Sequencer *sequencer, OpenItem *item, gint64 time);
 
 /* Nothing where it is not open. */

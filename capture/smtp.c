@@ -16,9 +16,9 @@
 #include <string.h>
 
 enum {
-        MAX_LINE = 16384, /* credentials of AUTH may be long */
+        MAX_LINE = 16384,      /* credentials of AUTH may be long */
+        MAX_RECOGNISED = 1024, /* bytes of replies that have to say what they are */
         MAX_SIZE_DIGITS = 12,
-        MIN_VERB = 4,
         REPLY_CODE = 3,
         START_TEXT = 354,
         CLOSING = 421,
@@ -182,7 +182,7 @@ static ParseStatus recognise_reply(const guint8 *bytes, gsize n)
                 if (n - at <= REPLY_CODE && next == 0)
                         return PARSE_MORE;
                 if (code == 0 || (first && code != first) || !is_text(bytes + at, length) ||
-                    n > MAX_LINE)
+                    at > MAX_RECOGNISED)
                         return PARSE_NOT_MINE;
                 if (next == 0)
                         return PARSE_MORE;
@@ -469,7 +469,7 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
                 gsize at = (gsize)parsed->length, next;
                 gsize length = line_length(bytes + at, n - at, &next);
                 guint code = reply_code(bytes + at, n - at);
-                if (n - at >= MIN_VERB && code == 0)
+                if (n - at > REPLY_CODE && code == 0)
                         return PARSE_NOT_MINE;
                 if (next == 0) {
                         if (n - at >= MAX_LINE)

@@ -27,6 +27,7 @@ struct Stream {
 struct StreamTable {
         Stream **buckets;
         guint n_buckets; /* a power of two */
+        guint64 seed;    /* the pool's */
         guint n;
         Stream *oldest, *newest;
         HeaderLabels *labels;    /* of the side that calls; NULL before the first */
@@ -37,11 +38,15 @@ struct StreamPool {
         Stream *free;
         guint n; /* all there are, used or not */
         gsize label_memory;
+        guint64 seed; /* odd */
 };
 
 StreamPool *stream_pool_new(void)
 {
-        return g_new0(StreamPool, 1);
+        StreamPool *pool = g_new0(StreamPool, 1);
+        /* No result depends on it: a list keeps the order. */
+        pool->seed = (guint64)g_random_int() << 32 | g_random_int() | 1;
+        return pool;
 }
 
 void stream_pool_free(StreamPool *pool)
@@ -55,27 +60,28 @@ void stream_pool_free(StreamPool *pool)
 
 /* --- the table ------------------------------------------------------------- */
 
-/* Stream ids of one side are all odd or all even. */
 static Stream **bucket(const StreamTable *t, guint64 key)
 {
-        return &t->buckets[(key >> 1 ^ key >> 15) & (t->n_buckets - 1)];
+        return &t->buckets[(key * t->seed >> 32) & (t->n_buckets - 1)];
 }
 
 static Stream *find(const Pairing *p, guint64 key)
 {
         if (!p->streams)
                 return NULL;
-        Stream *s = *bucket(p->streams, key);
+        Stream *s = p->streams->n ? *bucket(p->streams, key) : NULL;
         while (s && s->key != key)
                 s = s->chain;
         return s;
 }
 
 /* The connection's, made where there is none. */
-static StreamTable *table(Pairing *p)
+static StreamTable *table(Pairing *p, const CaptureContext *context)
 {
-        if (!p->streams)
+        if (!p->streams) {
                 p->streams = g_new0(StreamTable, 1);
+                p->streams->seed = context->streams->seed;
+        }
         return p->streams;
 }
 
@@ -181,7 +187,7 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
 static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
                        const CaptureContext *context)
 {
-        StreamTable *t = table(p);
+        StreamTable *t = table(p, context);
         Stream *s = stream_take(p, context);
         if (!s) {
                 account_add(context->account, ACCOUNT_UNANSWERED);
@@ -258,7 +264,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
 
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
 {
-        StreamTable *t = table(p);
+        StreamTable *t = table(p, context);
         GString *label = context->label;
         if (!t->labels && !t->without_labels)
                 t->labels = header_labels_new(&context->streams->label_memory);

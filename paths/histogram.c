@@ -7,7 +7,7 @@
 #define OCTAVE_BITS 6 /* 64 bins to an octave */
 
 /* Longer lists would take the room of the bins that they save. */
-#define MAX_FEW 128
+#define MAX_FEW 256
 
 __extension__ typedef unsigned __int128 uint128;
 

@@ -13,17 +13,16 @@
  * (callee, parent), found by its hash, with the slots it was once given. Only
  * a new variant is sorted and spelt out. */
 typedef struct {
-        guint32 pattern;
-        guint32 n;   /* calls */
-        gsize words; /* into PathSet.words: client, n times (callee, parent), n slots */
+        struct PatternEntry *entry;
+        guint32 n; /* calls */
+        NodeId client;
+        guint32 words[]; /* n times (callee, parent), then n slots */
 } Variant;
 
 /* What an instance adds to the histograms of a node of its pattern. Time on the way
  * is put into its histogram at once, since with stamps of one end there is none;
  * what is 0 is counted when the pattern is looked at. */
-typedef struct {
-        gint64 latency, call_delay, own;
-} NodeTimes;
+enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
 
 /* Instances wait here until there are enough of them to make going through the
  * histograms worth while. Most patterns are rare, and never get as many: they have
@@ -33,21 +32,25 @@ enum {
         MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
 };
 
-typedef struct {
-        PathPattern pattern; /* without nodes until they are needed */
-        double probability_sum;
-        gsize words;        /* of the variant that it was found with, into PathSet.words */
-        NodeTimes *waiting; /* n_waiting times n_nodes */
+typedef struct PatternEntry {
+        /* n_waiting times n_nodes times N_TIMES; of 32 bits as long as all times fit. */
+        union {
+                gint32 *narrow;
+                gint64 *wide;
+        };
         guint32 n_waiting, room;
+        gboolean is_wide;
+        guint32 index;        /* of the pattern */
+        PathPattern pattern;  /* without nodes until they are needed */
+        const Variant *first; /* that it was found with; NULL for a linear pattern */
+        double probability_sum;
 } PatternEntry;
 
-/* An open-addressed table from hash to the index of something kept elsewhere. */
+/* An open-addressed table from hash to something kept elsewhere. */
 typedef struct {
         guint64 hash;
-        guint32 index; /* NOTHING: free */
+        gpointer what; /* NULL: free */
 } Place;
-
-#define NOTHING ((guint32)-1)
 
 typedef struct {
         Place *places;
@@ -66,38 +69,33 @@ struct PathSet {
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         guint64 n_instances;
         guint32 latest;
-        GPtrArray *patterns; /* of PatternEntry, which must not move */
-        GArray *variants;    /* of Variant */
-        guint32 *words;
-        gsize n_words, room_words;
-        HashTable by_sequence; /* variants */
-        HashTable by_id;       /* patterns */
+        GPtrArray *patterns;   /* of PatternEntry, which must not move */
+        HashTable by_sequence; /* of Variant, owned */
+        HashTable by_id;       /* of PatternEntry */
 };
 
 static void table_init(HashTable *t, gsize size)
 {
-        t->places = g_new(Place, size);
+        t->places = g_new0(Place, size);
         t->mask = size - 1;
         t->used = 0;
-        for (gsize i = 0; i < size; i++)
-                t->places[i].index = NOTHING;
 }
 
-static void table_put(HashTable *t, guint64 hash, guint32 index)
+static void table_put(HashTable *t, guint64 hash, gpointer what)
 {
         if (2 * ++t->used > t->mask) {
                 HashTable old = *t;
                 table_init(t, 2 * (old.mask + 1));
                 for (gsize i = 0; i <= old.mask; i++)
-                        if (old.places[i].index != NOTHING)
-                                table_put(t, old.places[i].hash, old.places[i].index);
+                        if (old.places[i].what)
+                                table_put(t, old.places[i].hash, old.places[i].what);
                 g_free(old.places);
                 t->used++;
         }
         gsize at = hash & t->mask;
-        while (t->places[at].index != NOTHING)
+        while (t->places[at].what)
                 at = (at + 1) & t->mask;
-        t->places[at] = (Place){ hash, index };
+        t->places[at] = (Place){ hash, what };
 }
 
 static void pattern_free(gpointer entry)
@@ -112,7 +110,7 @@ static void pattern_free(gpointer entry)
         }
         g_free(p->nodes);
         g_free(p->signature);
-        g_free(((PatternEntry *)entry)->waiting);
+        g_free(((PatternEntry *)entry)->wide); /* or narrow */
         g_free(entry);
 }
 
@@ -126,7 +124,6 @@ PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
         set->summary->method = "unknown";
         set->summary->first = set->summary->last = NO_TIME;
         set->patterns = g_ptr_array_new_with_free_func(pattern_free);
-        set->variants = g_array_new(FALSE, FALSE, sizeof(Variant));
         table_init(&set->by_sequence, 64);
         table_init(&set->by_id, 64);
         return set;
@@ -151,8 +148,8 @@ void path_set_free(PathSet *set)
                 return;
         path_graph_free(set->graph);
         g_ptr_array_free(set->patterns, TRUE);
-        g_array_free(set->variants, TRUE);
-        g_free(set->words);
+        for (gsize i = 0; i <= set->by_sequence.mask; i++)
+                g_free(set->by_sequence.places[i].what);
         g_free(set->by_sequence.places);
         g_free(set->by_id.places);
         g_free(set->summary);
@@ -200,23 +197,24 @@ static NodeId client_of(const PathSet *set, const PathCall *calls)
         return set->fold ? set->fold[calls[0].caller] : calls[0].caller;
 }
 
-static void pattern_add(PathSet *set, const PathCall *calls, guint32 n, gsize words,
-                        char *signature, guint64 id)
+static PatternEntry *entry_new(PathSet *set, char *signature, guint64 id, NodeId client, guint32 n)
 {
         PatternEntry *entry = g_new0(PatternEntry, 1);
 
+        entry->index = set->patterns->len;
         entry->pattern.signature = signature;
         entry->pattern.id = id;
-        entry->pattern.client = client_of(set, calls);
+        entry->pattern.client = client;
         entry->pattern.n_nodes = n;
-        entry->words = words;
         g_ptr_array_add(set->patterns, entry);
+        table_put(&set->by_id, id, entry);
+        return entry;
 }
 
-static void make_nodes(const PathSet *set, PatternEntry *entry)
+static void make_nodes(PatternEntry *entry)
 {
         PathPattern *p = &entry->pattern;
-        const guint32 *calls = set->words + entry->words + 1; /* callee, parent */
+        const guint32 *calls = entry->first->words; /* callee, parent */
         const guint32 *slot = calls + 2 * (gsize)p->n_nodes;
 
         p->nodes = g_new0(PatternNode, p->n_nodes);
@@ -230,143 +228,213 @@ static void make_nodes(const PathSet *set, PatternEntry *entry)
         }
 }
 
-/* NOTHING where there is none of this signature. */
-static guint32 lookup_pattern(const PathSet *set, const char *signature, guint64 id)
+/* NULL where there is none of this signature. */
+static PatternEntry *lookup_pattern(const PathSet *set, const char *signature, guint64 id)
 {
         const HashTable *t = &set->by_id;
 
-        for (gsize at = id & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
-                guint32 found = t->places[at].index;
-                const PatternEntry *entry = g_ptr_array_index(set->patterns, found);
+        for (gsize at = id & t->mask; t->places[at].what; at = (at + 1) & t->mask) {
+                PatternEntry *entry = t->places[at].what;
                 if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature))
-                        return found;
+                        return entry;
         }
-        return NOTHING;
+        return NULL;
 }
 
-/* Finds the pattern of an instance by its signature, or makes it. */
-static guint32 find_pattern(PathSet *set, const PathCall *calls, guint32 n, gsize words)
+/* Finds the pattern of a variant by its signature, or makes it. */
+static PatternEntry *find_pattern(PathSet *set, const PathCall *calls, Variant *v)
 {
-        guint32 *slot = set->words + words + 1 + 2 * (gsize)n;
-        char *signature =
-                path_shape_signature(set->nodes, client_of(set, calls), calls, n, set->order, slot);
+        char *signature = path_shape_signature(set->nodes, v->client, calls, v->n, set->order,
+                                               v->words + 2 * (gsize)v->n);
         guint64 id = path_signature_id(signature);
-        guint32 found = lookup_pattern(set, signature, id);
+        PatternEntry *entry = lookup_pattern(set, signature, id);
 
-        if (found != NOTHING) {
+        if (entry) {
                 g_free(signature);
-                return found;
+                return entry;
         }
-        guint32 made = path_set_size(set);
-        pattern_add(set, calls, n, words, signature, id);
-        table_put(&set->by_id, id, made);
-        return made;
+        entry = entry_new(set, signature, id, v->client, v->n);
+        entry->first = v;
+        return entry;
 }
 
 static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n, guint64 hash)
 {
-        gsize size = 1 + 3 * (gsize)n;
+        Variant *v = g_malloc(sizeof *v + 3 * (gsize)n * sizeof *v->words);
+        guint32 *words = v->words;
 
-        if (set->room_words - set->n_words < size) {
-                set->room_words = MAX(2 * set->room_words, set->n_words + size);
-                set->words = g_renew(guint32, set->words, set->room_words);
-        }
-        guint32 *words = set->words + set->n_words;
-        *words++ = client_of(set, calls);
+        v->n = n;
+        v->client = client_of(set, calls);
         for (guint32 i = 0; i < n; i++) {
                 *words++ = calls[i].callee;
                 *words++ = calls[i].parent;
         }
-        Variant v = { find_pattern(set, calls, n, set->n_words), n, set->n_words };
-        set->n_words += size;
-        table_put(&set->by_sequence, hash, set->variants->len);
-        g_array_append_val(set->variants, v);
-        return &g_array_index(set->variants, Variant, set->variants->len - 1);
+        v->entry = find_pattern(set, calls, v);
+        table_put(&set->by_sequence, hash, v);
+        return v;
 }
 
-static inline gboolean same_sequence(const PathSet *set, const guint32 *words,
-                                     const PathCall *calls, guint32 n)
+static inline gboolean same_sequence(const Variant *v, const PathCall *calls, guint32 n)
 {
-        if (*words++ != client_of(set, calls))
-                return FALSE;
+        const guint32 *words = v->words;
+
         for (guint32 i = 0; i < n; i++, words += 2)
                 if (words[0] != calls[i].callee || words[1] != calls[i].parent)
                         return FALSE;
         return TRUE;
 }
 
-static const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 n)
+static guint64 hash_sequence(NodeId client, const PathCall *calls, guint32 n)
 {
-        guint64 hash = hash_word(HASH_SEED, client_of(set, calls));
-        const HashTable *t = &set->by_sequence;
+        guint64 hash = hash_word(HASH_SEED, client);
 
         for (guint32 i = 0; i < n; i++)
                 hash = hash_word(hash, (guint64)calls[i].callee << 32 | calls[i].parent);
-        for (gsize at = hash & t->mask; t->places[at].index != NOTHING; at = (at + 1) & t->mask) {
-                if (t->places[at].hash != hash)
-                        continue;
-                const Variant *v = &g_array_index(set->variants, Variant, t->places[at].index);
-                if (v->n == n && same_sequence(set, set->words + v->words, calls, n))
+        return hash;
+}
+
+static inline const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 n,
+                                          guint64 hash)
+{
+        const HashTable *t = &set->by_sequence;
+        NodeId client = client_of(set, calls);
+
+        for (gsize at = hash & t->mask; t->places[at].what; at = (at + 1) & t->mask) {
+                const Variant *v = t->places[at].what;
+
+                if (t->places[at].hash == hash && v->n == n && v->client == client &&
+                    same_sequence(v, calls, n))
                         return v;
         }
         return variant_add(set, calls, n, hash);
 }
 
-/* Puts the instances that wait into the histograms. */
-static void count_waiting(const PathSet *set, PatternEntry *entry)
+/* How many times one instance has. */
+static gsize n_times(const PatternEntry *entry)
 {
-        guint32 n = entry->pattern.n_nodes, n_waiting = entry->n_waiting;
-        gsize stride = n * sizeof(NodeTimes) / sizeof(gint64);
+        return (gsize)entry->pattern.n_nodes * N_TIMES;
+}
 
+static gint64 time_at(const PatternEntry *entry, gsize i)
+{
+        return entry->is_wide ? entry->wide[i] : entry->narrow[i];
+}
+
+static void count_time(const PatternEntry *entry, gsize first, Histogram *h)
+{
+        gint64 times[MAX_WAITING];
+
+        for (guint32 i = 0; i < entry->n_waiting; i++)
+                times[i] = time_at(entry, i * n_times(entry) + first);
+        histogram_add_all(h, times, entry->n_waiting, 1);
+}
+
+/* Puts the instances that wait into the histograms. */
+static void count_waiting(PatternEntry *entry)
+{
         if (!entry->pattern.nodes)
-                make_nodes(set, entry);
-        for (guint32 i = 0; i < n; i++) {
+                make_nodes(entry);
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 PatternNode *node = &entry->pattern.nodes[i];
-                const NodeTimes *times = &entry->waiting[i];
 
-                histogram_add_all(&node->latency, &times->latency, n_waiting, stride);
-                histogram_add_all(&node->call_delay, &times->call_delay, n_waiting, stride);
-                histogram_add_all(&node->own, &times->own, n_waiting, stride);
+                count_time(entry, (gsize)i * N_TIMES + LATENCY, &node->latency);
+                count_time(entry, (gsize)i * N_TIMES + CALL_DELAY, &node->call_delay);
+                count_time(entry, (gsize)i * N_TIMES + OWN, &node->own);
         }
         entry->n_waiting = 0;
 }
 
-/* Where the times of one more instance go. */
-static NodeTimes *wait_for_more(const PathSet *set, PatternEntry *entry)
+/* Makes room for the times of one more instance, and counts it. */
+static inline void wait_for_more(PatternEntry *entry)
 {
-        guint32 n = entry->pattern.n_nodes;
-
-        if (entry->n_waiting == entry->room) {
-                guint32 most = CLAMP(MAX_WAITING_TIMES / n, 1, MAX_WAITING);
+        if (G_UNLIKELY(entry->n_waiting == entry->room)) {
+                guint32 most = CLAMP(MAX_WAITING_TIMES / entry->pattern.n_nodes, 1, MAX_WAITING);
+                gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
 
                 if (entry->room < most) {
-                        entry->room = MIN(MAX(1, 2 * entry->room), most);
-                        entry->waiting = g_renew(NodeTimes, entry->waiting, (gsize)entry->room * n);
+                        entry->room = MIN(entry->room + entry->room / 2 + 1, most);
+                        entry->wide = g_realloc(entry->wide, entry->room * size);
                 } else {
-                        count_waiting(set, entry);
+                        count_waiting(entry);
                 }
         }
-        return entry->waiting + (gsize)entry->n_waiting++ * n;
+        entry->n_waiting++;
+}
+
+/* A delay of over two seconds came, the last instance's: all times take 64 bits now. */
+static void widen(PatternEntry *entry)
+{
+        gsize n = n_times(entry);
+        gint64 *wide = g_new(gint64, entry->room * n);
+
+        for (gsize i = 0; i < (entry->n_waiting - 1) * n; i++)
+                wide[i] = entry->narrow[i];
+        g_free(entry->narrow);
+        entry->wide = wide;
+        entry->is_wide = TRUE;
+}
+
+static inline gint64 call_delay(const PathCall *calls, guint32 i)
+{
+        return i == 0 ? 0 : calls[i].start - calls[calls[i].parent].enter;
+}
+
+static void put_wide(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        gint64 *times = entry->wide + (entry->n_waiting - 1) * n_times(entry);
+
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                gint64 *to = times + (gsize)slot[i] * N_TIMES;
+
+                to[LATENCY] = calls[i].end - calls[i].start;
+                to[CALL_DELAY] = call_delay(calls, i);
+                to[OWN] = calls[i].own;
+        }
+}
+
+/* The same; FALSE where they do not fit. */
+static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        gint32 *times = entry->narrow + (entry->n_waiting - 1) * n_times(entry);
+        guint64 beyond = 0;
+
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                gint32 *to = times + (gsize)slot[i] * N_TIMES;
+                gint64 latency = calls[i].end - calls[i].start, delay = call_delay(calls, i);
+
+                to[LATENCY] = (gint32)latency;
+                to[CALL_DELAY] = (gint32)delay;
+                to[OWN] = (gint32)calls[i].own;
+                beyond |= ((guint64)latency + ((guint64)1 << 31)) |
+                          ((guint64)delay + ((guint64)1 << 31)) |
+                          ((guint64)calls[i].own + ((guint64)1 << 31));
+        }
+        return beyond >> 32 == 0;
 }
 
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 {
         g_assert(n >= 1 && calls[0].parent == NO_PARENT);
+        /* What is not in the cache is on its way meanwhile. */
+        guint64 hash = hash_sequence(client_of(set, calls), calls, n);
+        __builtin_prefetch(&set->by_sequence.places[hash & set->by_sequence.mask]);
         limit_times(calls, n);
         path_own_times(calls, n);
 
-        const Variant *v = find_variant(set, calls, n);
-        const guint32 *slot = set->words + v->words + 1 + 2 * (gsize)n;
-        PatternEntry *entry = g_ptr_array_index(set->patterns, v->pattern);
-        NodeTimes *times = wait_for_more(set, entry);
+        const Variant *v = find_variant(set, calls, n, hash);
+        const guint32 *slot = v->words + 2 * (gsize)n;
+        PatternEntry *entry = v->entry;
         double probability = 1;
 
+        wait_for_more(entry);
+        if (!entry->is_wide && !put_narrow(entry, calls, slot))
+                widen(entry);
+        if (G_UNLIKELY(entry->is_wide))
+                put_wide(entry, calls, slot);
         for (guint32 i = 0; i < n; i++) {
                 const PathCall *c = &calls[i];
-                gint64 delay = i == 0 ? 0 : c->start - calls[c->parent].enter;
-                times[slot[i]] = (NodeTimes){ c->end - c->start, delay, c->own };
                 if (c->network != 0 && !entry->pattern.nodes)
-                        make_nodes(set, entry);
+                        make_nodes(entry);
                 if (c->network != 0)
                         histogram_add(&entry->pattern.nodes[slot[i]].network, c->network);
                 probability *= (double)c->probability;
@@ -374,11 +442,11 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         entry->pattern.count++;
         entry->probability_sum += probability;
 
-        set->latest = v->pattern;
+        set->latest = entry->index;
         guint64 number = set->n_instances++;
         if (!set->sink)
                 return TRUE;
-        return set->sink(set->sink_data, number, v->pattern, calls, slot, n, probability, error);
+        return set->sink(set->sink_data, number, entry->index, calls, slot, n, probability, error);
 }
 
 /* --- linear patterns ------------------------------------------------------- */
@@ -396,17 +464,12 @@ static PatternEntry *linear_pattern(PathSet *set, NodeId client, const PathHop *
 {
         g_autofree char *signature = linear_signature(set->nodes, client, hops, n);
         guint64 id = path_signature_id(signature);
-        guint32 found = lookup_pattern(set, signature, id);
-        PatternEntry *entry;
+        PatternEntry *entry = lookup_pattern(set, signature, id);
 
-        if (found != NOTHING)
-                return g_ptr_array_index(set->patterns, found);
-        entry = g_new0(PatternEntry, 1);
-        entry->pattern = (PathPattern){ .signature = g_steal_pointer(&signature),
-                                        .id = id,
-                                        .client = client,
-                                        .n_nodes = n,
-                                        .nodes = g_new0(PatternNode, n) };
+        if (entry)
+                return entry;
+        entry = entry_new(set, g_steal_pointer(&signature), id, client, n);
+        entry->pattern.nodes = g_new0(PatternNode, n);
         for (guint32 i = 0; i < n; i++) {
                 PatternNode *node = &entry->pattern.nodes[i];
 
@@ -414,8 +477,6 @@ static PatternEntry *linear_pattern(PathSet *set, NodeId client, const PathHop *
                 node->parent = i == 0 ? NO_PARENT : i - 1;
                 node->depth = i;
         }
-        table_put(&set->by_id, id, path_set_size(set));
-        g_ptr_array_add(set->patterns, entry);
         return entry;
 }
 
@@ -480,7 +541,7 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
         g_assert(pattern < set->patterns->len);
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
         if (entry->n_waiting > 0)
-                count_waiting(set, entry);
+                count_waiting(entry);
         entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
@@ -521,7 +582,7 @@ static gint128 total_latency(const PatternEntry *entry)
         gint128 sum = p->nodes ? p->nodes[0].latency.sum : 0;
 
         for (guint32 i = 0; i < entry->n_waiting; i++)
-                sum += entry->waiting[(gsize)i * p->n_nodes].latency;
+                sum += time_at(entry, i * n_times(entry) + LATENCY);
         return sum;
 }
 

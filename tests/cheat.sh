@@ -5,25 +5,9 @@
 # with ids that repeat, with clocks that disagree, where messages were lost; and says what it
 # had to leave out. TAP.
 set -u
-source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
-ravel=${RAVEL:-$PWD/ravel}
-gen_trace=${GEN_TRACE:-$PWD/tests/gen-trace}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-cheat.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 cd "$dir" || exit 99
-n=0
-bad=0
-
-result() { # STATUS NAME [FILE]
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ $# = 2 ] || sed 's/^/# /' "$3"
-		bad=1
-	fi
-}
 
 # Calls and their parents, ids left out.
 without_ids() {
@@ -133,5 +117,4 @@ result $? 'a trace without positions is refused' err
 echo '# ravel trace 1' >x.trace
 "$ravel" nesting --cheat x.trace >out 2>err && grep -q 'no messages in it' err
 result $? 'an empty trace' err
-echo "1..$n"
-exit $bad
+finish

@@ -164,7 +164,7 @@ step_shellcheck() {
 	cd "$source"
 	grep -rlE '^#! ?/bin/(ba)?sh' --exclude-dir=build-aux --exclude=configure . >"$work/scripts"
 	echo ./build-aux/prepare >>"$work/scripts"
-	xargs shellcheck <"$work/scripts"
+	xargs shellcheck -x <"$work/scripts"
 }
 
 # The pages in a real browser; with axe-core where npm can fetch it.

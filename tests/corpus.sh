@@ -5,26 +5,12 @@
 # of them hold is known from tshark, or was counted by hand. The captures are not part
 # of the project: RAVEL_SHARED says where they are, or they lie beside the source
 # folder; without them the test is skipped. TAP.
-src=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
-corpus=${RAVEL_SHARED:-$src/../shared}/captures/corpus
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
+corpus=$shared/captures/corpus
 if [ ! -f "$corpus/INDEX.tsv" ]; then
-	echo "1..0 # SKIP no captures in $corpus"
-	exit 0
+	skip_all "no captures in $corpus"
 fi
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-corpus.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
-n=0
-bad=0
-
-result() { # OK NAME DETAIL
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2: $3"
-		bad=1
-	fi
-}
 
 fact() { # KEY: of the trace, 0 where it has none
 	awk -F': ' -v key="# $1" '$1 == key { n = $2 } END { print n + 0 }' "$dir/trace"
@@ -146,5 +132,4 @@ while read -r name times label; do
 	[ "$(grep -c "CALL_SENT.*label=$label\$" "$dir/trace")" = "$times" ]
 	result $? "$name: label $label" "not $times times"
 done <"$dir/labels"
-echo "1..$n"
-exit $bad
+finish

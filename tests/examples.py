@@ -107,15 +107,18 @@ def check_page(results, source, page, work, update):
             file.write('\n'.join(lines))
 
 
+def shown(expected, found):
+    """What of an answer there is room for: its beginning, or where "..." leaves off."""
+    if expected[:1] == ['...'] and expected[1] in found:
+        found = ['...'] + found[found.index(expected[1]):]
+    return found[:len(expected)]
+
+
 def check_readme(results, source, work):
     lines = read(source + '/README.md')
     for command, start, end in readme_examples(lines):
         expected = [line[4:] for line in lines[start:end]]
-        found = run(command, work)
-        if expected[:1] == ['...']:
-            rest = expected[1:]
-            found = expected[:1] + (found[found.index(rest[0]):] if rest[0] in found else found)
-        results.add('README.md', command, expected, found[:len(expected)])
+        results.add('README.md', command, expected, shown(expected, run(command, work)))
 
 
 def main():
@@ -127,7 +130,7 @@ def main():
         shutil.copy(ravel, scratch + '/bin/ravel')
         os.environ.update(PATH=scratch + '/bin:' + os.environ['PATH'], LC_ALL='C.UTF-8', TZ='UTC')
         os.environ.pop('COLUMNS', None)
-        for folder in 'demo', 'examples':
+        for folder in ('demo', 'examples'):
             shutil.copytree(f'{source}/{folder}', f'{scratch}/{folder}')
         for page in pages:
             check_page(results, source, page, scratch + '/demo', update)

@@ -4,15 +4,9 @@
 # The traces that benchmarks are made of: whether ravel nesting measures the mean
 # parallelism that gen-trace was asked for, and counts what it wrote. TAP.
 set -u
-ravel=${RAVEL:-./ravel}
-gen_trace=${GEN_TRACE:-tests/gen-trace}
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 messages=100000
-tests=0
-
-result() { # STATUS NAME
-	tests=$((tests + 1))
-	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; fi
-}
 
 for parallelism in 1 1.6 5 45; do
 	for stamps in '' --four; do
@@ -36,4 +30,4 @@ result $? "a full disk is noticed"
 "$gen_trace" $messages 0.5 >/dev/null
 [ $? = 2 ]
 result $? "parallelism 0.5: refused"
-echo "1..$tests"
+finish

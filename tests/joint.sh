@@ -3,23 +3,8 @@
 #
 # Parents by --method joint on traces of known truth: at every parallelism more of them
 # are right than by --method paper, and at the low ones nearly all. TAP.
-ravel=${RAVEL:-./ravel}
-gen_trace=${GEN_TRACE:-tests/gen-trace}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-joint.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
-
-n=0
-bad=0
-result() # STATUS NAME
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		bad=1
-	fi
-}
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 
 # The right parents of the calls that have one, in per cent.
 right() # METHOD
@@ -53,5 +38,4 @@ END
 	"$ravel" nesting --method joint --calls "$dir/again" -w /dev/null "$dir/trace" &&
 	cmp -s "$dir/once" "$dir/again"
 result $? 'the same parents and probabilities each time'
-echo "1..$n"
-exit $bad
+finish

@@ -10,6 +10,11 @@ ravel=$(realpath "${RAVEL:-./ravel}")
 PATH=$PATH:/usr/sbin:/sbin
 tests=0
 
+command -v zstd >/dev/null || {
+	echo "1..0 # SKIP zstd is not installed"
+	exit 0
+}
+
 result() { # STATUS NAME
 	tests=$((tests + 1))
 	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else echo "not ok $tests - $2"; fi

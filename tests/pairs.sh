@@ -4,30 +4,14 @@
 # no return is there twice, or by two ids; nor is any missing. The recordings are not part of
 # the project: RAVEL_SHARED says where they are, or they lie beside the source folder; without
 # them the test is skipped. TAP.
-src=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
-shared=${RAVEL_SHARED:-$src/../shared}
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 pairs=$shared/captures/pairs
 small=$shared/captures/testbed-small
 score=$shared/tools/acceptance.py
 if [ ! -f "$pairs/mirror.pcap.zst" ] || [ ! -f "$score" ]; then
-        echo "1..0 # SKIP no recorded system in $shared"
-        exit 0
+        skip_all "no recorded system in $shared"
 fi
-dir=$(mktemp -d) || exit 99
-trap 'rm -rf "$dir"' EXIT
-n=0
-bad=0
-
-result() # OK NAME
-{
-        n=$((n + 1))
-        if [ "$1" = 0 ]; then
-                echo "ok $n - $2"
-        else
-                echo "not ok $n - $2"
-                bad=1
-        fi
-}
 
 capture() # FILE TRACE OPTION...
 {
@@ -123,5 +107,4 @@ capture "$small/bridge.pcap.zst" "$dir/bridge" --nodes "$dir/nodes.txt"
 ./ravel merge "$dir/bridge" "$dir"/hosts/* -w "$dir/all" 2>/dev/null &&
         messages "$dir/all" | cmp -s - "$dir/merged.messages" && once "$dir/all"
 result $? 'hosts and a bridge: the stamp of the host'
-echo "1..$n"
-exit $bad
+finish

@@ -13,8 +13,13 @@ command -v python3 >/dev/null || {
 	echo "1..0 # SKIP python3 is not installed"
 	exit 0
 }
+python3 -c 'import pty; pty.openpty()' 2>/dev/null || {
+	echo "1..0 # SKIP there are no pseudo-terminals"
+	exit 0
+}
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-progress.XXXXXX") || exit 99
-trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046 # a job a word
+trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$work"' EXIT
 cd "$work" || exit 99
 
 cat >terminal <<'SCRIPT'

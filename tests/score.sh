@@ -4,24 +4,9 @@
 # ravel score: the share of right parents against what --calls and gen-trace say, and a truth
 # against itself. TAP.
 set -u
-ravel=${RAVEL:-$PWD/ravel}
-gen_trace=${GEN_TRACE:-$PWD/tests/gen-trace}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-score.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
 cd "$dir" || exit 99
-n=0
-bad=0
-
-result() { # STATUS NAME [FILE]
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ $# = 2 ] || sed 's/^/# /' "$3"
-		bad=1
-	fi
-}
 
 stores() { # TRACE [OPTION...]: true.sqlite and found.sqlite
 	"$ravel" nesting --cheat -o true.sqlite "$@" >/dev/null 2>&1 &&
@@ -51,5 +36,4 @@ done
 stores t.trace
 "$ravel" score true.sqlite found.sqlite >out 2>err && [ ! -s err ] && grep -q '^roots  *100.0 % right: 200 of 200' out
 result $? 'folded clients: calls are compared by who they were' out
-echo "1..$n"
-exit $bad
+finish

@@ -4,23 +4,10 @@
 # ravel skewer on whole traces: there and back, what it estimates of skews that were
 # added, removing them, and what it says where it cannot. TAP.
 set -u
-ravel=${RAVEL:-$PWD/ravel}
-source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
-recorded=${RAVEL_SHARED:-$source/../shared}/captures/testbed-small
-gen_trace=${GEN_TRACE:-$PWD/tests/gen-trace}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-skewer.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
+recorded=$shared/captures/testbed-small
 cd "$dir" || exit 99
-tests=0
-bad=0
-
-result() { # STATUS NAME
-	tests=$((tests + 1))
-	if [ "$1" = 0 ]; then echo "ok $tests - $2"; else
-		echo "not ok $tests - $2"
-		bad=1
-	fi
-}
 
 # fails NAME STATUS TEXT ARGUMENT...: one line that holds TEXT, and nothing written.
 fails() {
@@ -195,5 +182,4 @@ result $? 'a node that has seen nothing'
 "$ravel" skewer --skew WS2=1s plain >/dev/full 2>err
 [ $? = 4 ]
 result $? 'a full disk is noticed'
-echo "1..$tests"
-exit $bad
+finish

@@ -382,7 +382,8 @@ static void test_streams_without_labels(void)
         say_hex(s, SERVER, 6, "000001 01 05 00000001 88");
         s->port[CLIENT] = 4097;
         handshake(s);
-        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000001 82 86 84");
+        say_hex(s, CLIENT, 7, PREFACE "000003 01 05 00000002 82 86 84 000000 00 01 00000007");
+        say_hex(s, CLIENT, 7, "000003 01 05 00000001 82 86 84");
         say_hex(s, SERVER, 8, "000001 01 05 00000001 88");
         say_hex(s, CLIENT, 9, "000003 01 05 00000003 82 86 fe");
         say_hex(s, SERVER, 10, "000001 01 05 00000003 88");
@@ -390,6 +391,7 @@ static void test_streams_without_labels(void)
         say_hex(s, SERVER, 12, "000001 01 05 00000005 88");
         scene_end(s, "5 CALL_SENT a>b 1000.1\n"
                      "6 RET_SENT b>a 1000.1\n"
+                     "7 MSG_SENT a>b 1001.2\n"
                      "7 CALL_SENT a>b 1001.1 label=GET%20/\n"
                      "8 RET_SENT b>a 1001.1\n"
                      "9 CALL_SENT a>b 1001.3\n"

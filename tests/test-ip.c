@@ -172,6 +172,23 @@ static void test_fragments(void)
         ip_fragments_free(f.fragments);
 }
 
+/* Bytes after the end do not stand for those that are missing before it. */
+static void test_fragments_after_end(void)
+{
+        Fixture f = { .fragments = ip_fragments_new() };
+        g_assert_cmpint(decode(&f, V4("001c", "2000", "11") "0102030405060708", 0, 1), ==,
+                        ACCOUNT_FRAGMENTS);
+        g_assert_cmpint(decode(&f, V4("0016", "0002", "11") "1112", 0, 1), ==, ACCOUNT_FRAGMENTS);
+        g_assert_cmpint(decode(&f, V4("001c", "2003", "11") "191a1b1c1d1e1f20", 0, 1), ==,
+                        ACCOUNT_FRAGMENTS);
+        g_assert_cmpint(decode(&f, V4("001c", "2001", "11") "090a0b0c0d0e0f10", 0, 1), ==,
+                        ACCOUNT_NONE);
+        check_payload(&f, IP_UDP, 18, 18);
+        for (guint i = 0; i < 18; i++)
+                g_assert_cmpuint(f.ip.payload[i], ==, i + 1);
+        ip_fragments_free(f.fragments);
+}
+
 /* Any number of datagrams that stay incomplete. */
 static void test_fragments_bounded(void)
 {
@@ -214,6 +231,7 @@ int main(int argc, char **argv)
         g_test_add_func("/ip/v4", test_v4);
         g_test_add_func("/ip/v6", test_v6);
         g_test_add_func("/ip/fragments", test_fragments);
+        g_test_add_func("/ip/fragments-after-end", test_fragments_after_end);
         g_test_add_func("/ip/fragments-bounded", test_fragments_bounded);
         g_test_add_func("/ip/addresses", test_addresses);
         return g_test_run();

@@ -795,7 +795,7 @@ static void test_end_of_time(void)
         int status;
 
         while ((status = generator_next(g, &m, &error)) == 1)
-                g_assert_cmpint(m.time, <, G_GINT64_CONSTANT(4611686018000000000));
+                g_assert_cmpint(m.time, <, G_GINT64_CONSTANT(4611486018000000000));
         g_assert_cmpint(status, ==, -1);
         g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
 }

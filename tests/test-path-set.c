@@ -342,6 +342,54 @@ static void test_far_times(Fixture *f, gconstpointer order)
                       p->nodes[0].latency.sum);
 }
 
+/* Times of every length, before and after one that takes more than 32 bits; rank and
+ * quantiles, whether the pattern was looked at in between or not. */
+static void test_long_times(Fixture *f, gconstpointer order)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(3);
+        static const gint64 lengths[] = { 1, 1000, G_MAXINT32, (gint64)G_MAXINT32 + 1,
+                                          G_GINT64_CONSTANT(90000000000) };
+
+        (void)order;
+        for (guint round = 0; round < 300; round++) {
+                g_autofree char *text =
+                        g_strdup_printf("%c>%c(b)", 'A' + round / 26, 'a' + round % 26);
+                guint n = g_rand_int_range(rand, 1, 100), longest = round % G_N_ELEMENTS(lengths);
+                gint64 sum = 0, delays = 0, own = 0, max = 0;
+                g_autofree guint32 *rank = NULL;
+
+                for (guint i = 0; i < n; i++) {
+                        PathCall calls[4];
+                        guint32 n_calls = parse_calls(f, text, calls);
+                        gint64 latency = lengths[g_rand_int_range(rand, 0, longest + 1)];
+                        gint64 start = g_rand_int_range(rand, -1000, 1000);
+
+                        calls[0].start = calls[0].enter = start;
+                        calls[0].end = calls[0].reply = start + latency;
+                        calls[1].start = calls[1].enter = start + latency / 3;
+                        calls[1].end = calls[1].reply = start + latency / 2;
+                        g_assert_true(path_set_add(f->set, calls, n_calls, NULL));
+                        sum += latency;
+                        delays += latency / 3;
+                        own += latency / 2 - latency / 3;
+                        max = MAX(max, latency);
+                        if (g_rand_int_range(rand, 0, 60) == 0)
+                                path_set_pattern(f->set, round);
+                }
+                rank = path_set_rank(f->set, round % 2 ? RANK_TOTAL : RANK_P99);
+                const PathPattern *p = path_set_pattern(f->set, round);
+                g_assert_true(p->nodes[0].latency.sum == sum);
+                g_assert_true(p->nodes[1].call_delay.sum == delays);
+                g_assert_true(p->nodes[1].own.sum == own);
+                g_assert_true(p->nodes[0].own.sum == sum - own);
+                g_assert_cmpint(p->nodes[0].latency.max, ==, max);
+                g_assert_cmpuint(p->nodes[1].latency.count, ==, n);
+                for (guint i = 1; round % 2 && i <= round; i++)
+                        g_assert_true(path_set_pattern(f->set, rank[i - 1])->nodes[0].latency.sum >=
+                                      path_set_pattern(f->set, rank[i])->nodes[0].latency.sum);
+        }
+}
+
 #define ADD(name, order, test)                                                                     \
         g_test_add("/path-set/" name, Fixture, GINT_TO_POINTER(order), set_up, test, tear_down)
 
@@ -457,6 +505,7 @@ int main(int argc, char **argv)
         g_test_add_func("/path-set/id", test_id);
         ADD("large", SIBLINGS_MULTISET, test_large);
         ADD("random", SIBLINGS_MULTISET, test_random);
+        ADD("long-times", SIBLINGS_MULTISET, test_long_times);
         ADD("far-times", SIBLINGS_MULTISET, test_far_times);
         ADD("linear", SIBLINGS_MULTISET, test_linear);
         ADD("graph", SIBLINGS_MULTISET, test_graph);

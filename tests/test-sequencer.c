@@ -56,6 +56,44 @@ static void test_equal_stamps(void)
         }
 }
 
+/* Where all stamps are alike nothing would ever be late enough. */
+static void test_bounded(void)
+{
+        g_autoptr(Sequencer) s = sequencer_new(10, 10);
+        CapturedMessage m = { .stamp = { 5, 5 } };
+        guint64 out = 0;
+        for (guint64 i = 0; i < 300000; i++) {
+                m.number = i;
+                sequencer_add(s, &m);
+                while (sequencer_next(s, 5, &m))
+                        g_assert_cmpuint(m.number, ==, out++);
+        }
+        g_assert_cmpuint(out, >=, 100000);
+}
+
+/* Items opened, moved and closed in any order: the overdue one is the earliest. */
+static void test_items(void)
+{
+        enum { ITEMS = 500 };
+        g_autoptr(Sequencer) s = sequencer_new(0, 0);
+        GRand *rand = g_rand_new_with_seed(7);
+        g_autofree OpenItem *items = g_new0(OpenItem, ITEMS);
+        for (guint i = 0; i < 20000; i++) {
+                OpenItem *item = &items[g_rand_int_range(rand, 0, ITEMS)];
+                if (g_rand_int_range(rand, 0, 3) == 0)
+                        sequencer_close(item);
+                else
+                        sequencer_open(s, item, g_rand_int_range(rand, 0, 1000));
+                gint64 earliest = G_MAXINT64;
+                for (guint k = 0; k < ITEMS; k++)
+                        if (open_item_is_open(&items[k]))
+                                earliest = MIN(earliest, items[k].time);
+                const OpenItem *overdue = sequencer_overdue(s, G_MAXINT64);
+                g_assert_cmpint(overdue ? overdue->time : G_MAXINT64, ==, earliest);
+        }
+        g_rand_free(rand);
+}
+
 static void test_overdue(void)
 {
         g_autoptr(Sequencer) s = sequencer_new(10, 0);
@@ -77,6 +115,8 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/sequencer/order", test_order);
         g_test_add_func("/sequencer/equal-stamps", test_equal_stamps);
+        g_test_add_func("/sequencer/bounded", test_bounded);
+        g_test_add_func("/sequencer/items", test_items);
         g_test_add_func("/sequencer/overdue", test_overdue);
         return g_test_run();
 }

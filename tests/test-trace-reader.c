@@ -136,7 +136,7 @@ static void test_stamps(void)
                 { "1047680084.482205000", 1047680084482205000 },
                 { "1047680084.482205", 1047680084482205000 },
                 { "1047680084", 1047680084000000000 },
-                { "4611686017.999999999", 4611686017999999999 },
+                { "4611486017.999999999", 4611486017999999999 },
                 { "-0.5", -500000000 },
                 { "-1", -1000000000 },
                 { "-1047680084.482205001", -1047680084482205001 },
@@ -338,10 +338,10 @@ static const struct {
         { ".5 CALL_SENT a b i", BROKEN_TIME, ".5", "seconds" },
         { "+1 CALL_SENT a b i", BROKEN_TIME, "+1", "seconds" },
         { "1e9 CALL_SENT a b i", BROKEN_TIME, "1e9", "seconds" },
-        { "4611686018 CALL_SENT a b i", BROKEN_TIME, "4611686018", "seconds" },
-        { "4611686018.000000000\tCALL_SENT\ta\tb\ti", BROKEN_TIME, "4611686018.000000000", "sec" },
+        { "4611486018 CALL_SENT a b i", BROKEN_TIME, "4611486018", "seconds" },
+        { "4611486018.000000000\tCALL_SENT\ta\tb\ti", BROKEN_TIME, "4611486018.000000000", "sec" },
         { "9999999999.000000000\tCALL_SENT\ta\tb\ti", BROKEN_TIME, "9999999999.000000000", "sec" },
-        { "-4611686018 CALL_SENT a b i", BROKEN_TIME, "-4611686018", "seconds" },
+        { "-4611486018 CALL_SENT a b i", BROKEN_TIME, "-4611486018", "seconds" },
         { "99999999999999999999 CALL_SENT a b i", BROKEN_TIME, "99999999999999999999", "sec" },
         { "1047680084.48220500x\tCALL_SENT\ta\tb\ti", BROKEN_TIME, "1047680084.48220500x", "sec" },
         { "1047680084:482205000\tCALL_SENT\ta\tb\ti", BROKEN_TIME, "1047680084:482205000", "sec" },
@@ -512,7 +512,7 @@ static gboolean slow_time(const char *text, gint64 *time)
         decimals = g_match_info_fetch(match, 4);
         nine = g_strconcat(decimals ? decimals : "", "000000000", NULL);
         nine[9] = 0;
-        if (g_ascii_strtoull(seconds, NULL, 10) > 4611686017)
+        if (g_ascii_strtoull(seconds, NULL, 10) > 4611486017)
                 return FALSE;
         *time = g_ascii_strtoll(seconds, NULL, 10) * 1000000000 + g_ascii_strtoll(nine, NULL, 10);
         if (*sign)

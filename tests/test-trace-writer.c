@@ -88,7 +88,7 @@ static void test_round_trip(void)
         TraceWriter *w = open_writer(path, nodes, FALSE);
         TraceReaderOptions options = TRACE_READER_DEFAULTS;
         g_autoptr(TraceReader) reader = NULL;
-        gint64 time = -G_GINT64_CONSTANT(4611686017999999999);
+        gint64 time = -G_GINT64_CONSTANT(4611486017999999999);
         Message found;
 
         for (guint i = 0; i < 50; i++) {

@@ -142,10 +142,10 @@ done
 "$ravel" nesting --window 10s --format svg phase.trace >out 2>err
 [ $? = 2 ] && grep -q -- '--window with --format svg' err
 result $? 'svg: refused' err
-for bad in 0s -1s 10 x; do
-	"$ravel" nesting --method paper "--window=$bad" phase.trace >out 2>err
+for window in 0s -1s 10 x; do
+	"$ravel" nesting --method paper "--window=$window" phase.trace >out 2>err
 	[ $? = 2 ] && [ "$(wc -l <err)" = 1 ]
-	result $? "--window $bad: refused" err
+	result $? "--window $window: refused" err
 done
 : >empty.trace
 "$ravel" nesting --method paper --window 10s empty.trace >out 2>err && [ ! -s out ] && grep -q 'no messages' err

@@ -3,6 +3,7 @@
  * ravel capture: packets to a trace.
  */
 #include <errno.h>
+#include <glib/gstdio.h>
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
@@ -19,6 +20,8 @@
 #include "tracefmt/error.h"
 #include "tracefmt/trace-writer.h"
 
+enum { MAX_SNAPSHOT = 262144, MAX_BUFFER = G_MAXINT / 1024 };
+
 static struct {
         char **read;
         char **interfaces;
@@ -33,7 +36,7 @@ static struct {
         gint64 count, rotate, files;
         int snapshot, buffer;
         char **rest;
-} options = { .write = NULL, .snapshot = 262144 };
+} options = { .count = G_MAXINT64 };
 
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
@@ -56,11 +59,11 @@ static const GOptionEntry entries[] = {
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
         { "snapshot-length", 's', 0, G_OPTION_ARG_INT, &options.snapshot,
-          "Capture N bytes of each packet", "N" },
+          "Live: capture N bytes of each packet", "N" },
         { "buffer-size", 'B', 0, G_OPTION_ARG_INT, &options.buffer,
-          "Size of the kernel's capture buffer", "KiB" },
+          "Live: size of the kernel's buffer", "KiB" },
         { "no-promiscuous-mode", 'p', 0, G_OPTION_ARG_NONE, &options.no_promiscuous,
-          "Do not make the interface promiscuous", NULL },
+          "Live: do not make it promiscuous", NULL },
         { "rotate-seconds", 'G', 0, G_OPTION_ARG_INT64, &options.rotate,
           "Begin another trace every N seconds", "N" },
         { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files, "With -G: end after N traces",
@@ -70,7 +73,7 @@ static const GOptionEntry entries[] = {
         { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
           "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
-          "End a live capture after TIME (10s, 5min)", "TIME" },
+          "Live: end after TIME (10s, 5min)", "TIME" },
         { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.rest, NULL, "[FILE...]" },
         G_OPTION_ENTRY_NULL
 };
@@ -169,17 +172,46 @@ static gboolean name_has_time(void)
         return strcmp(first, second) != 0;
 }
 
+static gboolean is_same_file(const char *a, const char *b)
+{
+        GStatBuf x, y;
+        return g_stat(a, &x) == 0 && g_stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+               x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* The trace would take the place of packets that may not be had again. */
+static gboolean check_output(const Run *run, GError **error)
+{
+        for (guint i = 0; options.write && i < run->sources->len; i++)
+                if (is_same_file(run->sources->pdata[i], options.write))
+                        return usage(error, "-w %s: that is the capture to be read", options.write);
+        return TRUE;
+}
+
 static gboolean check_options(gint64 *duration, GError **error)
 {
         gboolean files = options.read || options.rest;
+        if (options.interfaces && options.rest && !options.read &&
+            !g_file_test(options.rest[0], G_FILE_TEST_EXISTS)) {
+                g_autofree char *filter = g_strjoinv(" ", options.rest);
+                return usage(error, "there is no file \"%s\"; if \"%s\" is a filter: -f '%s'",
+                             options.rest[0], filter, filter);
+        }
         if (files && options.interfaces)
                 return usage(error, "files (-r) and interfaces (-i) cannot be captured at once");
         if (!files && !options.interfaces)
                 return usage(error, "nothing to capture: name a file with -r FILE or an interface "
                                     "with -i IF");
-        if (options.snapshot < 1 || options.count < 0 || options.buffer < 0 ||
-            options.buffer > G_MAXINT / 1024)
-                return usage(error, "-s, -c and -B take positive numbers");
+        if (options.count < 1)
+                return usage(error,
+                             "-c %" G_GINT64_FORMAT ": expected a number of packets, 1 or more",
+                             options.count);
+        if (options.snapshot < 0 || options.snapshot > MAX_SNAPSHOT)
+                return usage(error, "-s %d: expected a number of bytes, %d at most",
+                             options.snapshot, MAX_SNAPSHOT);
+        if (options.buffer < 0 || options.buffer > MAX_BUFFER)
+                return usage(error, "-B %d: expected a number of KiB, %d at most", options.buffer,
+                             MAX_BUFFER);
         if (options.rotate < 0 || options.files < 0 || options.rotate > G_MAXINT32 ||
             (options.files && !options.rotate))
                 return usage(error, "-G takes a number of seconds, and -W needs -G");
@@ -187,7 +219,7 @@ static gboolean check_options(gint64 *duration, GError **error)
                 return usage(
                         error,
                         "-G needs -w with the time in the name, different every %" G_GINT64_FORMAT
-                        " seconds: for instance -w trace-%%Y%%m%%d-%%H%%M%%S",
+                        " s: for instance -w trace-%%Y%%m%%d-%%H%%M%%S",
                         options.rotate);
         if (options.user && !options.interfaces)
                 return usage(error, "-Z is for live captures (-i)");
@@ -416,7 +448,7 @@ static gboolean read_packets(Run *run, GError **error)
 static PacketMerge *open_packets(Run *run, GError **error)
 {
         PcapOptions pcap = { .filter = options.filter,
-                             .snapshot = options.snapshot,
+                             .snapshot = options.snapshot ? options.snapshot : MAX_SNAPSHOT,
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
                              .idle = on_idle,
@@ -451,6 +483,9 @@ static gboolean capture_packets(Run *run, gint64 duration, GError **error)
                 return FALSE;
         run->begun = TRUE;
         current_packets = run->packets;
+        if (options.interfaces)
+                tool_warn("listening on %s, link type %s", (char *)run->sources->pdata[0],
+                          packet_merge_link_type(run->packets, 0));
         if (interrupted)
                 packet_merge_stop(run->packets);
         if (duration)
@@ -586,11 +621,12 @@ static Run *run_new(gint64 *duration, GError **error)
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         run->learned = options.names ? learned_names_new() : NULL;
-        if (!check_options(duration, error) || !parse_protocols(run, error) ||
+        if (!check_options(duration, error) || !check_output(run, error) ||
+            !parse_protocols(run, error) ||
             (options.nodes && !node_names_load(run->names, options.nodes, error)))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
-        run->left = options.count ? options.count : -1;
+        run->left = options.count;
         if (!options.host && !run->live)
                 options.host = run->host = recognise_host(run);
         else if (options.host && !*options.host)

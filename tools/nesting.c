@@ -425,15 +425,12 @@ static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to
                              guint64 first_instance, GError **error)
 {
         Reports *r = data;
-        gboolean text = !strcmp(result_format(), "text");
 
         (void)from;
         (void)to;
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
-            (text && r->n_windows && !output_file_write(r->out, "\n", 1, error)) ||
-            !result_write_window(set, r->n_windows > 0, r->out, error) ||
-            !output_file_flush(r->out, error))
+            !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
                 path_set_summary(r->all)->cut_instances += path_set_summary(set)->cut_instances;

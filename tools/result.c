@@ -66,9 +66,9 @@ gboolean result_has_store(void)
         return options.store != NULL;
 }
 
-OutputFile *result_open(gboolean live, GError **error)
+OutputFile *result_open(gboolean in_place, GError **error)
 {
-        return output_file_new(options.output ? options.output : "-", live, error);
+        return output_file_new(options.output ? options.output : "-", in_place, error);
 }
 
 Store *result_open_store(PathSet *set, const StoreRun *run, GError **error)
@@ -108,15 +108,18 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
         return writer(set, &write, out, error);
 }
 
+gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error)
+{
+        gboolean text = !strcmp(result_format(), "text");
+
+        return (!text || !later || output_file_write(out, "\n", 1, error)) &&
+               write_patterns(set, TRUE, later, out, error) && output_file_flush(out, error);
+}
+
 gboolean result_write(const PathSet *set, GError **error)
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
 
         return out && write_patterns(set, FALSE, FALSE, out, error) &&
                output_file_close(g_steal_pointer(&out), error);
-}
-
-gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error)
-{
-        return write_patterns(set, TRUE, later, out, error);
 }

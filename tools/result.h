@@ -22,9 +22,8 @@ const char *result_format(void);
 /* Whether a store is to be written. */
 gboolean result_has_store(void);
 
-/* Opens the output: the file of --output, or standard output. live: what is written shall
- * be seen as soon as it is flushed. */
-OutputFile *result_open(gboolean live, GError **error);
+/* Opens the output: the file of --output, or standard output; in_place: see OutputFile. */
+OutputFile *result_open(gboolean in_place, GError **error);
 
 /* Begins the store of what will be added to set. NULL and error set where it cannot. */
 Store *result_open_store(PathSet *set, const StoreRun *run, GError **error);
@@ -36,7 +35,7 @@ gboolean result_close_store(Store *store, TraceReader *reader, GError **error);
 /* Writes the patterns. */
 gboolean result_write(const PathSet *set, GError **error);
 
-/* Writes the patterns of one window of several; later: not the first. */
+/* Writes them as those of one of several windows of time; later: not of the first. */
 gboolean result_write_window(const PathSet *set, gboolean later, OutputFile *out, GError **error);
 
 /* FALSE, with error set to: found "value", expected ... */

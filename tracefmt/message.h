@@ -11,9 +11,9 @@
 /* Where an observation was not made. No stamp of a trace has this value. */
 #define NO_TIME G_MININT64
 
-/* Stamps lie from -MAX_STAMP to MAX_STAMP, which ends a second of the year 2116: twice
- * that still fits 64 bits of ns, so that the difference of any two stamps does. */
-#define MAX_STAMP (((gint64)1 << 62) / 1000000000 * 1000000000 - 1)
+/* Stamps lie from -MAX_STAMP to MAX_STAMP, which ends a second of the year 2116: the
+ * difference of any two and a few days more, as for skew windows, fit 64 bits of ns. */
+#define MAX_STAMP ((((gint64)1 << 62) / 1000000000 - 200000) * 1000000000 - 1)
 
 /* The order matters: bit 0 is the side (0 the sender's or a tap's, 1 the
  * receiver's), the rest is what it is. */
