@@ -9,6 +9,9 @@
  *     ProcessNode         process-node.c
  *     FindCausedMessages  find-caused-messages.c; its spikes in spike.c
  *     FindCorrelation     correlation.c
+ *
+ * --method auto finds the causes of all messages that leave a node together:
+ * find-joint-paths.c.
  */
 #ifndef RAVEL_CONVOLUTION_H
 #define RAVEL_CONVOLUTION_H
@@ -30,6 +33,8 @@ typedef struct {
         CorrelateBy correlate;
         gsize cache; /* bytes for transforms that are kept, of all threads */
         guint threads;
+        gboolean roots_guessed; /* and may be found better */
+        guint without;          /* JointElements that the joint method does without */
 } ConvolutionOptions;
 
 #define CONVOLUTION_DEFAULTS                                                                       \
@@ -72,11 +77,14 @@ GArray *convolution_find_roots(const EdgeTraces *traces);
 /* roots: of NodeId, taken. Options are complete. */
 Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions *options,
                              GArray *roots);
+/* By node: which are roots, instead of those so far. */
+void convolution_set_roots(Convolution *convolution, const gboolean *is_root);
 void convolution_free(Convolution *convolution);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 
 /* Finds all paths from all roots. The same for any number of threads. */
 PathSet *convolution_find_paths(Convolution *convolution);
+PathSet *convolution_find_joint_paths(Convolution *convolution);
 
 /* --- between its files ---------------------------------------------------- */
 

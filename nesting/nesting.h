@@ -19,6 +19,7 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
+#include "nesting/call-labels.h"
 #include "nesting/call-order.h"
 #include "nesting/call-tree.h"
 #include "nesting/candidates.h"
@@ -35,7 +36,8 @@ typedef struct {
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
         gboolean joint;            /* parents of a node's calls are found together */
-        gboolean cheat;            /* parents are what the attribute path= says */
+        gboolean cheat;            /* parents are what the attribute path= says; with joint,
+                                      only what is learned comes from these: the oracle */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -70,7 +72,8 @@ typedef struct {
 /* What an edge is at its two ends. */
 typedef struct {
         NodeId caller, callee;
-        guint32 number;                     /* of the caller, folded, among the callee's */
+        NodeId shown;                       /* the caller, folded */
+        guint32 number;                     /* of that among the callee's callers */
         CallingNode *at_caller, *at_callee; /* NULL where that is not called, or calls nothing */
 } EdgeRole;
 
@@ -80,13 +83,17 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
-        guint64 dropped;  /* calls that are no longer there, all before the others */
-        NodeId *fold;     /* by NodeId: the node that stands for it */
-        guint folded;     /* how many nodes were folded into one */
-        guint64 children; /* calls with a candidate parent */
-        guint64 nestings; /* candidate parents of them, all together */
-        GByteArray *ids;  /* of all calls, one after the other; NULL where not kept */
-        GString *key;     /* to cheat: "PATH ID", which stands for a message's id */
+        CallLabels labels;    /* joint */
+        double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
+        double true_log;      /* oracle: how likely the true parents are */
+        guint32 *true_parent; /* oracle: by call, or NO_PARENT */
+        guint64 dropped;      /* calls that are no longer there, all before the others */
+        NodeId *fold;         /* by NodeId: the node that stands for it */
+        guint folded;         /* how many nodes were folded into one */
+        guint64 children;     /* calls with a candidate parent */
+        guint64 nestings;     /* candidate parents of them, all together */
+        GByteArray *ids;      /* of all calls, one after the other; NULL where not kept */
+        GString *key;         /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;
 
         EdgeRole *roles; /* by edge */

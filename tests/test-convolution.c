@@ -283,7 +283,6 @@ static void test_choice(Fixture *f, gconstpointer data)
         g_assert_cmpint(options.quantum, >=, MS / 10);
         g_assert_cmpint(options.quantum, <=, MS);
         g_assert_cmpint(options.max_delay, >=, 60 * MS);
-        g_assert_cmpint(options.max_delay, <=, 500 * MS);
         g_assert_cmpuint(options.min_messages, ==, 10);
 }
 
@@ -304,7 +303,7 @@ static void test_choice_seconds(Fixture *f, gconstpointer data)
         roots = convolution_find_roots(f->traces);
         convolution_choose(f->traces, roots, &options);
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
-        g_assert_cmpint(options.max_delay, ==, 100000 * MS);
+        g_assert_cmpint(options.max_delay, >=, 100 * options.quantum);
 }
 
 static void test_nothing(Fixture *f, gconstpointer data)

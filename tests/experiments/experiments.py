@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The paper's evaluation of the nesting algorithm, again: sections 7.2, 7.5 and 7.6.
+The paper's evaluation, again: sections 7.2, 7.4, 7.5 and 7.6. Those of the convolution
+algorithm are in convolution.py.
 
     make experiments                                  in the build directory: all
     make experiments EXPERIMENTS='figure-19 table-1'  only these
@@ -12,19 +13,30 @@ docs/evaluation.md; and by gnuplot, where it is installed, NAME.svg. RAVEL names
 program than ./ravel.
 """
 
-import pathlib
 import re
 import shutil
 import sys
 import time
 
 import configuration as conf
+import convolution
 import measure
 import plot
 import random_configuration
-from measure import METHODS, SEEDS, mean, spread
+from measure import METHODS, SEEDS, mean
+from tables import (
+    OUT,
+    chosen,
+    figure,
+    in_order,
+    percent,
+    point,
+    values,
+    write_plot,
+    write_table,
+    write_tsv,
+)
 
-OUT = pathlib.Path("experiments")
 DOCS = conf.HERE.parent.parent / "docs"
 
 # The cases of Figure 18, and how many sequences make about the same parallelism.
@@ -37,58 +49,7 @@ def case(name, sequences, messages=50000):
     return conf.replaced(text, "messages", messages)
 
 
-# --- runs, tables, curves -----------------------------------------------------
-
-
-def write_tsv(name, rows):
-    def cell(value):
-        if value is None:
-            return "-"
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-    lines = ["\t".join(rows[0])] + ["\t".join(map(cell, row.values())) for row in rows]
-    (OUT / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-
-
-def write_table(name, head, lines):
-    text = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    text += ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
-    (OUT / f"{name}.md").write_text("\n".join(text) + "\n")
-
-
-def write_plot(name, *arguments, **settings):
-    if plot.available():
-        plot.plot(OUT / f"{name}.svg", *arguments, **settings)
-
-
-def chosen(rows, **keys):
-    """The rows in which these columns have these values."""
-    return [r for r in rows if all(r[k] == v for k, v in keys.items())]
-
-
-def values(rows, column):
-    """Without those where there was none."""
-    return [r[column] for r in rows if r[column] is not None]
-
-
-def percent(rows, column):
-    """Mean and spread of a share, for a table."""
-    v = values(rows, column)
-    return f"{100 * mean(v):.1f} ± {100 * spread(v):.1f}" if v else "-"
-
-
-def figure(rows, column, digits=2):
-    v = values(rows, column)
-    return f"{mean(v):.{digits}f} ± {spread(v):.{digits}f}"
-
-
-def point(x, rows, column, factor=100):
-    v = values(rows, column)
-    return x, factor * mean(v), factor * min(v), factor * max(v)
-
-
-def in_order(rows, column):
-    return list(dict.fromkeys(r[column] for r in rows))
+# --- tables and curves of cases --------------------------------------------------
 
 
 def panels_of_cases(rows, column, x, factor=1):
@@ -107,17 +68,17 @@ def panels_of_cases(rows, column, x, factor=1):
     return panels
 
 
-def table_of_cases(name, rows, column, first, steps_label):
-    """A line for each step, a column for each case and method."""
-    cases = [(c, m) for c in in_order(rows, "case") for m in METHODS]
-    head = [steps_label] + [c if len(METHODS) == 1 else f"{c}, {m}" for c, m in cases]
+def table_of_cases(name, rows, column, steps_label, with_parallelism=False):
+    """A line for each case and step, a column for each method."""
+    head = ["case", steps_label] + ["parallelism"] * with_parallelism + METHODS
     lines = []
-    for step in in_order(rows, "step"):
-        cells = []
-        for c, m in cases:
-            mine = chosen(rows, case=c, method=m, step=step)
-            cells.append(first(mine) + percent(mine, column) if mine else "")
-        lines.append([step] + cells)
+    for c in in_order(rows, "case"):
+        for step in in_order(chosen(rows, case=c), "step"):
+            at = chosen(rows, case=c, step=step)
+            cells = [c, step]
+            if with_parallelism:
+                cells.append(f"{mean(values(at, 'parallelism')):.3g}")
+            lines.append(cells + [percent(chosen(at, method=m), column) for m in METHODS])
     write_table(name, head, lines)
 
 
@@ -125,7 +86,7 @@ def accuracies(lab, text, seed, truth=None):
     """For each method, its answer to a trace of the configuration, as numbers."""
     trace, lost = lab.trace(text, seed)
     true = lab.true_paths(truth or trace)
-    for method in METHODS:
+    for method in measure.methods(seed):
         found = lab.found_paths(trace, method)
         yield {
             "method": method,
@@ -170,7 +131,7 @@ def figure_11_12(lab):
             trace, _ = lab.trace(text, seed)
             true = lab.true_paths(trace)
             signatures = {s for s, in measure.query(true, "SELECT signature FROM pattern")}
-            for method in ["true"] + METHODS:
+            for method in ["true"] + measure.methods(seed):
                 found = true if method == "true" else lab.found_paths(trace, method)
                 patterns, servers = call_delays(found, signatures)
                 for signature, delay in patterns.items():
@@ -245,7 +206,7 @@ def figure_17(lab):
             trace, _ = lab.trace(text, seed)
             true = lab.true_paths(trace)
             n_true = measure.query(true, "SELECT count(*) FROM pattern")[0][0]
-            for method in METHODS:
+            for method in measure.methods(seed):
                 found = lab.found_paths(trace, method)
                 scores = lab.score(true, found, f"1-{n_most}")
                 for n in range(1, min(n_most, n_true) + 1):
@@ -308,9 +269,7 @@ def figure_19(lab):
                 for a in accuracies(lab, case(name, step), seed):
                     rows.append({"case": name, "step": step, "seed": seed, **a})
     write_tsv("figure-19", rows)
-    table_of_cases(
-        "figure-19", rows, "fp", lambda r: f"{mean(values(r, 'parallelism')):.3g}: ", "sequences"
-    )
+    table_of_cases("figure-19", rows, "fp", "sequences", with_parallelism=True)
     write_plot(
         "figure-19",
         panels_of_cases(rows, "fp", "parallelism"),
@@ -328,7 +287,7 @@ def figure_20(lab):
                 for a in accuracies(lab, conf.with_deviation(case(name, 8), step), seed):
                     rows.append({"case": name, "step": step, "seed": seed, **a})
     write_tsv("figure-20", rows)
-    table_of_cases("figure-20", rows, "fp", lambda _: "", "deviation / mean")
+    table_of_cases("figure-20", rows, "fp", "deviation / mean")
     write_plot(
         "figure-20",
         panels_of_cases(rows, "fp", "step"),
@@ -415,7 +374,7 @@ def figure_22(lab):
             for step in steps:
                 for compensation, (sign, options) in COMPENSATIONS.items():
                     skewed = lab.skewed(trace, f"WS2={sign}{step}ms")
-                    for method in METHODS:
+                    for method in measure.methods(seed):
                         found = lab.found_paths(skewed, method, *options)
                         rows.append(
                             {
@@ -429,17 +388,16 @@ def figure_22(lab):
                             }
                         )
     write_tsv("figure-22", rows)
-    columns = [(m, c) for m in METHODS for c in COMPENSATIONS]
     lines, panels = [], []
     for name in traces:
         p = mean(values(chosen(rows, trace=name, step=0, compensation="none"), "parallelism"))
         title = f"{name}, parallelism {p:.2g}"
-        for step in steps:
-            at = chosen(rows, trace=name, step=step)
-            cells = [percent(chosen(at, method=m, compensation=c), "fn") for m, c in columns]
-            lines.append([title, step] + cells)
         for method in METHODS:
             mine = chosen(rows, trace=name, method=method)
+            for step in steps:
+                at = chosen(mine, step=step)
+                cells = [percent(chosen(at, compensation=c), "fn") for c in COMPENSATIONS]
+                lines.append([title, method, step] + cells)
             curves = [
                 (c, [point(s, chosen(mine, step=s, compensation=c), "fn") for s in steps])
                 for c in COMPENSATIONS
@@ -447,7 +405,7 @@ def figure_22(lab):
             panels.append((f"{method}, {title}", curves))
     write_table(
         "figure-22",
-        ["trace", "skew, ms"] + [c if len(METHODS) == 1 else f"{m}, {c}" for m, c in columns],
+        ["trace", "method", "skew, ms"] + list(COMPENSATIONS),
         lines,
     )
     write_plot(
@@ -482,7 +440,7 @@ def table_1(lab):
     for name, paper, messages, text in traces:
         for seed in SEEDS:
             trace, _ = lab.trace(conf.replaced(text, "messages", messages), seed)
-            for method in METHODS:
+            for method in measure.methods(seed):
                 store = lab.found_paths(trace, method)
                 (first, last, n), = measure.query(store, "SELECT first, last, messages FROM run")
                 mb, seconds = measure.memory_and_time(trace, method)
@@ -599,6 +557,7 @@ EXPERIMENTS = {
     "figure-22": figure_22,
     "table-1": table_1,
     "random": random_systems,
+    **convolution.EXPERIMENTS,
 }
 
 
