@@ -3,6 +3,7 @@
  * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path
  * patterns.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,6 +465,21 @@ static void summarise_all(const Reports *r)
         summary->last = counts->last;
 }
 
+static void on_interrupt(int number)
+{
+        (void)number;
+}
+
+/* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
+ * until then is still reported. The second time it ends this one, too. */
+static void leave_interrupt_to_writer(void)
+{
+        struct sigaction action = { .sa_handler = on_interrupt,
+                                    .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+
+        sigaction(SIGINT, &action, NULL);
+}
+
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
                                GError **error)
 {
@@ -550,6 +566,8 @@ int tool_nesting(int argc, char **argv)
                 return tool_fail(error);
         if (options.nesting.span > 0) {
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
+                if (!strcmp(argv[1], "-"))
+                        leave_interrupt_to_writer();
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
                                                                         : tool_fail(error);
         }
