@@ -382,7 +382,7 @@ static void compare_pattern(DiffPattern *p, const PathPattern *a, const PathPatt
                 p->latency[q] = compare_delays(&a->nodes[0].latency, &b->nodes[0].latency,
                                                diff_quantiles[q], paths, tail);
         for (guint32 i = 0; i < p->tree->n_vertices; i++) {
-                const CallVertex *v = &p->tree->vertices[i];
+                const CollapsedCall *v = &p->tree->vertices[i];
                 Histogram own = HISTOGRAM_INIT;
 
                 for (guint32 k = 0; k < v->n; k++)
@@ -411,7 +411,7 @@ static guint make_trees(Diff *d, const Run *runs)
                             runs[DIFF_A].tested[i].n_nodes == runs[DIFF_B].tested[i].n_nodes;
                 if (!p->tested)
                         continue;
-                p->tree = call_tree_new(&runs[DIFF_A].tested[i], MAX_VERTICES);
+                p->tree = collapsed_tree_new(&runs[DIFF_A].tested[i], MAX_VERTICES);
                 p->nodes = g_array_new(FALSE, FALSE, sizeof(DiffNode));
                 n += N_DIFF_QUANTILES * (1 + p->tree->n_vertices);
         }
@@ -563,7 +563,7 @@ void diff_free(Diff *d)
                 DiffPattern *p = pattern_at(d, i);
 
                 g_free(p->signature);
-                call_tree_free(p->tree);
+                collapsed_tree_free(p->tree);
                 if (p->nodes)
                         g_array_free(p->nodes, TRUE);
         }

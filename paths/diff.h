@@ -8,7 +8,7 @@
 #ifndef RAVEL_DIFF_H
 #define RAVEL_DIFF_H
 
-#include "paths/call-tree.h"
+#include "paths/collapsed-tree.h"
 #include "paths/store-reader.h"
 #include "tracefmt/output-file.h"
 
@@ -52,8 +52,8 @@ typedef struct {
         gboolean tested;            /* it has what follows */
         double dependence[N_SIDES]; /* so many paths count for one */
         DiffDelay latency[N_DIFF_QUANTILES];
-        CallTree *tree; /* of run A */
-        GArray *nodes;  /* of DiffNode: the tree's vertices */
+        CollapsedTree *tree; /* of run A */
+        GArray *nodes;       /* of DiffNode: the tree's vertices */
 } DiffPattern;
 
 typedef struct {

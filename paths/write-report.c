@@ -187,12 +187,12 @@ static void append_statistics(GString *out, const Histogram *h)
 }
 
 /* Parent, node, places; then latency, call delay, own time, network. */
-static void append_vertices(GString *out, const CallTree *tree)
+static void append_vertices(GString *out, const CollapsedTree *tree)
 {
         append_key(out, "vertices");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
-                const CallVertex *v = &tree->vertices[i];
+                const CollapsedCall *v = &tree->vertices[i];
 
                 append_separator(out);
                 g_string_append_printf(out, "[%d,%u,[", (int)v->parent, v->all.node);
@@ -299,7 +299,7 @@ static void append_samples(GString *out, const ReportDetail *d)
 
 static gboolean append_detail(GString *out, const Report *r, const ReportDetail *d, GError **error)
 {
-        g_autoptr(CallTree) tree = call_tree_new(&d->pattern, MAX_VERTICES);
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(&d->pattern, MAX_VERTICES);
         g_autoptr(TreeLayout) layout =
                 tree_layout_new_calls(tree, r->nodes, d->pattern.client, error);
 

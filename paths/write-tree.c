@@ -129,7 +129,7 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
         return layout;
 }
 
-TreeLayout *tree_layout_new_calls(const CallTree *tree, const NodeTable *nodes, NodeId client,
+TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *nodes, NodeId client,
                                   GError **error)
 {
         guint32 n = tree->n_vertices + 1;
@@ -139,7 +139,7 @@ TreeLayout *tree_layout_new_calls(const CallTree *tree, const NodeTable *nodes, 
         parents[0] = NO_PARENT;
         names[0] = node_table_written(nodes, client);
         for (guint32 i = 1; i < n; i++) {
-                const CallVertex *v = &tree->vertices[i - 1];
+                const CollapsedCall *v = &tree->vertices[i - 1];
 
                 parents[i] = v->parent == NO_PARENT ? 0 : v->parent + 1;
                 names[i] = node_table_written(nodes, v->all.node);

@@ -6,7 +6,7 @@
 #ifndef RAVEL_WRITE_TREE_H
 #define RAVEL_WRITE_TREE_H
 
-#include "paths/call-tree.h"
+#include "paths/collapsed-tree.h"
 
 /* In pixels, y downwards. */
 typedef struct {
@@ -27,7 +27,7 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
                             GError **error);
 
 /* The same of the client, and of the vertices of a call tree below it. */
-TreeLayout *tree_layout_new_calls(const CallTree *tree, const NodeTable *nodes, NodeId client,
+TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *nodes, NodeId client,
                                   GError **error);
 void tree_layout_free(TreeLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)

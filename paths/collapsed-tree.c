@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/call-tree.h"
+#include "paths/collapsed-tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ static void add_vertex(Builder *b, const Waiting *w)
 {
         const guint32 *places = &g_array_index(b->places, guint32, w->first);
         const PatternNode *node = &b->pattern->nodes[places[0]];
-        CallVertex v = { .parent = w->parent, .first = w->first, .n = w->n };
+        CollapsedCall v = { .parent = w->parent, .first = w->first, .n = w->n };
 
         v.all.node = node->node;
         v.all.parent = node->parent;
@@ -114,7 +114,7 @@ static void add_vertex(Builder *b, const Waiting *w)
 /* Puts what the places of a vertex call on the stack, what is called first on top. */
 static void push_children(Builder *b, guint32 vertex, GArray *stack)
 {
-        const CallVertex v = g_array_index(b->vertices, CallVertex, vertex);
+        const CollapsedCall v = g_array_index(b->vertices, CollapsedCall, vertex);
         guint32 place = g_array_index(b->places, guint32, v.first);
         guint32 n = b->first[place + 1] - b->first[place];
         if (n == 0)
@@ -147,9 +147,9 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
         }
 }
 
-CallTree *call_tree_new(const PathPattern *p, guint32 max_vertices)
+CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
 {
-        CallTree *tree = g_new0(CallTree, 1);
+        CollapsedTree *tree = g_new0(CollapsedTree, 1);
         g_autofree guint32 *first = g_new(guint32, p->n_nodes + (gsize)1);
         g_autofree guint32 *children = list_children(p, first);
         g_autofree guint32 *shapes = number_shapes(p, children, first);
@@ -158,7 +158,7 @@ CallTree *call_tree_new(const PathPattern *p, guint32 max_vertices)
                       children,
                       first,
                       shapes,
-                      g_array_new(FALSE, FALSE, sizeof(CallVertex)),
+                      g_array_new(FALSE, FALSE, sizeof(CollapsedCall)),
                       g_array_new(FALSE, FALSE, sizeof(guint32)) };
         Waiting w = { NO_PARENT, 0, 1 };
         guint32 root = 0, shown = 0;
@@ -174,12 +174,12 @@ CallTree *call_tree_new(const PathPattern *p, guint32 max_vertices)
         }
         tree->hidden = p->n_nodes - shown;
         tree->n_vertices = b.vertices->len;
-        tree->vertices = (CallVertex *)g_array_free(b.vertices, FALSE);
+        tree->vertices = (CollapsedCall *)g_array_free(b.vertices, FALSE);
         tree->places = (guint32 *)g_array_free(b.places, FALSE);
         return tree;
 }
 
-void call_tree_free(CallTree *tree)
+void collapsed_tree_free(CollapsedTree *tree)
 {
         if (!tree)
                 return;

@@ -4,8 +4,8 @@
  * with the same subtree are one vertex, "postgres x2", with the delays of all of
  * them, and so are the calls below them, each with its counterparts.
  */
-#ifndef RAVEL_CALL_TREE_H
-#define RAVEL_CALL_TREE_H
+#ifndef RAVEL_COLLAPSED_TREE_H
+#define RAVEL_COLLAPSED_TREE_H
 
 #include "paths/path-set.h"
 
@@ -14,19 +14,19 @@ typedef struct {
         guint32 first;   /* into the tree's places: those that are collapsed here */
         guint32 n;       /* how many; a multiple of the parent's */
         PatternNode all; /* their histograms merged; parent, depth and node of the first */
-} CallVertex;
+} CollapsedCall;
 
 typedef struct {
-        guint32 n_vertices;   /* may be less than the pattern has: see hidden */
-        CallVertex *vertices; /* pre-order, siblings in the order that they are called */
-        guint32 *places;      /* of the pattern's nodes, each vertex's together */
-        guint32 hidden;       /* places that are in no vertex, for there were too many */
-} CallTree;
+        guint32 n_vertices;      /* may be less than the pattern has: see hidden */
+        CollapsedCall *vertices; /* pre-order, siblings in the order that they are called */
+        guint32 *places;         /* of the pattern's nodes, each vertex's together */
+        guint32 hidden;          /* places that are in no vertex, for there were too many */
+} CollapsedTree;
 
 /* At most max_vertices (1 or more), those that a walk in the order of calls meets
  * first. pattern is borrowed for the call alone. */
-CallTree *call_tree_new(const PathPattern *pattern, guint32 max_vertices);
-void call_tree_free(CallTree *tree);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallTree, call_tree_free)
+CollapsedTree *collapsed_tree_new(const PathPattern *pattern, guint32 max_vertices);
+void collapsed_tree_free(CollapsedTree *tree);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollapsedTree, collapsed_tree_free)
 
 #endif
