@@ -98,6 +98,23 @@ Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions 
         return c;
 }
 
+static int compare_names(const void *a, const void *b, void *nodes)
+{
+        return strcmp(node_table_written(nodes, *(const NodeId *)a),
+                      node_table_written(nodes, *(const NodeId *)b));
+}
+
+void convolution_set_roots(Convolution *c, const gboolean *is_root)
+{
+        g_array_set_size(c->roots, 0);
+        for (NodeId node = 0; node < c->traces->n_nodes; node++) {
+                c->is_root[node] = is_root[node];
+                if (is_root[node])
+                        g_array_append_val(c->roots, node);
+        }
+        g_array_sort_with_data(c->roots, compare_names, c->traces->nodes);
+}
+
 void convolution_free(Convolution *c)
 {
         if (!c)

@@ -9,6 +9,9 @@
  *     ProcessNode         process-node.c
  *     FindCausedMessages  find-caused-messages.c; its spikes in spike.c
  *     FindCorrelation     correlation.c
+ *
+ * --method auto finds the causes of all messages that leave a node together:
+ * find-joint-paths.c.
  */
 #ifndef RAVEL_CONVOLUTION_H
 #define RAVEL_CONVOLUTION_H
@@ -30,6 +33,8 @@ typedef struct {
         CorrelateBy correlate;
         gsize cache; /* bytes for transforms that are kept, of all threads */
         guint threads;
+        gboolean roots_guessed; /* and may be found better */
+        guint without;          /* JointElements that the joint method does without */
 } ConvolutionOptions;
 
 #define CONVOLUTION_DEFAULTS                                                                       \
@@ -58,6 +63,7 @@ typedef struct {
         GArray *roots;             /* of NodeId, in order */
         NodeTrace *out;            /* by node */
         guint64 ends[N_PATH_ENDS]; /* how many messages ended their path so */
+        guint64 looked_at;         /* messages, where that is not all of them; else 0 */
         guint64 left_out;          /* how many were not followed, the graph being full */
 } Convolution;
 
@@ -72,11 +78,26 @@ GArray *convolution_find_roots(const EdgeTraces *traces);
 /* roots: of NodeId, taken. Options are complete. */
 Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions *options,
                              GArray *roots);
+/* By node: which are roots, instead of those so far. */
+void convolution_set_roots(Convolution *convolution, const gboolean *is_root);
 void convolution_free(Convolution *convolution);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 
 /* Finds all paths from all roots. The same for any number of threads. */
 PathSet *convolution_find_paths(Convolution *convolution);
+PathSet *convolution_find_joint_paths(Convolution *convolution);
+
+/* A node that seems to send messages before those that cause them arrive: its clock is
+ * early, or those of others are late, and paths through it are not found. */
+typedef struct {
+        const EdgeTrace *cause, *effect; /* borrowed */
+        gint64 delay;                    /* ns, below 0 */
+} EarlyNode;
+
+/* The nodes whose highest spike is at a delay below 0 (paper, section 5.2.3: negative
+ * apparent delays), one EarlyNode each, in order of node. Stamps of both ends never make
+ * one. It looks at up to 4,000 messages of an edge. The caller's to free. */
+GArray *convolution_find_early_nodes(const Convolution *convolution);
 
 /* --- between its files ---------------------------------------------------- */
 

@@ -11,7 +11,8 @@ enum {
         LEAST_SAMPLE = 50,
         MOST_SAMPLE = 1000,
         LEAST_LAGS = 100,
-        MOST_LAGS = 20000,
+        MOST_LAGS = 500000,
+        EFFECTS = 300, /* of the busiest node, in the greatest delay */
 };
 
 /* Standard deviations above which a bin is counted. */
@@ -190,10 +191,29 @@ static gint64 round_duration(double ns, gboolean up)
                 }
 }
 
+/* In which the node that sends most, and is no root, sends EFFECTS messages. */
+static gint64 busy_time(const EdgeTraces *t, const gboolean *is_root)
+{
+        guint64 most = 0;
+
+        if (t->messages == 0)
+                return 0;
+        for (NodeId node = 0; node < t->n_nodes; node++) {
+                guint64 n = 0;
+
+                for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
+                        n += t->edges[k].n;
+                if (!is_root[node] && t->first_in[node] != t->first_in[node + 1])
+                        most = MAX(most, n);
+        }
+        return (gint64)((double)(t->last - t->first) / (double)MAX(most, EFFECTS) * EFFECTS);
+}
+
 void delay_profile_choose(const EdgeTraces *t, const GArray *roots, gint64 *quantum,
                           gint64 *max_delay)
 {
         gint64 resolution = delay_resolution(t), shortest, longest;
+        gboolean given = *max_delay > 0;
         g_autofree gboolean *is_root = g_new0(gboolean, t->n_nodes);
         g_autofree DelaySizes *sizes = g_new0(DelaySizes, 1);
 
@@ -203,24 +223,15 @@ void delay_profile_choose(const EdgeTraces *t, const GArray *roots, gint64 *quan
                 if (!is_root[node])
                         add_node(sizes, t, node, resolution);
         sum_up(sizes);
-        if (sizes->sum > 0) {
-                shortest = size_at(sizes, 0.1);
-                longest = size_at(sizes, 0.95);
-        } else {
-                /* Nothing stands out: a look at the whole. */
-                longest = (t->messages ? t->last - t->first : 0) / 100;
-                shortest = longest / 100;
-        }
+        longest = busy_time(t, is_root);
+        /* Where nothing stands out, a hundred steps to the longest will do. */
+        shortest = sizes->sum > 0 ? size_at(sizes, 0.1) : longest / 10;
+        if (!given)
+                *max_delay = round_duration((double)MAX(longest, LEAST_LAGS * *quantum), FALSE);
         if (*quantum == 0) {
                 *quantum = MAX(round_duration((double)shortest / 10, FALSE), resolution);
-                if (*max_delay == 0)
-                        *quantum = MAX(*quantum,
-                                       round_duration(4 * (double)longest / MOST_LAGS, TRUE));
-                else
-                        *quantum =
-                                MAX(*quantum, round_duration((double)*max_delay / MOST_LAGS, TRUE));
+                *quantum = MAX(*quantum, round_duration((double)*max_delay / MOST_LAGS, TRUE));
         }
-        if (*max_delay == 0)
-                *max_delay = round_duration(MAX(4 * (double)longest, LEAST_LAGS * (double)*quantum),
-                                            TRUE);
+        if (!given)
+                *max_delay = MAX(*max_delay, LEAST_LAGS * *quantum);
 }

@@ -37,12 +37,13 @@ void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, gint64 re
  * differs from cause to cause: messages come in bursts. */
 double delay_profile_excess(const DelayProfile *profile, guint bin);
 
-/* Picks, from the delays of all nodes that are no roots:
+/* Picks
+ *   max_delay  the time in which the busiest node that is no root sends 300 messages: so long
+ *              a delay is as good as accident, and the lags up to there tell what accident
+ *              makes;
  *   quantum    a tenth of the delay that nine in ten are longer than, so that the shortest
- *              hops have a shape, but no less than the resolution of the stamps;
- *   max_delay  four times the delay that one in twenty are longer than, and at least 100
- *              quanta, so that there is a background to tell spikes from; at most 20,000
- *              quanta.
+ *              hops have a shape, but no less than the resolution of the stamps, and
+ *              at most 500,000 to max_delay.
  * Both in ns, 1, 2 or 5 times a power of ten. One that is not 0 is kept. */
 void delay_profile_choose(const EdgeTraces *traces, const GArray *roots, gint64 *quantum,
                           gint64 *max_delay);

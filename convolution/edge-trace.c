@@ -358,6 +358,8 @@ static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, 
                 const Observations *ends = raw[i]->ends;
 
                 edge->n += ends[SENT].n + ends[RECEIVED].n;
+                edge->opens |= is_call_edge(raw[i], reverse_of(l, raw[i])) ||
+                               is_first_edge(raw[i], reverse_of(l, raw[i]));
                 two |= ends[SENT].n > 0 && ends[RECEIVED].n > 0;
         }
         if (!two) {
@@ -403,7 +405,8 @@ static void make_edges(EdgeTraceLoader *l, EdgeTraces *t, const NodeId *fold)
 
                 folded[i] = (FoldedEdge){ fold[e->from], fold[e->to], e };
         }
-        qsort(folded, n_raw, sizeof *folded, compare_folded);
+        if (n_raw > 0)
+                qsort(folded, n_raw, sizeof *folded, compare_folded);
         for (guint i = 0; i < n_raw; i++)
                 raw[i] = folded[i].raw;
         t->edges = g_new0(EdgeTrace, n_raw);
@@ -437,8 +440,8 @@ static void index_edges(EdgeTraces *t)
                 t->first_out[node + 1] += t->first_out[node];
                 t->first_in[node + 1] += t->first_in[node];
         }
-        next = g_new(guint, t->n_nodes);
-        memcpy(next, t->first_in, t->n_nodes * sizeof *next);
+        next = g_new(guint, t->n_nodes + 1);
+        memcpy(next, t->first_in, (t->n_nodes + 1) * sizeof *next);
         for (guint i = 0; i < t->n_edges; i++)
                 t->in[next[t->edges[i].to]++] = i;
 }

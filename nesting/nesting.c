@@ -180,9 +180,9 @@ static void find_calling(Nesting *n, const Edge *edges, guint n_edges, gboolean 
 }
 
 /* Those that are folded into one have one number. */
-static guint32 number_caller(Nesting *n, CallingNode *at_callee, NodeId caller, NodeId callee)
+static guint32 number_caller(Nesting *n, CallingNode *at_callee, NodeId shown, NodeId callee)
 {
-        gint64 key = (gint64)callee << 32 | n->fold[caller];
+        gint64 key = (gint64)callee << 32 | shown;
         gpointer number;
 
         if (!g_hash_table_lookup_extended(n->numbers, &key, NULL, &number)) {
@@ -205,15 +205,19 @@ void nesting_find_roles(Nesting *n, gboolean all)
                 NodeId caller = edges[i].caller, callee = edges[i].callee;
                 EdgeRole *role = &n->roles[i];
 
-                *role = (EdgeRole){ .caller = caller,
-                                    .callee = callee,
-                                    .at_caller = n->calling[caller],
-                                    .at_callee = n->calling[callee] };
+                if (i >= n->n_roles)
+                        *role = (EdgeRole){ caller, callee, NO_NODE, 0, NULL, NULL };
+                role->at_caller = n->calling[caller];
+                role->at_callee = n->calling[callee];
                 if (!role->at_callee)
                         continue;
-                role->number = number_caller(n, role->at_callee, caller, callee);
                 longest = MAX(longest, edges[i].longest_stay);
+                if (role->shown == n->fold[caller])
+                        continue;
+                role->shown = n->fold[caller];
+                role->number = number_caller(n, role->at_callee, role->shown, callee);
         }
+        n->n_roles = n_edges;
         /* How long after its parent's call a child can start. */
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }

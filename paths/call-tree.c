@@ -117,6 +117,8 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
         const CallVertex v = g_array_index(b->vertices, CallVertex, vertex);
         guint32 place = g_array_index(b->places, guint32, v.first);
         guint32 n = b->first[place + 1] - b->first[place];
+        if (n == 0)
+                return;
         g_autofree Child *c = g_new(Child, n);
 
         for (guint32 k = 0; k < n; k++) {

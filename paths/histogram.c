@@ -253,12 +253,16 @@ void histogram_merge(Histogram *into, const Histogram *from)
         into->square = add_squares(into->square, from->square);
 }
 
-/* x * n / d, to the nearest. */
+/* x * n / d, to the nearest; as with add_squares(), at most what 128 bits hold. */
 static gint128 scale_sum(gint128 x, guint64 n, guint64 d)
 {
-        gint128 whole = x / d * n, rest = x % d * n;
+        gint128 whole, rest = x % d * n;
 
-        return whole + (rest + (rest < 0 ? -(gint128)(d / 2) : (gint128)(d / 2))) / d;
+        rest = (rest + (rest < 0 ? -(gint128)(d / 2) : (gint128)(d / 2))) / d;
+        if (G_UNLIKELY(__builtin_mul_overflow(x / d, (gint128)n, &whole) ||
+                       __builtin_add_overflow(whole, rest, &whole)))
+                return (gint128)(~(uint128)0 >> 1);
+        return whole;
 }
 
 void histogram_scale(Histogram *into, const Histogram *from, guint64 n)

@@ -152,7 +152,8 @@ guint32 *path_graph_order(const PathGraph *g, const NodeTable *nodes)
 
         for (guint32 i = 0; i < n; i++)
                 siblings[i] = first_child[i] = i;
-        qsort_r(siblings, n, sizeof *siblings, compare_vertices, &ordering);
+        if (n > 0)
+                qsort_r(siblings, n, sizeof *siblings, compare_vertices, &ordering);
         for (guint32 i = n; i-- > 0;) {
                 guint32 parent = vertex_at(g, siblings[i])->parent;
 

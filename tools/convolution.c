@@ -61,8 +61,8 @@ static gboolean parse_deviations(const char *option, const char *value, gpointer
 }
 
 static const GOptionEntry entries[] = {
-        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "paper: how paths are found",
-          "METHOD" },
+        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
+          "How paths are found: auto (default) or paper", "METHOD" },
         { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
           "Paths begin at NODE; may be repeated", "NODE" },
         { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "How finely time is cut",
@@ -106,8 +106,10 @@ static gboolean check_options(GError **error)
         ConvolutionOptions *o = &options.convolution;
         g_autofree char *text = NULL;
 
-        if (options.method && strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method paper");
+        if (!options.method)
+                options.method = g_strdup("auto");
+        if (strcmp(options.method, "auto") && strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method auto or paper");
         if (!check_correlate(error) || !result_check_options(error))
                 return FALSE;
         if (o->between > o->spike) {
@@ -279,11 +281,33 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
+/* Nodes through which there are no paths since their clocks are off. */
+static void report_early_nodes(const Convolution *run)
+{
+        g_autoptr(GArray) early = convolution_find_early_nodes(run);
+        const NodeTable *nodes = run->traces->nodes;
+
+        for (guint i = 0; i < early->len; i++) {
+                const EarlyNode *e = &g_array_index(early, EarlyNode, i);
+                g_autofree char *delay = path_format_duration(e->delay);
+
+                tool_warn("%s: a delay of %s from the messages of %s to those to %s: its clock "
+                          "seems to be early (ravel skewer)",
+                          node_table_written(nodes, e->cause->to), delay,
+                          node_table_written(nodes, e->cause->from),
+                          node_table_written(nodes, e->effect->to));
+        }
+}
+
 /* Why paths end, as far as it is not the trace's doing. */
 static void report_ends(const Convolution *run)
 {
         const ConvolutionOptions *o = &run->options;
 
+        if (run->looked_at)
+                tool_warn("paths are from %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                          " messages, in stretches spread over the trace; counts are multiplied",
+                          run->looked_at, run->traces->messages);
         if (run->ends[PATH_END_FEW])
                 tool_warn("%" G_GUINT64_FORMAT " messages end where fewer than %" G_GUINT64_FORMAT
                           " go on (--min-messages)",
@@ -304,8 +328,9 @@ static char *parameters(const Convolution *run)
 {
         static const char *const names[] = { "auto", "pairs", "fft", "whole" };
         const ConvolutionOptions *o = &run->options;
-        g_autoptr(GString) text = g_string_new("method=paper\n");
+        g_autoptr(GString) text = g_string_new(NULL);
 
+        g_string_append_printf(text, "method=%s\n", options.method);
         for (guint i = 0; i < run->roots->len; i++)
                 g_string_append_printf(text, "root=%s\n",
                                        node_table_written(run->traces->nodes,
@@ -323,7 +348,7 @@ static void fill_summary(const EdgeTraces *traces, PathSet *set)
 {
         PathSetSummary *summary = path_set_summary(set);
 
-        summary->method = "paper";
+        summary->method = options.method;
         summary->messages = traces->messages;
         summary->first = traces->first;
         summary->last = traces->last;
@@ -410,8 +435,7 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
 
         if (!roots || (options.correlation && !find_edges(traces, &cause, &effect, error)))
                 return FALSE;
-        if (!options.roots)
-                report_roots(traces, roots);
+        o->roots_guessed = !options.roots;
         options.quantum_given = o->quantum > 0;
         options.max_delay_given = o->max_delay > 0;
         convolution_choose(traces, roots, o);
@@ -420,9 +444,13 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
         if (!check_choice(traces, o, error))
                 return FALSE;
         run = convolution_new(traces, o, g_steal_pointer(&roots));
-        set = convolution_find_paths(run);
+        set = strcmp(options.method, "paper") ? convolution_find_joint_paths(run)
+                                              : convolution_find_paths(run);
+        if (!options.roots)
+                report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
+        report_early_nodes(run);
         return cause ? write_correlation(run, set, cause, effect, error)
                      : write_paths(run, set, reader, arguments, error);
 }

@@ -116,6 +116,21 @@ verdict 'ravel nesting -o, more than without, CPU time a call' \
 		"${nesting[@]}" "$trace")" 3 us
 verdict 'ravel nesting -o, size of the store a call' \
 	"$(awk -v size="$(stat -c %s "$work/store")" "BEGIN { print size/$calls }")" 150 bytes
+"${nesting[@]}" -o "$work/short.store" "$work/short.trace" >"$work/out"
+if command -v sqlite3 >/dev/null; then
+	for as in tsv otlp chrome; do
+		verdict "ravel export --as $as / sqlite3 'SELECT * FROM call', CPU time" \
+			"$(in_turn a/b ./ravel export --as $as "$work/store" -- sqlite3 "$work/store" \
+				'SELECT * FROM call')" 1.5 times
+	done
+	verdict "ravel query, p50, p90, p99 / sqlite3 'SELECT * FROM path'" \
+		"$(in_turn a/b ./ravel query "$work/store" 'SELECT p50(latency), p90(latency), p99(latency) FROM path' -- \
+			sqlite3 "$work/store" 'SELECT * FROM path')" 1.5 times
+else
+	echo '# sqlite3 is not installed: nothing compared with it'
+fi
+verdict 'ravel export, memory, 200 thousand requests / 20 thousand' \
+	"$(growth "$work/short.store" "$work/store" ./ravel export --as otlp)" 1.1 times
 verdict 'ravel capture -r / a loop of pcap_next_ex(), CPU time' \
 	"$(in_turn a/b "${capture[@]}" "$work/100.pcap" -- tests/bench/read-packets "$work/100.pcap")" 5 times
 verdict 'ravel capture -r, memory, 2.2 million packets / 220 thousand' \
@@ -164,4 +179,32 @@ verdict 'ravel stats, memory, 2 million messages / 200 thousand' \
 	"$(growth "$work/short.trace" "$trace" ./ravel stats)" 1.1 times
 verdict 'ravel maketrace, memory, 5 million messages / 500 thousand' \
 	"$(growth 500000 5000000 "${make[@]}")" 1.1 times
+
+# --- convolution
+tests/bench/bench-correlation >"$work/correlation"
+verdict 'correlation by pairs, a pair of occupied quanta' \
+	"$(awk -F'\t' 'NR > 1 && $5 > 5e6 { ns = $6 / $5; if (ns > most) most = ns } END { print most }' \
+		"$work/correlation")" 3 ns
+verdict 'correlation, auto / the better of pairs and fft, the worst of 45' \
+	"$(awk -F'\t' 'NR > 1 { best = $6 < $7 ? $6 : $7; if (best > 5e4 && $8 / best > most) most = $8 / best }
+		END { print most }' "$work/correlation")" 1.5 times
+verdict 'correlation, auto / whole transforms, 200 thousand messages' \
+	"$(tests/bench/bench-correlation whole)" 0.02 times
+convolution=(./ravel convolution)
+./ravel maketrace -w "$work/tiers" "$source/examples/multi-tier.conf" --messages $messages 2>"$work/err"
+./ravel maketrace -w "$work/short-tiers" "$source/examples/multi-tier.conf" --messages $((messages / 10)) 2>"$work/err"
+verdict 'ravel convolution / ravel stats, 2 million messages, CPU time' \
+	"$(in_turn a/b "${convolution[@]}" "$work/tiers" -- ./ravel stats "$work/tiers")" 12 times
+verdict 'ravel convolution, quantum of 1 us / of 10 ms, CPU time' \
+	"$(in_turn a/b "${convolution[@]}" --max-delay 500ms --quantum 1us "$work/short-tiers" -- \
+		"${convolution[@]}" --max-delay 500ms --quantum 10ms "$work/short-tiers")" 6 times
+# A duration of n seconds is 1e9 quanta of n nanoseconds.
+seconds=$(awk '!/^#/ { if (!first) first = $1; last = $1 } END { printf "%d", last - first }' "$work/short-tiers")
+verdict 'ravel convolution, memory, a trace of 1e9 quanta' \
+	"$(usage "${convolution[@]}" --quantum "${seconds}ns" --max-delay 200ms "$work/short-tiers" |
+		awk '{ print $2 / 1024 }')" 200 MB
+python3 "$source/tests/experiments/mail_configuration.py" 1 300 >"$work/mail.conf"
+./ravel maketrace -w "$work/mail" "$work/mail.conf" 2>"$work/err"
+verdict 'ravel convolution, 77 thousand mails over 300 relays in 5e6 s, CPU' \
+	"$(usage "${convolution[@]}" --quantum 5s "$work/mail" | cut -d' ' -f1)" 10 s
 [ -n "$report" ] || exit $missed

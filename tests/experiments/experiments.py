@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """
-The paper's evaluation of the nesting algorithm, again: sections 7.2, 7.5 and 7.6.
+The paper's evaluation, again: sections 7.2, 7.4, 7.5 and 7.6. Those of the convolution
+algorithm are in convolution.py.
 
     make experiments                                  in the build directory: all
     make experiments EXPERIMENTS='figure-19 table-1'  only these
@@ -12,19 +13,31 @@ docs/evaluation.md; and by gnuplot, where it is installed, NAME.svg. RAVEL names
 program than ./ravel.
 """
 
-import pathlib
 import re
 import shutil
 import sys
 import time
 
 import configuration as conf
+import convolution
+import joint
 import measure
 import plot
 import random_configuration
-from measure import METHODS, SEEDS, mean, spread
+from measure import METHODS, SEEDS, mean
+from tables import (
+    OUT,
+    chosen,
+    figure,
+    in_order,
+    percent,
+    point,
+    values,
+    write_plot,
+    write_table,
+    write_tsv,
+)
 
-OUT = pathlib.Path("experiments")
 DOCS = conf.HERE.parent.parent / "docs"
 
 # The cases of Figure 18, and how many sequences make about the same parallelism.
@@ -37,58 +50,7 @@ def case(name, sequences, messages=50000):
     return conf.replaced(text, "messages", messages)
 
 
-# --- runs, tables, curves -----------------------------------------------------
-
-
-def write_tsv(name, rows):
-    def cell(value):
-        if value is None:
-            return "-"
-        return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-    lines = ["\t".join(rows[0])] + ["\t".join(map(cell, row.values())) for row in rows]
-    (OUT / f"{name}.tsv").write_text("\n".join(lines) + "\n")
-
-
-def write_table(name, head, lines):
-    text = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    text += ["| " + " | ".join(str(cell) for cell in line) + " |" for line in lines]
-    (OUT / f"{name}.md").write_text("\n".join(text) + "\n")
-
-
-def write_plot(name, *arguments, **settings):
-    if plot.available():
-        plot.plot(OUT / f"{name}.svg", *arguments, **settings)
-
-
-def chosen(rows, **keys):
-    """The rows in which these columns have these values."""
-    return [r for r in rows if all(r[k] == v for k, v in keys.items())]
-
-
-def values(rows, column):
-    """Without those where there was none."""
-    return [r[column] for r in rows if r[column] is not None]
-
-
-def percent(rows, column):
-    """Mean and spread of a share, for a table."""
-    v = values(rows, column)
-    return f"{100 * mean(v):.1f} ± {100 * spread(v):.1f}" if v else "-"
-
-
-def figure(rows, column, digits=2):
-    v = values(rows, column)
-    return f"{mean(v):.{digits}f} ± {spread(v):.{digits}f}"
-
-
-def point(x, rows, column, factor=100):
-    v = values(rows, column)
-    return x, factor * mean(v), factor * min(v), factor * max(v)
-
-
-def in_order(rows, column):
-    return list(dict.fromkeys(r[column] for r in rows))
+# --- tables and curves of cases --------------------------------------------------
 
 
 def panels_of_cases(rows, column, x, factor=1):
@@ -598,6 +560,8 @@ EXPERIMENTS = {
     "figure-22": figure_22,
     "table-1": table_1,
     "random": random_systems,
+    **convolution.EXPERIMENTS,
+    **joint.EXPERIMENTS,
 }
 
 

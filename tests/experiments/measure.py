@@ -13,6 +13,8 @@ import tempfile
 
 # Every method is a curve in every figure: one that `ravel nesting --method` knows.
 METHODS = ["paper", "joint", "oracle"]
+# The same of `ravel convolution --method`.
+CONVOLUTION_METHODS = ["paper", "auto"]
 SEEDS = [1, 2, 3, 4, 5]
 
 
@@ -39,7 +41,7 @@ class Laboratory:
     def file(self, name):
         return str(self.folder / name)
 
-    def _run(self, *arguments, output=None):
+    def run(self, *arguments, output=None):
         """Standard output, or what went to standard error where it is a file."""
         with open(output, "wb") if output else open(os.devnull, "wb") as out:
             done = subprocess.run(
@@ -56,28 +58,28 @@ class Laboratory:
         """A trace of the configuration; and the share of messages that its sniffer lost."""
         conf, trace = self.file("conf"), self.file(name)
         pathlib.Path(conf).write_text(configuration)
-        said = self._run("maketrace", "--seed", seed, conf, output=trace)
+        said = self.run("maketrace", "--seed", seed, conf, output=trace)
         lost = re.search(r"lost \(([\d.]+) %\)", said)
         return trace, float(lost[1]) / 100 if lost else 0.0
 
     def skewed(self, trace, skew):
         out = self.file("skewed")
-        self._run("skewer", "--skew", skew, trace, output=out)
+        self.run("skewer", "--skew", skew, trace, output=out)
         return out
 
     def true_paths(self, trace):
         store = self.file("true.sqlite")
-        self._run("nesting", "--cheat", "-n", 1, "-o", store, trace)
+        self.run("nesting", "--cheat", "-n", 1, "-o", store, trace)
         return store
 
     def found_paths(self, trace, method, *options):
         store = self.file("found.sqlite")
-        self._run("nesting", "--method", method, *options, "-n", 1, "-o", store, trace)
+        self.run("nesting", "--method", method, *options, "-n", 1, "-o", store, trace)
         return store
 
     def score(self, true, found, top=1):
         """What `ravel score` says: a dictionary of numbers for each N, and for "all"."""
-        text = self._run("score", "--format", "tsv", "--top", top, true, found)
+        text = self.run("score", "--format", "tsv", "--top", top, true, found)
         lines = [line.split("\t") for line in text.splitlines()]
         return {
             line[0]: {k: None if v == "-" else float(v) for k, v in zip(lines[0][1:], line[1:])}
@@ -110,15 +112,25 @@ def parallelism(store):
     return query(store, "SELECT parallelism FROM run")[0][0] or 1.0
 
 
-def memory_and_time(trace, method):
-    """MB at most and CPU seconds of `ravel nesting`, by tests/bench/usage."""
+def usage(*arguments):
+    """MB at most and CPU seconds of ravel, by tests/bench/usage."""
     done = subprocess.run(
-        ["tests/bench/usage", RAVEL, "nesting", "--method", method, "-n", "1", trace],
+        ["tests/bench/usage", RAVEL, *map(str, arguments)],
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         check=True,
     )
     seconds, kib = done.stdout.split()
     return float(kib) * 1024 / 1e6, float(seconds)
+
+
+def memory_and_time(trace, method):
+    """The same of `ravel nesting`."""
+    return usage("nesting", "--method", method, "-n", 1, trace)
+
+
+def median(values):
+    return statistics.median(values) if values else None
 
 
 def mean(values):

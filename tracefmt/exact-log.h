@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The natural logarithm, made of the four operations, which IEEE 754 defines to the last
+ * bit: the mathematics libraries differ there, and so would results.
+ */
+#ifndef RAVEL_EXACT_LOG_H
+#define RAVEL_EXACT_LOG_H
+
+#include <glib.h>
+#include <string.h>
+
+/* ln x for a normal x > 0, right to 1e-14. */
+static inline double exact_log(double x)
+{
+        guint64 bits;
+        gint32 exponent;
+        double z, square, sum = 0;
+
+        memcpy(&bits, &x, 8);
+        /* x = m * 2^exponent with m from the square root of a half to that of 2. */
+        exponent = (gint32)((bits + G_GUINT64_CONSTANT(0x00095f619980c433)) >> 52) - 1023;
+        bits -= (guint64)exponent << 52;
+        memcpy(&x, &bits, 8);
+        /* ln m = 2 artanh z */
+        z = (x - 1) / (x + 1);
+        square = z * z;
+        for (int k = 17; k > 0; k -= 2)
+                sum = sum * square + 1.0 / k;
+        return 2 * z * sum + exponent * 0.69314718055994531;
+}
+
+#endif
