@@ -37,8 +37,8 @@ for parallelism in 1 1.6 20; do
 done
 grep -q '(method cheat)' out
 result $? 'the method is cheat' out
-"$ravel" nesting --format json t.trace >out && grep -q '"method": "paper"' out
-result $? 'without --cheat it is paper'
+"$ravel" nesting --format json t.trace >out && grep -q '"method": "joint"' out
+result $? 'without --cheat it is joint'
 
 # The traces of maketrace, some of their messages lost. The parent by another way: the call of
 # the position without its last part, if it has both its halves.

@@ -64,7 +64,7 @@ SCRIPT
 cat >"$dir/bin/stores" <<'SCRIPT'
 #!/bin/sh
 ravel nesting --cheat -o true.sqlite "$1" >/dev/null
-ravel nesting -o found.sqlite "$1" >/dev/null
+ravel nesting --method paper -o found.sqlite "$1" >/dev/null
 SCRIPT
 chmod 755 "$dir/bin/"*
 

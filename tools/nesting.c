@@ -19,6 +19,7 @@ static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
         char *method, *calls;
+        const char *of_paper; /* an option that was given and is for that method alone */
         gboolean no_fold, no_requests;
 } options = { .nesting = NESTING_DEFAULTS };
 
@@ -29,6 +30,7 @@ static gboolean parse_penalty(const char *option, const char *value, gpointer da
 
         (void)option;
         (void)data;
+        options.of_paper = "--penalty";
         if (sscanf(value, "%lf,%lf,%lf%c", &o->overlap, &o->same, &o->any, &rest) != 3 ||
             !(o->overlap >= 0 && o->same >= 0 && o->any >= 0))
                 return usage_error(error, value, "three exponents X,Y,Z of 0 or more");
@@ -76,6 +78,7 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
 
         (void)option;
         (void)data;
+        options.of_paper = "--smooth";
         options.nesting.smooth = g_ascii_strtod(value, &end);
         return (end != value && !*end && options.nesting.smooth >= 0 &&
                 options.nesting.smooth <= 100) ||
@@ -92,8 +95,8 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 }
 
 static const GOptionEntry entries[] = {
-        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "paper (default), joint (all together) or oracle", "METHOD" },
+        { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",
+          "METHOD" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
           "Keep patterns only in the database, no requests", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
@@ -521,8 +524,15 @@ static gboolean check_options(GError **error)
         if (options.method && !oracle && strcmp(options.method, "joint") &&
             strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper, joint or oracle");
+        /* A window is answered for before all is known that joint learns from. */
         options.nesting.joint =
-                !options.nesting.cheat && (oracle || !g_strcmp0(options.method, "joint"));
+                !options.nesting.cheat &&
+                (options.method ? strcmp(options.method, "paper") != 0 : options.nesting.span == 0);
+        if (options.of_paper && options.nesting.joint) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%s: expected --method paper with it", options.of_paper);
+                return FALSE;
+        }
         options.nesting.cheat |= oracle;
         if (options.no_requests && !result_has_store()) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
