@@ -63,6 +63,7 @@ typedef struct {
         GArray *roots;             /* of NodeId, in order */
         NodeTrace *out;            /* by node */
         guint64 ends[N_PATH_ENDS]; /* how many messages ended their path so */
+        guint64 looked_at;         /* messages, where that is not all of them; else 0 */
         guint64 left_out;          /* how many were not followed, the graph being full */
 } Convolution;
 

@@ -77,7 +77,6 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
 {
         gint64 near = s->run->quanta.quantum * (1 + s->run->tolerance);
         guint64 messages = 0, paths = 0, leading = 0;
-        g_autofree char *count = NULL;
 
         for (guint32 i = 0; i < path_graph_size(s->graph); i++) {
                 const PathVertex *v = path_graph_vertex(s->graph, i);

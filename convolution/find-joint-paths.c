@@ -648,6 +648,7 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         if (t->messages > MOST_MESSAGES)
                 t = sample =
                         trace_sample_new(t, MOST_MESSAGES, LEAST_STRETCH * run->options.max_delay);
+        run->looked_at = sample ? sample->messages : 0;
         s.traces = t;
         s.quanta = run->quanta;
         s.quanta.quantum *= 1 + run->options.max_delay / run->options.quantum / MOST_LAGS;

@@ -57,7 +57,8 @@ typedef struct {
 
 typedef struct Windows Windows;
 
-/* At a node. */
+/* Which paths that begin at a node the ends of the capture have cut: those that end until the
+ * one or start after the other. */
 typedef struct {
         gint64 returned; /* the latest return of a call from before the start */
         gint64 called;   /* the earliest call that outlasts the end */
@@ -133,11 +134,11 @@ gboolean nesting_find_paths(Nesting *nesting, PathSet *set, GError **error);
 
 /* --- instead of these two, windows ------------------------------------------ */
 
-/* Takes a window of time: set has all instances whose roots start from from on and before to,
- * calls.place of these calls, if kept, numbers from first_instance on. Returns the path set for
- * those of the next window, borrowed until then; NULL with error set to stop. */
-typedef PathSet *(*WindowDone)(gpointer data, PathSet *set, gint64 from, gint64 to,
-                               guint64 first_instance, GError **error);
+/* Takes a window of time: set has all instances whose roots start in it, which is from the
+ * first of its summary on and before the last; calls.place of these calls, if kept, numbers from
+ * first_instance on. Returns the path set for those of the next window, borrowed until then;
+ * NULL with error set to stop. */
+typedef PathSet *(*WindowDone)(gpointer data, PathSet *set, guint64 first_instance, GError **error);
 
 /* Before the first message, where options.span is set. From then on nesting_add() fails
  * also where done does. */

@@ -62,7 +62,7 @@ static gboolean parse_deviations(const char *option, const char *value, gpointer
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "auto (default) or paper: how paths are found", "METHOD" },
+          "How paths are found: auto (default) or paper", "METHOD" },
         { "root", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.roots,
           "Paths begin at NODE; may be repeated", "NODE" },
         { "quantum", 0, 0, G_OPTION_ARG_CALLBACK, parse_duration, "How finely time is cut",
@@ -304,6 +304,10 @@ static void report_ends(const Convolution *run)
 {
         const ConvolutionOptions *o = &run->options;
 
+        if (run->looked_at)
+                tool_warn("paths are from %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                          " messages, in stretches spread over the trace; counts are multiplied",
+                          run->looked_at, run->traces->messages);
         if (run->ends[PATH_END_FEW])
                 tool_warn("%" G_GUINT64_FORMAT " messages end where fewer than %" G_GUINT64_FORMAT
                           " go on (--min-messages)",

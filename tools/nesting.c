@@ -3,6 +3,7 @@
  * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path
  * patterns.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -432,13 +433,10 @@ static PathSet *new_set(Reports *r)
         return set;
 }
 
-static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to,
-                             guint64 first_instance, GError **error)
+static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
 {
         Reports *r = data;
 
-        (void)from;
-        (void)to;
         tool_progress_read(0); /* that line goes, this may be its terminal */
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
@@ -465,6 +463,21 @@ static void summarise_all(const Reports *r)
                 r->nesting->children ? (double)r->nesting->nestings / r->nesting->children : 0;
         summary->first = counts->first;
         summary->last = counts->last;
+}
+
+static void on_interrupt(int number)
+{
+        (void)number;
+}
+
+/* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
+ * until then is still reported. The second time it ends this one, too. */
+static void leave_interrupt_to_writer(void)
+{
+        struct sigaction action = { .sa_handler = on_interrupt,
+                                    .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+
+        sigaction(SIGINT, &action, NULL);
 }
 
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
@@ -551,9 +564,13 @@ int tool_nesting(int argc, char **argv)
         if (!check_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
-        if (options.nesting.span > 0)
+        if (options.nesting.span > 0) {
+                tool_progress_start((const char *const *)argv + 1, 1, TRUE);
+                if (!strcmp(argv[1], "-"))
+                        leave_interrupt_to_writer();
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
                                                                         : tool_fail(error);
+        }
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

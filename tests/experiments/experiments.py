@@ -20,6 +20,7 @@ import time
 
 import configuration as conf
 import convolution
+import joint
 import measure
 import plot
 import random_configuration
@@ -558,6 +559,7 @@ EXPERIMENTS = {
     "table-1": table_1,
     "random": random_systems,
     **convolution.EXPERIMENTS,
+    **joint.EXPERIMENTS,
 }
 
 
