@@ -577,9 +577,10 @@ def update(name):
     )
     assert times == 1, f"{page}: no place for the table of {name}"
     page.write_text(text)
-    if plot.available():
+    picture = OUT / f"{name}.svg"
+    if picture.exists():
         (DOCS / "evaluation").mkdir(exist_ok=True)
-        shutil.copy(OUT / f"{name}.svg", DOCS / "evaluation")
+        shutil.copy(picture, DOCS / "evaluation")
 
 
 def main(arguments):
