@@ -69,6 +69,8 @@ struct PathSet {
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         guint64 n_instances;
         guint32 latest;
+        PathTrust *trust; /* by NodeId */
+        guint32 n_trust;
         GPtrArray *patterns;   /* of PatternEntry, which must not move */
         HashTable by_sequence; /* of Variant, owned */
         HashTable by_id;       /* of PatternEntry */
@@ -152,6 +154,7 @@ void path_set_free(PathSet *set)
                 g_free(set->by_sequence.places[i].what);
         g_free(set->by_sequence.places);
         g_free(set->by_id.places);
+        g_free(set->trust);
         g_free(set->summary);
         g_free(set);
 }
@@ -412,6 +415,23 @@ static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, co
         return beyond >> 32 == 0;
 }
 
+static inline void count_parent(PathSet *set, const PathCall *call)
+{
+        PathTrust *trust;
+
+        if (G_UNLIKELY(call->caller >= set->n_trust)) {
+                guint32 n = node_table_size(set->nodes);
+
+                set->trust = g_renew(PathTrust, set->trust, n);
+                memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
+                set->n_trust = n;
+        }
+        trust = &set->trust[call->caller];
+        trust->calls++;
+        trust->guessed += call->probability < 1;
+        trust->right += (double)call->probability;
+}
+
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 {
         g_assert(n >= 1 && calls[0].parent == NO_PARENT);
@@ -438,6 +458,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 if (c->network != 0)
                         histogram_add(&entry->pattern.nodes[slot[i]].network, c->network);
                 probability *= (double)c->probability;
+                if (i > 0)
+                        count_parent(set, c);
         }
         entry->pattern.count++;
         entry->probability_sum += probability;
@@ -553,6 +575,12 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 const NodeTable *path_set_nodes(const PathSet *set)
 {
         return set->nodes;
+}
+
+const PathTrust *path_set_trust(const PathSet *set, guint32 *n)
+{
+        *n = set->n_trust;
+        return set->trust;
 }
 
 PathSetSummary *path_set_summary(const PathSet *set)

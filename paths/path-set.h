@@ -80,6 +80,13 @@ typedef struct {
                                   paper's mean per-node parallelism (Table 1); 0: unknown */
 } PathSetSummary;
 
+/* How far to trust the parents of the calls that a node makes, in all instances of a set. */
+typedef struct {
+        guint64 calls;   /* that have a parent */
+        guint64 guessed; /* of them, those whose parent has a probability below 1 */
+        double right;    /* the sum of all their probabilities: how many should be right */
+} PathTrust;
+
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
@@ -135,6 +142,10 @@ guint64 path_set_instances(const PathSet *set); /* path instances added */
 guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
+
+/* By NodeId, n of them; nodes beyond made no calls. Borrowed, until an instance is added. */
+const PathTrust *path_set_trust(const PathSet *set, guint32 *n);
+
 /* The caller's to fill in; no strings are copied. */
 PathSetSummary *path_set_summary(const PathSet *set);
 

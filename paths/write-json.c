@@ -104,6 +104,32 @@ static void append_count(GString *out, const char *key, guint64 n)
         g_string_append_printf(out, ",\n    \"%s\": %" G_GUINT64_FORMAT, key, n);
 }
 
+/* How far to trust parents, by the node that makes the calls. */
+static void append_trust(GString *out, const PathSet *set)
+{
+        guint32 n;
+        const PathTrust *trust = path_set_trust(set, &n);
+        const char *separator = "";
+
+        g_string_append(out, ",\n    \"parents\": [");
+        for (NodeId node = 0; node < n; node++) {
+                char right[G_ASCII_DTOSTR_BUF_SIZE];
+
+                if (trust[node].calls == 0)
+                        continue;
+                g_string_append_printf(out, "%s\n      {\"name\": ", separator);
+                path_append_json_string(out, node_table_name(path_set_nodes(set), node));
+                g_ascii_formatd(right, sizeof right, "%.6g",
+                                trust[node].right / (double)trust[node].calls);
+                g_string_append_printf(out,
+                                       ", \"calls\": %" G_GUINT64_FORMAT
+                                       ", \"guessed\": %" G_GUINT64_FORMAT ", \"probability\": %s}",
+                                       trust[node].calls, trust[node].guessed, right);
+                separator = ",";
+        }
+        g_string_append_c(out, ']');
+}
+
 static gboolean write_summary(const PathSet *set, OutputFile *file, GError **error)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -126,6 +152,8 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         append_stamp(out, "last", summary->last);
         append_count(out, "paths", path_set_instances(set));
         append_count(out, "patterns", path_set_size(set));
+        if (!path_set_graph(set))
+                append_trust(out, set);
         g_string_append(out, "},\n  \"patterns\": [");
         return output_file_write(file, out->str, out->len, error);
 }

@@ -6,6 +6,9 @@
  */
 #include "paths/path-write.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "paths/text-table.h"
 
 enum {
@@ -15,6 +18,7 @@ enum {
         NAME_WIDTH = 24,     /* of a node's name in the ranked table */
         SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
         LEGEND_WIDTH = 100,  /* where there is no terminal */
+        DOUBTFUL = 3,        /* nodes whose calls' parents are trusted least, by name */
 };
 
 #define BOLD   "\033[1m"
@@ -384,6 +388,83 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                                     " ", 0, columns);
 }
 
+/* --- how far to trust it ---------------------------------------------------- */
+
+typedef struct {
+        NodeId node;
+        double right; /* the share of parents that should be */
+} Doubtful;
+
+static int compare_doubtful(const void *va, const void *vb)
+{
+        const Doubtful *a = va, *b = vb;
+
+        if (a->right != b->right)
+                return a->right < b->right ? -1 : 1;
+        return (a->node > b->node) - (a->node < b->node);
+}
+
+/* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */
+static GArray *find_doubtful(const PathSet *set)
+{
+        GArray *doubtful = g_array_new(FALSE, FALSE, sizeof(Doubtful));
+        guint32 n;
+        const PathTrust *trust = path_set_trust(set, &n);
+
+        for (NodeId node = 0; node < n; node++)
+                if (trust[node].guessed > 0) {
+                        Doubtful d = { node, trust[node].right / (double)trust[node].calls };
+                        g_array_append_val(doubtful, d);
+                }
+        qsort(doubtful->data, doubtful->len, sizeof(Doubtful), compare_doubtful);
+        return doubtful;
+}
+
+static char *format_right(double share)
+{
+        int percent = (int)floor(100 * share + 0.5);
+
+        if (percent >= 100)
+                return g_strdup("over 99 %");
+        return percent < 1 ? g_strdup("under 1 %") : g_strdup_printf("about %d %%", percent);
+}
+
+/* Nothing where nothing had to be guessed: the table has no column prob then, either. */
+static void write_trust(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        g_autoptr(GArray) doubtful = find_doubtful(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint named = MIN(doubtful->len, DOUBTFUL);
+
+        if (doubtful->len == 0)
+                return;
+        for (guint i = 0; i < named; i++) {
+                const Doubtful *d = &g_array_index(doubtful, Doubtful, i);
+                g_autofree char *right = format_right(d->right);
+                g_autofree char *name =
+                        text_shorten(node_table_written(path_set_nodes(set), d->node), NAME_WIDTH);
+
+                g_string_append_printf(text,
+                                       i == 0 ? "Of the parents of the calls that %s makes %s "
+                                                "should be right"
+                                              : ", of %s's %s",
+                                       name, right);
+        }
+        if (doubtful->len > named)
+                g_string_append_printf(text, ", of %u other %s more", doubtful->len - named,
+                                       doubtful->len - named == 1 ? "node's" : "nodes'");
+        if (named > 1) {
+                g_autofree char *least =
+                        text_shorten(node_table_written(path_set_nodes(set),
+                                                        g_array_index(doubtful, Doubtful, 0).node),
+                                     NAME_WIDTH);
+                g_string_append_printf(text, ": trust what is below %s least", least);
+        }
+        g_string_append_c(text, '.');
+        text_append_wrapped(out, text->str, " ", 0,
+                            options->columns ? options->columns : LEGEND_WIDTH);
+}
+
 gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
                          GError **error)
 {
@@ -398,5 +479,6 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                 write_tree(set, options, i, out);
         g_string_append_c(out, '\n');
         write_legend(set, options, out);
+        write_trust(set, options, out);
         return output_file_write(file, out->str, out->len, error);
 }

@@ -148,6 +148,40 @@ static void test_probability(Fixture *f, gconstpointer order)
         g_assert_cmpfloat(path_set_pattern(f->set, 0)->probability, ==, 0.5625);
 }
 
+/* By the caller: calls that have a parent, those that might have another, how many should be right.
+ */
+static void test_trust(Fixture *f, gconstpointer order)
+{
+        PathCall calls[8];
+        guint32 n = parse_calls(f, "c>a(b(d),d)", calls), n_trust;
+        const PathTrust *trust;
+
+        (void)order;
+        calls[1].probability = 0.5f;
+        calls[3].probability = 0.25f;
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        /* A node that was not known before. */
+        n = parse_calls(f, "c>e(d)", calls);
+        calls[1].probability = 0.75f;
+        g_assert_true(path_set_add(f->set, calls, n, NULL));
+        trust = path_set_trust(f->set, &n_trust);
+        g_assert_cmpuint(n_trust, ==, node_table_size(f->nodes));
+        for (NodeId id = 0; id < n_trust; id++) {
+                char name = *node_table_name(f->nodes, id);
+                PathTrust expected = { 0 };
+
+                if (name == 'a')
+                        expected = (PathTrust){ 2, 2, 0.75 };
+                else if (name == 'b')
+                        expected = (PathTrust){ 1, 0, 1 };
+                else if (name == 'e')
+                        expected = (PathTrust){ 1, 1, 0.75 };
+                g_assert_cmpuint(trust[id].calls, ==, expected.calls);
+                g_assert_cmpuint(trust[id].guessed, ==, expected.guessed);
+                g_assert_cmpfloat(trust[id].right, ==, expected.right);
+        }
+}
+
 /* Names that hold the signature's own characters make no other shape. */
 static void test_escapes(Fixture *f, gconstpointer order)
 {
@@ -499,6 +533,7 @@ int main(int argc, char **argv)
         ADD("strict", SIBLINGS_STRICT, test_strict);
         ADD("statistics", SIBLINGS_MULTISET, test_statistics);
         ADD("probability", SIBLINGS_MULTISET, test_probability);
+        ADD("trust", SIBLINGS_MULTISET, test_trust);
         ADD("escapes", SIBLINGS_MULTISET, test_escapes);
         ADD("sink", SIBLINGS_MULTISET, test_sink);
         ADD("rank", SIBLINGS_MULTISET, test_rank);
