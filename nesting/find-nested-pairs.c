@@ -117,6 +117,38 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         return best > 0;
 }
 
+/* Notes what find_best() chooses from. */
+static void explain(Nesting *n, const Candidates *at, guint32 n_callers, guint32 n_found,
+                    guint32 call)
+{
+        Explanation *e = nesting_explanation(n, call);
+        const gsize *rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
+        gint64 start = n->calls.at_caller[call].from + n->options.window;
+        double scores = 0, sum = 0;
+
+        if (!e)
+                return;
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 p = at->found[k];
+                PossibleParent parent = {
+                        .call = n->trees.tree[at->which[p]].call,
+                        .score = (double)(gint64)scoreboard_score(&n->board, rows[at->caller[p]],
+                                                                  start - at->enter[p]),
+                        .penalty = remaining(n, at->which[p], call),
+                };
+
+                scores += parent.score;
+                sum += parent.score * parent.penalty;
+                g_array_append_val(e->parents, parent);
+        }
+        for (guint32 k = 0; k < n_found; k++) {
+                PossibleParent *p = &g_array_index(e->parents, PossibleParent, k);
+
+                p->probability = sum > 0 ? p->score * p->penalty / sum : 0;
+                p->score = scores > 0 ? p->score / scores : 0;
+        }
+}
+
 /* The tree of the call's parent, or NO_TREE. */
 static inline guint32 find_parent(Nesting *n, const EdgeRole *role, guint32 call, guint32 tree,
                                   double *probability)
@@ -127,6 +159,8 @@ static inline guint32 find_parent(Nesting *n, const EdgeRole *role, guint32 call
 
         if (G_UNLIKELY(n->cycles))
                 n_found = drop_descendants(n, at, n_found, tree);
+        if (G_UNLIKELY(n->explanations != NULL))
+                explain(n, at, role->at_caller->n_callers, n_found, call);
         if (n_found == 0 || !find_best(n, at, role->at_caller->n_callers, n_found, call, child,
                                        &parent, probability))
                 return NO_TREE;

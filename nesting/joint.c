@@ -869,6 +869,18 @@ static void find_beliefs(Joint *j, Nesting *n)
         }
 }
 
+static void explain(const Nesting *n, const Joint *j, guint32 child)
+{
+        Explanation *e = nesting_explanation(n, j->node->out[child].call);
+
+        for (gsize k = j->candidates[child]; e && k < j->candidates[child + 1]; k++) {
+                PossibleParent p = { j->node->in[j->candidate[k]].call, (double)j->score[k], 1,
+                                     (double)j->share[k] };
+
+                g_array_append_val(e->parents, p);
+        }
+}
+
 /* Each call's parent with the best score, of equal ones the earliest. */
 static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
 {
@@ -887,6 +899,8 @@ static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
                 }
                 if (best.parent != NO_PARENT)
                         n->calls.cause[call] = best;
+                if (n->explanations)
+                        explain(n, j, i);
         }
 }
 

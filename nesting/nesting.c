@@ -51,6 +51,8 @@ void nesting_free(Nesting *n)
         call_matcher_free(n->matcher);
         call_labels_clear(&n->labels);
         windows_free(n->windows);
+        if (n->explanations)
+                g_array_free(n->explanations, TRUE);
         g_hash_table_destroy(n->numbers);
         g_free(n->cuts);
         g_free(n->path);
@@ -234,12 +236,47 @@ static void take_truth(Nesting *n)
         }
 }
 
-void nesting_find_parents(Nesting *n)
+void nesting_end_calls(Nesting *n)
 {
+        if (n->ended)
+                return;
+        n->ended = TRUE;
         if (call_matcher_finish(n->matcher) & MATCH_DONE)
                 nesting_take_done(n, NULL);
         close_up(n);
         nesting_find_roles(n, FALSE);
+}
+
+static void explanation_clear(gpointer explanation)
+{
+        g_array_free(((Explanation *)explanation)->parents, TRUE);
+}
+
+void nesting_explain(Nesting *n, guint32 call)
+{
+        Explanation e = { call, g_array_new(FALSE, FALSE, sizeof(PossibleParent)) };
+
+        if (!n->explanations) {
+                n->explanations = g_array_new(FALSE, FALSE, sizeof(Explanation));
+                g_array_set_clear_func(n->explanations, explanation_clear);
+        }
+        g_array_append_val(n->explanations, e);
+}
+
+Explanation *nesting_explanation(const Nesting *n, guint32 call)
+{
+        for (guint i = 0; n->explanations && i < n->explanations->len; i++) {
+                Explanation *e = &g_array_index(n->explanations, Explanation, i);
+
+                if (e->call == call)
+                        return e;
+        }
+        return NULL;
+}
+
+void nesting_find_parents(Nesting *n)
+{
+        nesting_end_calls(n);
         n->cycles = n->options.window > 0 || n->calls.both_ends;
         call_order_init(&n->order, &n->calls, n->options.window,
                         !call_matcher_counts(n->matcher)->disorder);

@@ -55,6 +55,21 @@ typedef struct {
         guint32 repeated;        /* calls whose path= an earlier call has too */
 } TruthCounts;
 
+/* A call that might be the parent of another. */
+typedef struct {
+        guint32 call; /* index into the calls */
+        double score; /* joint: the share of its claim when all have decided; paper: of its delay's
+                         score in those of all candidates, before penalties */
+        double penalty; /* paper: what the children that it had leave of it, a factor; joint: 1 */
+        double probability; /* that it is the parent */
+} PossibleParent;
+
+/* What the parent of a call was chosen from. */
+typedef struct {
+        guint32 call;
+        GArray *parents; /* of PossibleParent, by enter; empty where it has no candidate */
+} Explanation;
+
 typedef struct Windows Windows;
 
 /* Which paths that begin at a node the ends of the capture have cut: those that end until the
@@ -105,8 +120,11 @@ typedef struct {
         CallOrder order;
         Scoreboard board;
         CallTrees trees;
+        gboolean ended;     /* there are no more calls to come */
         gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
         double two_overlap; /* the penalty for a second child at a time */
+
+        GArray *explanations; /* of Explanation; NULL where none is wanted */
 
         PathSet *set;   /* where instances go; borrowed */
         Cut *cuts;      /* by NodeId */
@@ -123,6 +141,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
 /* Line 2 of Figure 4: for each trace entry. Messages in time order. FALSE with
  * error set past 2^32 - 2 calls. */
 gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);
+
+/* After the last message: from now on the calls are those that have a return, with their
+ * edges. nesting_find_parents() does it where it was not done. */
+void nesting_end_calls(Nesting *nesting);
+
+/* Between these two: call shall be explained. It is in explanations at once, and has its
+ * candidates after nesting_find_paths(). Finding parents then takes time in proportion to how many
+ * are. Not with cheat alone, nor with windows. */
+void nesting_explain(Nesting *nesting, guint32 call);
 
 /* After the last message: learns what parents are found by, or finds them. */
 void nesting_find_parents(Nesting *nesting);
@@ -182,6 +209,9 @@ gboolean nesting_take_instance(gpointer data, guint32 root, GError **error);
 gboolean windows_add(Nesting *nesting, gint64 time, GError **error);
 gboolean windows_begin_instance(Nesting *nesting, guint32 n, GError **error);
 void windows_free(Windows *windows);
+
+/* Where the candidates of call go; NULL where it is not to be explained. */
+Explanation *nesting_explanation(const Nesting *nesting, guint32 call);
 
 /* Notes how many candidate parents a call has. */
 static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_found)

@@ -24,10 +24,8 @@ static NodeTable *make_nodes(guint n)
         return nodes;
 }
 
-static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options)
+static void add_trace(Nesting *nesting, const GArray *trace)
 {
-        g_autoptr(Nesting) nesting = nesting_new(nodes, options);
-
         for (guint i = 0; i < trace->len; i++) {
                 const TraceEntry *e = &g_array_index(trace, TraceEntry, i);
                 Message m = {
@@ -37,6 +35,13 @@ static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const Nestin
                 message_set_id(&m, e->id, strlen(e->id));
                 g_assert_true(nesting_add(nesting, &m, NULL));
         }
+}
+
+static Nesting *read_nesting(NodeTable *nodes, const GArray *trace, const NestingOptions *options)
+{
+        g_autoptr(Nesting) nesting = nesting_new(nodes, options);
+
+        add_trace(nesting, trace);
         nesting_find_parents(nesting);
         return g_steal_pointer(&nesting);
 }
@@ -607,6 +612,60 @@ static void assert_parents(const char *text, const NestingOptions *options, cons
         g_assert_cmpstr(found, ==, parents);
 }
 
+/* What a call's parent was chosen from: all of its candidates, the parent among them with the
+ * probability that it has, and the best. */
+static void assert_explained(const Nesting *n, const Explanation *e)
+{
+        const Cause *cause = &n->calls.cause[e->call];
+        const PossibleParent *chosen = NULL;
+        double sum = 0, best = 0;
+
+        g_assert_cmpuint(e->parents->len, ==, n->calls.candidates[e->call]);
+        for (guint i = 0; i < e->parents->len; i++) {
+                const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
+
+                g_assert_cmpuint(nesting_edge(n, p->call)->callee, ==,
+                                 nesting_edge(n, e->call)->caller);
+                if (p->call == cause->parent)
+                        chosen = p;
+                best = MAX(best, p->score * p->penalty);
+                sum += p->probability;
+        }
+        g_assert_true((chosen != NULL) == (cause->parent != NO_PARENT));
+        if (!chosen)
+                return;
+        g_assert_cmpfloat(chosen->score * chosen->penalty, ==, best);
+        g_assert_cmpfloat_with_epsilon(chosen->probability, (double)cause->probability, 1e-6);
+        if (!n->options.joint)
+                g_assert_cmpfloat_with_epsilon(sum, 1, 1e-9);
+}
+
+static void test_explanations(void)
+{
+        for (guint32 seed = 0; seed < 60; seed++) {
+                g_autoptr(System) s = system_new(seed);
+                NestingOptions options = some_options(s);
+                g_autoptr(NodeTable) nodes = make_nodes(s->n_nodes);
+                g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
+                g_autoptr(Nesting) n = NULL;
+
+                options.keep = TRUE;
+                options.window = 0; /* no call lies within itself */
+                options.joint = seed % 2;
+                s->both = FALSE;
+                put_requests(s, 12, 5 * s->range * s->unit);
+                n = nesting_new(nodes, &options);
+                add_trace(n, s->trace);
+                nesting_end_calls(n);
+                for (guint32 call = 0; call < n->calls.n; call++)
+                        nesting_explain(n, call);
+                nesting_find_parents(n);
+                g_assert_true(nesting_find_paths(n, set, NULL));
+                for (guint32 call = 0; call < n->calls.n; call++)
+                        assert_explained(n, nesting_explanation(n, call));
+        }
+}
+
 /* The example of Figures 2 and 3: the messages' numbers are their times. */
 static void test_figure_3(void)
 {
@@ -922,6 +981,7 @@ int main(int argc, char **argv)
         g_test_add_func("/nesting/long-traces", test_long_traces);
         g_test_add_func("/nesting/four-stamps-skew", test_four_stamps_skew);
         g_test_add_func("/nesting/ten-thousand-clients", test_ten_thousand_clients);
+        g_test_add_func("/nesting/explanations", test_explanations);
         g_test_add_func("/nesting/figure-3", test_figure_3);
         g_test_add_func("/nesting/figure-5", test_figure_5);
         g_test_add_func("/nesting/bounds", test_bounds);

@@ -10,6 +10,7 @@
 
 #include "nesting/forwarded.h"
 #include "nesting/nesting.h"
+#include "tools/explain.h"
 #include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
@@ -18,7 +19,7 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        char *method, *calls;
+        char *method, *calls, *explain;
         const char *of_paper; /* an option that was given and is for that method alone */
         gboolean no_fold, no_requests;
 } options = { .nesting = NESTING_DEFAULTS };
@@ -101,6 +102,8 @@ static const GOptionEntry entries[] = {
           "Keep patterns only in the database, no requests", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
           "Write a line for each call, with its parent", "FILE" },
+        { "explain", 0, 0, G_OPTION_ARG_STRING, &options.explain,
+          "Show what the parent of a call was chosen from", "CALL" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
@@ -241,14 +244,6 @@ static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError
 
 /* --- --calls --------------------------------------------------------------- */
 
-static void put_time(GString *line, gint64 time)
-{
-        guint64 t = time < 0 ? -(guint64)time : (guint64)time;
-
-        g_string_append_printf(line, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
-                               time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
-}
-
 static void put_call(GString *line, const Nesting *n, guint32 call)
 {
         guint32 length;
@@ -286,16 +281,16 @@ static void format_call(GString *line, const Nesting *n, const PathSet *set, gui
         const CallPlace *place = &n->calls.place[call];
 
         g_string_truncate(line, 0);
-        put_time(line, n->calls.at_caller[call].from);
+        tool_append_time(line, n->calls.at_caller[call].from);
         g_string_append_c(line, '\t');
-        put_time(line, n->calls.at_caller[call].to);
+        tool_append_time(line, n->calls.at_caller[call].to);
         g_string_append_c(line, '\t');
         put_call(line, n, call);
         g_string_append_c(line, '\t');
         if (parent == NO_PARENT) {
                 g_string_append(line, "-\t-\t-\t-");
         } else {
-                put_time(line, n->calls.at_caller[parent].from);
+                tool_append_time(line, n->calls.at_caller[parent].from);
                 g_string_append_c(line, '\t');
                 put_call(line, n, parent);
         }
@@ -370,6 +365,14 @@ static Store *open_store(const Nesting *n, PathSet *set, const char *arguments, 
         return result_open_store(set, &run, error);
 }
 
+static gboolean write_explanation(const Nesting *nesting, GError **error)
+{
+        g_autoptr(OutputFile) out = result_open(FALSE, error);
+
+        return out && explain_write(nesting, result_columns(), out, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
 static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
                                GError **error)
 {
@@ -386,7 +389,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
-        return result_write(set, error);
+        return options.explain ? write_explanation(nesting, error) : result_write(set, error);
 }
 
 /* --- window by window ------------------------------------------------------- */
@@ -550,8 +553,20 @@ static gboolean check_options(GError **error)
                                                 : "--format svg");
                 return FALSE;
         }
+        if (options.explain && (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 ||
+                                (options.nesting.cheat && !options.nesting.joint))) {
+                g_set_error(
+                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                        "--explain with %s: expected parents that are found in the whole trace, "
+                        "and text",
+                        options.nesting.span > 0               ? "--window"
+                        : strcmp(result_format(), "text") != 0 ? "--format"
+                                                               : "--cheat");
+                return FALSE;
+        }
         options.nesting.fold = !options.no_fold;
-        options.nesting.keep = (result_has_store() && !options.no_requests) || options.calls;
+        options.nesting.keep =
+                (result_has_store() && !options.no_requests) || options.calls || options.explain;
         options.nesting.places = options.calls != NULL;
         return result_check_options(error);
 }
@@ -584,6 +599,9 @@ int tool_nesting(int argc, char **argv)
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
+        if (options.explain &&
+            !explain_find(nesting, options.explain, trace_reader_name(reader), &error))
+                return tool_fail(error);
         nesting_find_parents(nesting);
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);

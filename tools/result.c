@@ -55,6 +55,11 @@ const char *result_format(void)
         return options.format ? options.format : "text";
 }
 
+guint result_columns(void)
+{
+        return options.output ? 0 : tool_columns();
+}
+
 gboolean result_check_options(GError **error)
 {
         return path_writer_lookup(result_format()) ||
@@ -95,7 +100,7 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
         PathWriter writer = path_writer_lookup(result_format());
         g_autofree guint32 *rank = path_set_rank(set, options.rank);
         guint32 n = path_set_size(set);
-        guint columns = options.output ? 0 : tool_columns();
+        guint columns = result_columns();
         PathWriteOptions write = {
                 .rank = rank,
                 .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,

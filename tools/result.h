@@ -19,6 +19,9 @@ gboolean result_check_options(GError **error);
 /* "text" where the user named none. */
 const char *result_format(void);
 
+/* What the output is to be at most wide; 0: no limit. */
+guint result_columns(void);
+
 /* Whether a store is to be written. */
 gboolean result_has_store(void);
 

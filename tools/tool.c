@@ -278,6 +278,14 @@ guint tool_columns(void)
         return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
 }
 
+void tool_append_time(GString *text, gint64 time)
+{
+        guint64 t = time < 0 ? -(guint64)time : (guint64)time;
+
+        g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
+                               time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
+}
+
 gboolean tool_duration(const char *text, gint64 *ns, GError **error)
 {
         static const struct {

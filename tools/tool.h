@@ -85,6 +85,9 @@ guint tool_columns(void);
  * patterns or their numbers. */
 void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const char *key);
 
+/* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
+void tool_append_time(GString *text, gint64 time);
+
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);
 

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/explain.h"
+
+#include <string.h>
+
+#include "paths/path-write.h"
+#include "paths/text-table.h"
+#include "tools/tool.h"
+#include "tracefmt/error.h"
+#include "tracefmt/trace-reader.h"
+
+enum {
+        EXPLAINED = 3,     /* calls at most */
+        SHOWN = 20,        /* candidates of one */
+        LEGEND_WIDTH = 100 /* where there is no terminal */
+};
+
+/* --- calls by name ---------------------------------------------------------- */
+
+/* What an id must be for a call of this edge to be meant: NULL where none will do, "" where
+ * any does. */
+static const char *id_at_edge(const Nesting *n, const EdgeRole *edge, const char *name)
+{
+        NodeId callers[] = { edge->caller, n->fold[edge->caller] };
+
+        for (guint i = 0; i < G_N_ELEMENTS(callers); i++) {
+                g_autofree char *text =
+                        g_strdup_printf("%s>%s", node_table_written(n->nodes, callers[i]),
+                                        node_table_written(n->nodes, edge->callee));
+                gsize length = strlen(text);
+
+                if (strncmp(name, text, length) != 0)
+                        continue;
+                if (name[length] == 0)
+                        return "";
+                if (name[length] == ':' && name[length + 1])
+                        return name + length + 1;
+        }
+        return NULL;
+}
+
+/* A call without an id has "-" for one, as in outputs. */
+static gboolean has_id(const Nesting *n, guint32 call, const char *text)
+{
+        guint32 length;
+        const char *id = nesting_call_id(n, call, &length);
+
+        if (length == 0)
+                return !strcmp(text, "-");
+        return strlen(text) == length && !memcmp(id, text, length);
+}
+
+/* Indices of the calls that name stands for, in the order of time. */
+static GArray *find_calls(const Nesting *n, const char *name)
+{
+        GArray *calls = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_autofree const char **at_edge = g_new(const char *, n->n_roles);
+        gint64 time = NO_TIME;
+
+        if (!trace_parse_time(name, &time, NULL))
+                time = NO_TIME;
+        for (guint i = 0; i < n->n_roles; i++)
+                at_edge[i] = id_at_edge(n, &n->roles[i], name);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                const char *id = at_edge[n->calls.edge[i] - 1];
+
+                if ((id && (!*id || has_id(n, i, id))) || has_id(n, i, name) ||
+                    (time != NO_TIME && n->calls.at_caller[i].from == time))
+                        g_array_append_val(calls, i);
+        }
+        nesting_sort_calls(n, (guint32 *)calls->data, calls->len);
+        return calls;
+}
+
+gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **error)
+{
+        g_autoptr(GArray) calls = NULL;
+
+        nesting_end_calls(n);
+        calls = find_calls(n, name);
+        if (calls->len == 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: no call \"%s\" that has a return, expected an id, CALLER>CALLEE, "
+                            "CALLER>CALLEE:ID or the moment of a call, as --calls writes them",
+                            trace, name);
+                return FALSE;
+        }
+        if (calls->len > EXPLAINED)
+                tool_warn("%u calls are \"%s\": the first %u are explained", calls->len, name,
+                          EXPLAINED);
+        for (guint i = 0; i < MIN(calls->len, EXPLAINED); i++)
+                nesting_explain(n, g_array_index(calls, guint32, i));
+        return TRUE;
+}
+
+/* --- tables ----------------------------------------------------------------- */
+
+static char *format_call(const Nesting *n, guint32 call)
+{
+        guint32 length;
+        const EdgeRole *edge = nesting_edge(n, call);
+        const char *id = nesting_call_id(n, call, &length);
+
+        return g_strdup_printf("%s>%s:%.*s", node_table_written(n->nodes, edge->caller),
+                               node_table_written(n->nodes, edge->callee), length ? (int)length : 1,
+                               length ? id : "-");
+}
+
+static char *format_time(gint64 time)
+{
+        GString *text = g_string_new(NULL);
+
+        tool_append_time(text, time);
+        return g_string_free(text, FALSE);
+}
+
+/* Best first; of equal ones the earliest. */
+static int compare_parents(gconstpointer va, gconstpointer vb, gpointer data)
+{
+        const PossibleParent *a = va, *b = vb;
+        double x = a->score * a->penalty, y = b->score * b->penalty;
+
+        (void)data;
+        return (x < y) - (x > y);
+}
+
+static char *format_share(double share)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        return g_strdup(g_ascii_formatd(text, sizeof text, "%.3f", share));
+}
+
+static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_shown)
+{
+        TextTable *table = text_table_new();
+        gint64 from = n->calls.at_caller[e->call].from, to = n->calls.at_caller[e->call].to;
+
+        text_table_add_column(table, "", TEXT_LEFT, 0);
+        text_table_add_column(table, "called at", TEXT_RIGHT, 2);
+        text_table_add_column(table, "after", TEXT_RIGHT, 0);
+        text_table_add_column(table, "left", TEXT_RIGHT, 3);
+        text_table_add_column(table, "score", TEXT_RIGHT, 0);
+        text_table_add_column(table, n->options.joint ? "" : "penalty", TEXT_RIGHT, 1);
+        text_table_add_column(table, "prob", TEXT_RIGHT, 0);
+        text_table_add_column(table, "candidate", TEXT_LEFT, 0);
+        for (guint i = 0; i < n_shown; i++) {
+                const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
+                Span at_callee = n->calls.at_callee[p->call];
+                gboolean chosen = p->call == n->calls.cause[e->call].parent;
+
+                text_table_add(table, g_strdup(chosen ? "*" : ""));
+                text_table_add(table, format_time(n->calls.at_caller[p->call].from));
+                text_table_add(table, path_format_duration(from - at_callee.from));
+                text_table_add(table, path_format_duration(at_callee.to - to));
+                text_table_add(table, format_share(p->score));
+                text_table_add(table, n->options.joint ? g_strdup("") : format_share(p->penalty));
+                text_table_add(table, format_share(p->probability));
+                text_table_add(table, format_call(n, p->call));
+        }
+        return table;
+}
+
+static void append_heading(GString *out, const Nesting *n, const Explanation *e, guint columns)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        Span span = n->calls.at_caller[e->call];
+        g_autofree char *call = format_call(n, e->call);
+        g_autofree char *latency = path_format_duration(span.to - span.from);
+        const char *caller = node_table_written(n->nodes, nesting_edge(n, e->call)->caller);
+
+        g_string_append_printf(text, "%s was called at ", call);
+        tool_append_time(text, span.from);
+        g_string_append_printf(text, " and took %s. ", latency);
+        if (e->parents->len == 0)
+                g_string_append_printf(
+                        text, "No call into %s was open all that time: it begins a path.", caller);
+        else if (e->parents->len == 1)
+                g_string_append_printf(text, "One call into %s was open all that time.", caller);
+        else
+                g_string_append_printf(text, "%u calls into %s were open all that time.",
+                                       e->parents->len, caller);
+        text_append_wrapped(out, text->str, " ", 0, columns);
+}
+
+static void append_table(GString *out, const Nesting *n, const Explanation *e, guint columns)
+{
+        guint n_shown = MIN(e->parents->len, SHOWN);
+        g_autoptr(TextTable) table = NULL;
+
+        g_array_sort_with_data(e->parents, compare_parents, NULL);
+        table = parent_table(n, e, n_shown);
+        text_table_fit(table, columns);
+        for (int row = -1; row < (int)n_shown; row++) {
+                text_table_write_row(table, row, out);
+                g_string_append_c(out, '\n');
+        }
+        if (n_shown < e->parents->len)
+                g_string_append_printf(out, "... %u more, less likely\n",
+                                       e->parents->len - n_shown);
+}
+
+static void append_legend(GString *out, const Nesting *n, guint columns)
+{
+        text_append_wrapped(
+                out,
+                "*: the parent. after: from when the candidate reached its node to this call. "
+                "left: from this "
+                "call's return to the candidate's reply.",
+                " ", 0, columns);
+        text_append_wrapped(
+                out,
+                n->options.joint
+                        ? "score: its share of the call when all calls of the node are decided "
+                          "together; the largest has it. prob: how probable it is as the parent."
+                        : "score: how usual this delay is, as a share of all candidates'. penalty: "
+                          "a "
+                          "factor, for the calls that the candidate was given before. prob: the "
+                          "share of score times penalty.",
+                " ", 0, columns);
+}
+
+gboolean explain_write(const Nesting *n, guint columns, OutputFile *file, GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+        guint width = columns ? columns : LEGEND_WIDTH;
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < n->explanations->len; i++) {
+                const Explanation *e = &g_array_index(n->explanations, Explanation, i);
+
+                if (i > 0)
+                        g_string_append_c(out, '\n');
+                append_heading(out, n, e, width);
+                if (e->parents->len > 0) {
+                        g_string_append_c(out, '\n');
+                        append_table(out, n, e, columns);
+                        any = TRUE;
+                }
+        }
+        if (any) {
+                g_string_append_c(out, '\n');
+                append_legend(out, n, width);
+        }
+        return output_file_write(file, out->str, out->len, error);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel nesting --explain CALL: which calls might be the parent of a call, and why it has the one
+ * that it has.
+ */
+#ifndef RAVEL_EXPLAIN_H
+#define RAVEL_EXPLAIN_H
+
+#include "nesting/nesting.h"
+#include "tracefmt/output-file.h"
+
+/* After the last message: has the first few calls explained that name stands for, in the order of
+ * time: an id, CALLER>CALLEE, CALLER>CALLEE:ID, or the moment of a call. FALSE with error set where
+ * there is none; trace is the name for the error. The nesting keeps ids. */
+gboolean explain_find(Nesting *nesting, const char *name, const char *trace, GError **error);
+
+/* After nesting_find_paths(): writes a table for each; at most columns wide, if that is not 0. */
+gboolean explain_write(const Nesting *nesting, guint columns, OutputFile *out, GError **error);
+
+#endif
