@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "convolution/convolution.h"
-#include "convolution/derived-correlation.h"
 #include "convolution/message-causes.h"
 #include "convolution/node-causes.h"
 #include "convolution/trace-sample.h"
@@ -34,7 +33,7 @@ enum {
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.05,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
@@ -405,7 +404,9 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
         qsort(delays, n, sizeof *delays, compare_delays);
-        width = MAX(2 * (delays[n - 1 - n / 4] - delays[n / 4]) / cube_root(n), s->quanta.quantum);
+        /* the nearer of the quartiles: the other may be of another peak */
+        width = MIN(delays[n / 2] - delays[n / 4], delays[n - 1 - n / 4] - delays[n / 2]);
+        width = MAX(4 * width / cube_root(n), s->run->quanta.quantum);
         for (guint32 i = 0, first = 0; i < n; i++) {
                 while (delays[i] - delays[first] >= width)
                         first++;
@@ -413,7 +414,7 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
         }
         while (find_peak(&delays[at], n - at, width, (guint32)(BIN_SHARE * highest) + 2, &from,
                          &to)) {
-                if (to - from >= MAX(PEAK_SHARE * n, s->windows.least)) {
+                if (to - from >= MAX(PEAK_SHARE * n, LEAST_MESSAGES)) {
                         path_graph_add_delay(graph, vertex, delays[at + from + (to - from) / 2],
                                              weighted(to - from, weight));
                         peaks++;
@@ -551,8 +552,6 @@ static PathSet *collect_paths(JointSearch *s)
                 if (p->depth > 1 && !(without & JOINT_ACCIDENT) &&
                     is_accident(s, &passed, messages, count, PREFIX(m->tree, p->parent)->count,
                                 1 - right[p->parent]))
-                        continue;
-                if (!(without & JOINT_RETURN) && !derived_correlation_fits(m, messages, count))
                         continue;
                 goes_on[p->parent] = TRUE;
                 vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,

@@ -28,7 +28,6 @@ ELEMENTS = {
     "without past and future": 1 << 5 | 1 << 6,
     "without the future": 1 << 6,
     "without the test for wrong causes": 1 << 7,
-    "without return consistency": 1 << 8,
 }
 
 
