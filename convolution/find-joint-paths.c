@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "convolution/convolution.h"
+#include "convolution/derived-correlation.h"
 #include "convolution/message-causes.h"
 #include "convolution/node-causes.h"
 #include "convolution/trace-sample.h"
@@ -552,6 +553,8 @@ static PathSet *collect_paths(JointSearch *s)
                 if (p->depth > 1 && !(without & JOINT_ACCIDENT) &&
                     is_accident(s, &passed, messages, count, PREFIX(m->tree, p->parent)->count,
                                 1 - right[p->parent]))
+                        continue;
+                if (!(without & JOINT_RETURN) && !derived_correlation_fits(m, messages, count))
                         continue;
                 goes_on[p->parent] = TRUE;
                 vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,

@@ -31,6 +31,7 @@ typedef enum {
         JOINT_PAST = 1 << 5,            /* shares of each past */
         JOINT_FUTURE = 1 << 6,          /* and each future */
         JOINT_ACCIDENT = 1 << 7,        /* vertices that wrong causes explain are left out */
+        JOINT_RETURN = 1 << 8,          /* and those that return to a node unseen */
 } JointElement;
 
 typedef struct NodeCauses NodeCauses;
