@@ -19,7 +19,6 @@ enum {
         MAX_LINE = 16384,      /* credentials of AUTH may be long */
         MAX_RECOGNISED = 1024, /* bytes of replies that have to say what they are */
         MAX_SIZE_DIGITS = 12,
-        MIN_VERB = 4,
         REPLY_CODE = 3,
         START_TEXT = 354,
         CLOSING = 421,
@@ -470,7 +469,7 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
                 gsize at = (gsize)parsed->length, next;
                 gsize length = line_length(bytes + at, n - at, &next);
                 guint code = reply_code(bytes + at, n - at);
-                if (n - at >= MIN_VERB && code == 0)
+                if (n - at > REPLY_CODE && code == 0)
                         return PARSE_NOT_MINE;
                 if (next == 0) {
                         if (n - at >= MAX_LINE)

@@ -87,6 +87,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 PathSet *convolution_find_paths(Convolution *convolution);
 PathSet *convolution_find_joint_paths(Convolution *convolution);
 
+/* A node that seems to send messages before those that cause them arrive: its clock is
+ * early, or those of others are late, and paths through it are not found. */
+typedef struct {
+        const EdgeTrace *cause, *effect; /* borrowed */
+        gint64 delay;                    /* ns, below 0 */
+} EarlyNode;
+
+/* The nodes whose highest spike is at a delay below 0 (paper, section 5.2.3: negative
+ * apparent delays), one EarlyNode each, in order of node. Stamps of both ends never make
+ * one. It looks at up to 4,000 messages of an edge. The caller's to free. */
+GArray *convolution_find_early_nodes(const Convolution *convolution);
+
 /* --- between its files ---------------------------------------------------- */
 
 /* A set of messages that go to one node: when they arrive there. */

@@ -77,7 +77,6 @@ static char *fate_of(const CorrelationSeries *s, const Spike *spike)
 {
         gint64 near = s->run->quanta.quantum * (1 + s->run->tolerance);
         guint64 messages = 0, paths = 0, leading = 0;
-        g_autofree char *count = NULL;
 
         for (guint32 i = 0; i < path_graph_size(s->graph); i++) {
                 const PathVertex *v = path_graph_vertex(s->graph, i);
@@ -262,6 +261,9 @@ static void append_spikes(const Plot *p)
 {
         enum { SHOWN = 4 };
 
+        if (p->s->spikes->len == 0)
+                append_text(p, LEFT, HEIGHT - BOTTOM + 56, "",
+                            "There is no spike: no point is so far above the mean.");
         for (guint k = 0; k < p->s->spikes->len; k++) {
                 const Spike *spike = &g_array_index(p->s->spikes, Spike, k);
                 g_autofree char *delay = path_format_duration(delay_at(p->s, spike->at));

@@ -358,6 +358,8 @@ static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, 
                 const Observations *ends = raw[i]->ends;
 
                 edge->n += ends[SENT].n + ends[RECEIVED].n;
+                edge->opens |= is_call_edge(raw[i], reverse_of(l, raw[i])) ||
+                               is_first_edge(raw[i], reverse_of(l, raw[i]));
                 two |= ends[SENT].n > 0 && ends[RECEIVED].n > 0;
         }
         if (!two) {

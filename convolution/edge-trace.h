@@ -29,7 +29,8 @@ typedef struct {
         /* By index in sent: where the same message is in received. NULL where that is the
          * same index for all. */
         guint32 *arrival;
-        guint64 both; /* how many of the messages both ends stamped */
+        guint64 both;   /* how many of the messages both ends stamped */
+        gboolean opens; /* from calls to, or sent the first one-way message between the two */
 } EdgeTrace;
 
 typedef struct EdgeTraceLoader EdgeTraceLoader;

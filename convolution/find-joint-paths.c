@@ -31,6 +31,7 @@ enum {
         MOST_MESSAGES = 200000, /* that are looked at */
         MOST_LAGS = 8192,       /* below the greatest delay: else they are wider than a quantum */
         LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
+        LEAST_PEAK = 8,         /* messages that lie together, for a delay of their own */
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
@@ -393,8 +394,8 @@ static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32
 }
 
 /* The delays of a vertex: the median of those that lie together, where enough messages have
- * them. Bins are as wide as Freedman and Diaconis (1981) have it, but no less than a
- * quantum, and have a small share of what the highest has. */
+ * them. Bins are as wide as Freedman and Diaconis (1981) have it, but no less than
+ * the user's quantum, and have a small share of what the highest has. */
 static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
                        const guint32 *messages, guint32 n, double weight)
 {
@@ -415,7 +416,7 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
         }
         while (find_peak(&delays[at], n - at, width, (guint32)(BIN_SHARE * highest) + 2, &from,
                          &to)) {
-                if (to - from >= MAX(PEAK_SHARE * n, LEAST_MESSAGES)) {
+                if (to - from >= MAX(PEAK_SHARE * n, LEAST_PEAK)) {
                         path_graph_add_delay(graph, vertex, delays[at + from + (to - from) / 2],
                                              weighted(to - from, weight));
                         peaks++;

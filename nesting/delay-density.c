@@ -52,6 +52,11 @@ void delay_densities_fade(DelayDensities *d)
                         d->count[row][bin] /= 2;
 }
 
+void delay_densities_forget(DelayDensities *d)
+{
+        memset(d->count, 0, d->n * sizeof *d->count);
+}
+
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)
 {
         for (; row != 0; row = d->backoff[row])

@@ -50,8 +50,9 @@ void delay_densities_clear(DelayDensities *d);
  * DENSITY_MAX_ROWS. It can be used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
 
-/* Halves what was seen so far. */
+/* Halves what was seen so far, or forgets it. */
 void delay_densities_fade(DelayDensities *d);
+void delay_densities_forget(DelayDensities *d);
 
 /* A delay was seen, DENSITY_COUNT for one, which counts for a row and those that it leans on. */
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);

@@ -37,14 +37,16 @@ void nesting_find_cuts(Nesting *n)
         const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
         const LoneMessage *lone = call_matcher_lone(n->matcher, &n_lone);
         const MatchCounts *counts = call_matcher_counts(n->matcher);
-        g_autofree EdgeLength *lengths = g_new(EdgeLength, n_edges);
+        g_autofree EdgeLength *lengths = NULL;
 
         for (guint i = 0; i < n_nodes; i++)
                 cuts[i] = (Cut){ G_MININT64, G_MAXINT64 };
+        if (n_lone == 0)
+                return;
+        lengths = g_new(EdgeLength, n_edges);
         for (guint i = 0; i < n_edges; i++)
                 lengths[i] = (EdgeLength){ edges[i].caller, edges[i].callee, edges[i].longest };
-        if (n_edges > 0)
-                qsort(lengths, n_edges, sizeof *lengths, compare_edges);
+        qsort(lengths, n_edges, sizeof *lengths, compare_edges);
         for (guint i = 0; i < n_lone; i++) {
                 const LoneMessage *m = &lone[i];
                 EdgeLength key = { m->caller, m->callee, 0 };

@@ -3,76 +3,163 @@
  * The parents of all calls that a node makes, found together: a call's parent is more
  * likely the less it leaves the others without.
  *
- * How likely a call into the node has made just these calls, parent-walk.c says, which
- * learns it from the parents that are found; so both go in rounds. In a round the
- * assignment is changed at random, call by call, such that it becomes one of those
- * that the walks make likely, each as often as it is likely (Metropolis and others,
- * 1953), and the walks learn from what has become of it. The first rounds learn from
- * parents of calm moments, when few calls were open and there is little to mistake, and
- * start from an assignment made anew: changes one by one hardly get out of one in which
- * many calls are one parent off.
- * At last the walks stay as they are, and a call's parent is the one that it most
- * often has; how often is the probability.
+ * How likely a call into the node has made just these calls, parent-walk.c says. Each call into
+ * the node has a claim on each call that it may have made: how likely it is, per ns, that it makes
+ * this one then, by all that it may have done with what the others leave it. What they leave it is
+ * the share of its claim in the sum of all claims on that call. So claims follow from claims, and
+ * they are found by going round, parent by parent: belief propagation (Pearl, 1982; for data
+ * association Williams and Lau, 2014).
+ *
+ * The walks learn from what is believed, and that follows from what the walks say, so both go in
+ * rounds: expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn from
+ * parents of calm moments, when few calls were open and there is little to mistake.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "nesting/nesting.h"
 #include "nesting/parent-walk.h"
-#include "nesting/random.h"
+#include "nesting/walk-lattice.h"
 
 enum {
-        ROUNDS = 30,
-        SWEEPS = 8,       /* in a round */
-        FRESH_ROUNDS = 6, /* that begin with a new assignment */
-        CALM_ROUNDS = 18, /* until all parents are learned from */
-        SETTLE = 8,       /* sweeps after the last round */
-        SAMPLES = 50,
-        SWEEPS_APART = 4,   /* samples */
         BOUNDS_ROUNDS = 12, /* before the first assignment */
-        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
-        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
+        FRESH_ROUNDS = 6,   /* that assign anew, in the order of time */
+        ROUNDS = 16,        /* of learning from beliefs */
+        CALM_ROUNDS = 14,   /* until all parents are learned from */
+        LEARN_FROM = 8192,  /* parents at most, or twice that; in stretches of */
+        STRETCH = 1024,
+        SETTLE = 4,        /* rounds after these */
+        SETTLE_ANEW = 7,   /* the same, where claims begin anew */
+        DECIDE = 3,        /* rounds that make the likeliest parent of a call likelier */
+        MOST_WEIGHT = 255, /* of a candidate, less 1 */
+        ORDER_ROUNDS = 8,  /* of learning, where a node works in order */
+        MOST_ORDERED = 64, /* callees, of a node that order is looked for at */
+        REMEMBERED = 16,   /* earlier children that the first assignment looks at */
 };
 
-/* The children of a parent, in order of start. */
+/* How likely an inversion is, next to what delays alone say, where a node works in order: while it
+ * is being found out, and then. */
+#define MAYBE_ORDER 0.7
+#define ORDER       0.4
+
+/* The weight of the first of two opinions. */
+#define FIRST_OPINION 0.6
+
+/* The claim of a call's parent in an assignment, as a multiple of those of its other
+ * candidates, where beliefs begin. */
+#define ASSIGNED 100
+
+/* No claim has a larger share, but that of the only candidate: it can be lost. */
+#define MOST_TAKEN  (1 - 1e-6)
+#define LEAST_SHARE 1e-8
+
+/* A parent is not offered what it has less of than this. */
+#define LEAST_OFFERED 1e-9
+
+/* Per ns. */
+#define LEAST_RATE 1e-20
+#define MOST_RATE  1e10
+
+/* A parent's on a call. */
 typedef struct {
-        guint32 *child;
-        guint32 n, room;
-} Children;
+        guint32 child;
+        float rate; /* per ns */
+} Claim;
 
 typedef struct {
         const NodeCalls *node;
         gint64 window;
+        guint32 n_kinds;   /* of calls into the node, */
+        guint32 n_callees; /* and of calls out of it */
         ParentWalk walk;
-        Random random;
+        WalkLattice lattice;
+        ServingOrder order;
 
         /* By call out of the node. */
         WalkCall *calls;
-        guint32 *parent;   /* index of a call into the node, or NO_PARENT */
+        guint32 *parent;   /* in an assignment: index of a call into the node, or NO_PARENT */
         guint32 *next;     /* child of that parent, or NO_PARENT */
+        guint32 *output;   /* its number among calls out of the node and replies */
         gsize *candidates; /* where they begin; those of the next one end them */
-        guint32 *rank;     /* where the call is in alike; of a call with a choice */
+        double *claimed;   /* the sum of claims */
 
         /* By call into the node. */
-        guint32 *first; /* child, or NO_PARENT */
-        gint32 *log;    /* how likely its children are */
-        guint64 *crowd; /* the mean number of calls that were open while it was, times 256 */
+        guint32 *first;     /* child, or NO_PARENT */
+        gsize *first_claim; /* where they begin; those of the next one end them */
+        guint32 *kind;      /* by caller and label */
+        guint64 *crowd;     /* the mean number of calls that were open while it was, times 256 */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
-        guint32 *weight;    /* by candidate: how often it is proposed; with those before it */
-        guint8 *seen;       /* by candidate: in how many samples it was the parent */
-        guint32 *choice;    /* the calls with more than one candidate, in order */
-        guint32 *alike;     /* the same, by callee, then in order */
-        guint32 n_choice;
+        Claim *claims;      /* of parents, each one's in order of start */
+        float *share;       /* by candidate: of its claim, then its probability; */
+        float *score;       /* the same, once it is decided */
+        guint32 n_choice;   /* calls with more than one candidate */
+
+        LatticeCall *offered; /* room for those of one parent */
 
         /* By callee: how long after a parent's enter it calls it, and how long before its
          * reply that returns. */
         DelayDensities bounds;
         guint32 *enter_row, *reply_row;
-
-        Children old_p, old_q, new_p, new_q;
-        WalkEvent *events;
-        guint32 events_room;
 } Joint;
+
+/* --- kinds of calls -------------------------------------------------------- */
+
+/* Fewer calls than that share of a node's are of no kind of their own for their label. */
+enum { RARE_SHARE = 100 };
+
+static guint32 number_kind(GHashTable *numbers, guint32 number, guint32 label)
+{
+        gint64 key = (gint64)number << 32 | label;
+        gpointer kind;
+
+        if (!g_hash_table_lookup_extended(numbers, &key, NULL, &kind)) {
+                kind = GUINT_TO_POINTER(g_hash_table_size(numbers));
+                g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), kind);
+        }
+        return GPOINTER_TO_UINT(kind);
+}
+
+/* A call's kind is the node at its other end and its label. kind has the numbers of
+ * these nodes; now it has those of kinds, from 0. Returns how many there are. */
+static guint32 find_kinds(guint32 *kind, const guint16 *label, guint32 n)
+{
+        g_autoptr(GHashTable) all =
+                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_autoptr(GHashTable) kinds =
+                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g_autofree guint32 *times = g_new0(guint32, n);
+
+        for (guint32 i = 0; i < n; i++)
+                times[number_kind(all, kind[i], label[i])]++;
+        for (guint32 i = 0; i < n; i++) {
+                gboolean rare = times[number_kind(all, kind[i], label[i])] < n / RARE_SHARE;
+
+                kind[i] = number_kind(kinds, kind[i], rare ? 0 : label[i]);
+        }
+        return g_hash_table_size(kinds);
+}
+
+static void find_all_kinds(Joint *j, const CallLabels *labels)
+{
+        const NodeCalls *node = j->node;
+        g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
+        g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
+
+        for (guint32 p = 0; p < node->n_in; p++) {
+                j->kind[p] = node->in[p].caller;
+                label[p] = call_labels_get(labels, node->in[p].call);
+        }
+        j->n_kinds = find_kinds(j->kind, label, node->n_in);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                out_kind[i] = node->out[i].callee;
+                label[i] = call_labels_get(labels, node->out[i].call);
+        }
+        j->n_callees = MIN(find_kinds(out_kind, label, node->n_out), WALK_MAX_CALLEES);
+        for (guint32 i = 0; i < node->n_out; i++)
+                j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
+                                          MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
+}
 
 /* --- candidates ------------------------------------------------------------ */
 
@@ -107,8 +194,6 @@ static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
                 j->n_choice += n_all - j->candidates[i] > 1;
         }
         j->candidates[node->n_out] = n_all;
-        j->weight = g_new(guint32, MAX(n_all, 1));
-        j->seen = g_new0(guint8, MAX(n_all, 1));
 }
 
 static inline guint32 n_candidates(const Joint *j, guint32 child)
@@ -116,14 +201,60 @@ static inline guint32 n_candidates(const Joint *j, guint32 child)
         return j->candidates[child + 1] - j->candidates[child];
 }
 
-/* Whether parent is a candidate of child. */
-static inline gboolean may_be(const Joint *j, guint32 child, guint32 parent)
-{
-        const CallOut *c = &j->node->out[child];
-        const CallIn *p = &j->node->in[parent];
+typedef struct {
+        gint64 time;
+        guint32 which;
+} OutputTime;
 
-        return p->enter < c->start + j->window && p->reply >= MAX(c->start, c->end) - j->window &&
-               p->call != c->call;
+static int compare_outputs(const void *a, const void *b)
+{
+        const OutputTime *x = a, *y = b;
+
+        if (x->time != y->time)
+                return x->time < y->time ? -1 : 1;
+        return (x->which > y->which) - (x->which < y->which);
+}
+
+/* Numbers the calls out of the node and, after them, its replies in the order of time. */
+static void order_outputs(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        g_autofree OutputTime *times = g_new(OutputTime, n_out + n_in);
+        Output *outputs = g_new(Output, n_out + n_in);
+
+        for (guint32 i = 0; i < n_out; i++)
+                times[i] = (OutputTime){ j->calls[i].start, i };
+        for (guint32 p = 0; p < n_in; p++)
+                times[n_out + p] = (OutputTime){ j->node->in[p].reply, n_out + p };
+        qsort(times, n_out + n_in, sizeof *times, compare_outputs);
+        for (guint32 i = 0; i < n_out + n_in; i++) {
+                outputs[i].time = times[i].time;
+                j->output[times[i].which] = i;
+        }
+        serving_order_init(&j->order, outputs, n_out + n_in,
+                           (2 * j->n_callees + 1) * (j->n_callees + 1));
+}
+
+/* Gives each candidate a claim, in the order of parents. */
+static void make_claims(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out, most = 0;
+        gsize n = j->candidates[n_out], *end;
+
+        j->first_claim = g_new0(gsize, n_in + 2);
+        end = j->first_claim + 1;
+        for (gsize k = 0; k < n; k++)
+                end[j->candidate[k] + 1]++;
+        for (guint32 p = 0; p < n_in; p++) {
+                most = MAX(most, end[p + 1]);
+                end[p + 1] += end[p];
+        }
+        j->claims = g_new(Claim, n);
+        for (guint32 i = 0; i < n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        j->claims[end[j->candidate[k]]++].child = i;
+        j->claimed = g_new(double, n_out);
+        j->offered = g_new(LatticeCall, most);
 }
 
 /* --- bounds: since a parent's enter, until its reply ------------------------ */
@@ -141,14 +272,14 @@ static void count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
 
 /* Weighs the candidates of each call by how usual its delays are since their enter and until
  * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
-static void weigh_candidates(Joint *j)
+static void weigh_candidates(const Joint *j, guint32 *weight)
 {
         double power[128] = { MOST_WEIGHT };
 
         for (guint i = 1; i < G_N_ELEMENTS(power); i++)
                 power[i] = power[i - 1] * 0.939413062813476; /* e^(-1/16) */
-        for (guint32 i = 0; i < j->n_choice; i++) {
-                guint32 child = j->choice[i], sum = 0;
+        for (guint32 child = 0; child < j->node->n_out; child++) {
+                guint32 sum = 0;
                 const WalkCall *call = &j->calls[child];
                 const gint16 *since = j->bounds.log[j->enter_row[call->callee]];
                 const gint16 *until = j->bounds.log[j->reply_row[call->callee]];
@@ -160,32 +291,49 @@ static void weigh_candidates(Joint *j)
                         gint32 log = since[density_bin(call->start - in->enter)] +
                                      until[density_bin(in->reply - call->end)];
 
-                        j->weight[k] = (guint32)log;
+                        weight[k] = (guint32)log;
                         best = MAX(best, log);
                 }
                 for (gsize k = first; k < end; k++) {
-                        guint32 below = (guint32)(best - (gint32)j->weight[k]) / (LOG_UNIT / 16);
+                        guint32 below = (guint32)(best - (gint32)weight[k]) / (LOG_UNIT / 16);
 
                         sum += 1 + (guint32)power[MIN(below, G_N_ELEMENTS(power) - 1)];
-                        j->weight[k] = sum;
+                        weight[k] = sum;
                 }
         }
 }
 
-static inline guint32 weight_of(const Joint *j, guint32 child, gsize k)
+static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 child, gsize k)
 {
-        return j->weight[k] - (k > j->candidates[child] ? j->weight[k - 1] : 0);
+        return weight[k] - (k > j->candidates[child] ? weight[k - 1] : 0);
+}
+
+/* --- assignments ------------------------------------------------------------ */
+
+/* Lines up the children of each parent. */
+static void link_children(Joint *j)
+{
+        memset(j->first, 0xff, j->node->n_in * sizeof *j->first);
+        for (guint32 i = j->node->n_out; i-- > 0;) {
+                guint32 parent = j->parent[i];
+
+                j->next[i] = NO_PARENT;
+                if (parent != NO_PARENT) {
+                        j->next[i] = j->first[parent];
+                        j->first[parent] = i;
+                }
+        }
 }
 
 /* --- the first assignment --------------------------------------------------- */
 
 /* Learns bounds where nothing is known of parents, by expectation maximisation: each call counts
  * for all its candidates, first alike, then as their weights are. */
-static void learn_bounds(Joint *j)
+static void learn_bounds(Joint *j, guint32 *weight)
 {
         for (guint32 i = 0; i < j->node->n_out; i++)
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        j->weight[k] = 1 + k - j->candidates[i];
+                        weight[k] = 1 + k - j->candidates[i];
         for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
                 delay_densities_fade(&j->bounds);
                 for (guint32 i = 0; i < j->node->n_out; i++) {
@@ -193,11 +341,11 @@ static void learn_bounds(Joint *j)
 
                         for (gsize k = j->candidates[i]; k < end; k++)
                                 count_bounds(j, i, j->candidate[k],
-                                             weight_of(j, i, k) * DENSITY_COUNT /
-                                                     j->weight[end - 1]);
+                                             weight_of(j, weight, i, k) * DENSITY_COUNT /
+                                                     weight[end - 1]);
                 }
                 delay_densities_learn(&j->bounds);
-                weigh_candidates(j);
+                weigh_candidates(j, weight);
         }
 }
 
@@ -222,17 +370,17 @@ static void assign_first(Joint *j)
 {
         guint32 n_out = j->node->n_out, n_in = j->node->n_in;
         g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
+        g_autofree guint32 *weight = g_new(guint32, j->candidates[n_out]);
 
-        learn_bounds(j);
+        learn_bounds(j, weight);
         memset(last, 0xff, n_in * sizeof *last);
-        memset(j->first, 0xff, n_in * sizeof *j->first);
         for (guint32 i = 0; i < n_out; i++) {
                 guint32 parent = NO_PARENT;
                 double best = 0;
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         guint32 against = count_against(j, i, j->candidate[k], last, before);
-                        double score = weight_of(j, i, k) / (1.0 + 4 * against);
+                        double score = weight_of(j, weight, i, k) / (1.0 + 4 * against);
 
                         if (score > best) {
                                 best = score;
@@ -240,73 +388,12 @@ static void assign_first(Joint *j)
                         }
                 }
                 j->parent[i] = parent;
-                j->next[i] = NO_PARENT;
                 if (parent == NO_PARENT)
                         continue;
                 before[i] = last[parent];
                 last[parent] = i;
-                if (before[i] == NO_PARENT)
-                        j->first[parent] = i;
-                else
-                        j->next[before[i]] = i;
         }
-}
-
-/* --- walks of parents ------------------------------------------------------ */
-
-static inline void add_child(Children *c, guint32 child)
-{
-        if (c->n == c->room) {
-                c->room = MAX(16, 2 * c->room);
-                c->child = g_renew(guint32, c->child, c->room);
-        }
-        c->child[c->n++] = child;
-}
-
-static void get_children(const Joint *j, guint32 parent, Children *c)
-{
-        c->n = 0;
-        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
-                add_child(c, k);
-}
-
-static void set_children(Joint *j, guint32 parent, const Children *c)
-{
-        guint32 next = NO_PARENT;
-
-        for (guint32 i = c->n; i-- > 0; next = c->child[i]) {
-                j->next[c->child[i]] = next;
-                j->parent[c->child[i]] = parent;
-        }
-        j->first[parent] = next;
-}
-
-/* The steps of parent with these children; they are in events. */
-static inline guint32 run(Joint *j, guint32 parent, const Children *c)
-{
-        const CallIn *in = &j->node->in[parent];
-
-        if (2 * c->n + 1 > j->events_room) {
-                j->events_room = 4 * c->n + 64;
-                j->events = g_renew(WalkEvent, j->events, j->events_room);
-        }
-        return parent_walk_run(&j->walk, in->caller, in->enter, in->reply, j->calls, c->child, c->n,
-                               j->events);
-}
-
-static gint32 log_of(Joint *j, guint32 parent, const Children *c)
-{
-        guint32 n = run(j, parent, c);
-
-        return parent_walk_log(&j->walk, j->events, n);
-}
-
-static void measure_all(Joint *j)
-{
-        for (guint32 p = 0; p < j->node->n_in; p++) {
-                get_children(j, p, &j->old_p);
-                j->log[p] = log_of(j, p, &j->old_p);
-        }
+        link_children(j);
 }
 
 /* --- assignment in the order of time --------------------------------------- */
@@ -314,7 +401,6 @@ static void measure_all(Joint *j)
 /* A parent on its way. */
 typedef struct {
         WalkPlace at;
-        guint32 last; /* child */
         guint32 open; /* the child that returns next, or NO_PARENT */
 } Way;
 
@@ -338,9 +424,7 @@ static void assign_in_time(Joint *j)
         for (guint32 p = 0; p < n_in; p++) {
                 const CallIn *in = &j->node->in[p];
 
-                ways[p] = (Way){ parent_walk_start(&j->walk, in->caller, in->enter), NO_PARENT,
-                                 NO_PARENT };
-                j->first[p] = NO_PARENT;
+                ways[p] = (Way){ parent_walk_start(&j->walk, j->kind[p], in->enter), NO_PARENT };
         }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
@@ -362,21 +446,16 @@ static void assign_in_time(Joint *j)
                         }
                 }
                 j->parent[i] = parent;
-                j->next[i] = NO_PARENT;
                 if (parent == NO_PARENT)
                         continue;
                 way = &ways[parent];
-                if (way->last == NO_PARENT)
-                        j->first[parent] = i;
-                else
-                        j->next[way->last] = i;
-                way->last = i;
                 way->at = parent_walk_call(&j->walk, way->at, call->callee, call->start);
                 for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
                         open = &later[*open];
                 later[i] = *open;
                 *open = i;
         }
+        link_children(j);
 }
 
 /* --- calm ------------------------------------------------------------------ */
@@ -450,6 +529,18 @@ static void find_crowds(Joint *j)
         }
 }
 
+/* Each call to its true parent, as far as that is a candidate. */
+static void assign_truth(Joint *j, const guint32 *true_parent)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                j->parent[i] = NO_PARENT;
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (j->node->in[j->candidate[k]].call == true_parent[j->node->out[i].call])
+                                j->parent[i] = j->candidate[k];
+        }
+        link_children(j);
+}
+
 /* --- learning -------------------------------------------------------------- */
 
 /* The crowd at which parents are no longer calm enough for a round. */
@@ -460,326 +551,404 @@ static guint64 calm_until(const guint64 *crowds, guint32 n, guint round)
         return crowds[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
+/* Of many parents it is enough to learn from some, in stretches all over the trace. */
+static inline guint32 n_stretches(const Joint *j)
+{
+        return MAX(j->node->n_in / LEARN_FROM, 1);
+}
+
+static inline gboolean teaches(const Joint *j, guint32 parent)
+{
+        return parent / STRETCH % n_stretches(j) == 0;
+}
+
+static LatticeParent lattice_parent_of(const Joint *j, guint32 parent)
+{
+        const CallIn *in = &j->node->in[parent];
+
+        return (LatticeParent){ parent, j->kind[parent], in->enter, in->reply,
+                                j->output[j->node->n_out + parent] };
+}
+
+/* What a parent did by the assignment: the calls that it made, and no other, are on offer. */
+static void run_assigned(Joint *j, guint32 parent, gboolean count)
+{
+        LatticeParent lattice_parent = lattice_parent_of(j, parent);
+        guint32 n = 0;
+
+        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
+                j->offered[n++] = (LatticeCall){
+                        .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
+                };
+        walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n, count);
+}
+
+/* Learns from the assignment, as far as parents are calm. */
 static void learn(Joint *j, guint64 calm)
 {
         parent_walk_fade(&j->walk);
         delay_densities_fade(&j->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
-                guint32 n;
-
-                if (j->crowd[p] > calm)
+                if (j->crowd[p] > calm || !teaches(j, p))
                         continue;
-                get_children(j, p, &j->old_p);
-                n = run(j, p, &j->old_p); /* may move the events */
-                parent_walk_count(&j->walk, j->events, n);
-                for (guint32 i = 0; i < j->old_p.n; i++)
-                        count_bounds(j, j->old_p.child[i], p, DENSITY_COUNT);
+                run_assigned(j, p, 1);
+                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
+                        count_bounds(j, k, p, DENSITY_COUNT);
         }
         parent_walk_learn(&j->walk);
         delay_densities_learn(&j->bounds);
 }
 
-/* --- sampling -------------------------------------------------------------- */
-
-/* Where in candidate the parent of child is. */
-static gsize find_parent(const Joint *j, guint32 child)
+/* The natural logarithm of how likely the assignment is. */
+static double log_of_assignment(Joint *j)
 {
-        gsize low = j->candidates[child], high = j->candidates[child + 1];
+        gint64 log = 0;
 
-        while (high - low > 1) {
-                gsize middle = (low + high) / 2;
-
-                if (j->candidate[middle] <= j->parent[child])
-                        low = middle;
-                else
-                        high = middle;
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                run_assigned(j, p, 0);
+                log += j->lattice.log;
         }
-        return low;
+        return (double)log / LOG_UNIT;
 }
 
-/* Draws a candidate of child by weight; FALSE if it is its parent. gain is the logarithm of how
- * much more often the parent is drawn than that. */
-static gboolean draw_candidate(Joint *j, guint32 child, guint32 *candidate, gint32 *gain)
+/* --- beliefs --------------------------------------------------------------- */
+
+/* Claims as an assignment makes them: alike in a parent's life, but for its children. */
+static void start_claims(Joint *j)
 {
-        gsize low = j->candidates[child], high = j->candidates[child + 1] - 1, now;
-        guint32 draw = random_below(&j->random, j->weight[high]);
+        memset(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                const CallIn *in = &j->node->in[p];
+                double rate = 1.0 / (double)(MAX(in->reply - in->enter, 0) + 1000);
 
-        while (low < high) {
-                gsize middle = (low + high) / 2;
+                for (gsize k = j->first_claim[p]; k < j->first_claim[p + 1]; k++) {
+                        Claim *claim = &j->claims[k];
 
-                if (j->weight[middle] <= draw)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        *candidate = j->candidate[low];
-        if (*candidate == j->parent[child])
-                return FALSE;
-        now = find_parent(j, child);
-        *gain = fixed_log((double)weight_of(j, child, now) / weight_of(j, child, low));
-        return TRUE;
-}
-
-/* Gives p and q the children new_p and new_q, or not, as likely as that makes them; gain is
- * the logarithm of how much more often the change back is proposed. */
-static void decide(Joint *j, guint32 p, guint32 q, gint32 gain)
-{
-        gint32 log_p = log_of(j, p, &j->new_p), log_q = log_of(j, q, &j->new_q);
-
-        gain += log_p + log_q - j->log[p] - j->log[q];
-        if (gain < 0 && gain < fixed_log((random_next(&j->random) + 0.5) / 4294967296.0))
-                return;
-        set_children(j, p, &j->new_p);
-        set_children(j, q, &j->new_q);
-        j->log[p] = log_p;
-        j->log[q] = log_q;
-}
-
-/* Copies children, without one, with another in its place in the order; or NO_PARENT. */
-static void exchange(Children *to, const Children *from, guint32 without, guint32 with)
-{
-        to->n = 0;
-        for (guint32 i = 0; i < from->n; i++) {
-                if (with < from->child[i]) {
-                        add_child(to, with);
-                        with = NO_PARENT;
+                        claim->rate = rate * (j->parent[claim->child] == p ? ASSIGNED : 1);
+                        j->claimed[claim->child] += claim->rate;
                 }
-                if (from->child[i] != without)
-                        add_child(to, from->child[i]);
         }
-        if (with != NO_PARENT)
-                add_child(to, with);
 }
 
-/* One child goes to another parent. */
-static void try_move(Joint *j, guint32 child)
+/* The share that a claim has. */
+static inline double taken_by(const Joint *j, const Claim *claim)
 {
-        guint32 p = j->parent[child], q;
-        gint32 gain;
-
-        if (!draw_candidate(j, child, &q, &gain))
-                return;
-        get_children(j, p, &j->old_p);
-        get_children(j, q, &j->old_q);
-        exchange(&j->new_p, &j->old_p, child, NO_PARENT);
-        exchange(&j->new_q, &j->old_q, NO_PARENT, child);
-        decide(j, p, q, gain);
+        if (n_candidates(j, claim->child) == 1)
+                return 1;
+        return MIN(claim->rate / j->claimed[claim->child], MOST_TAKEN);
 }
 
-/* Two children of the same callee, not far apart, exchange their parents. */
-static void try_swap(Joint *j, guint32 child)
+/* A parent claims again, what it may have done being as likely as the others leave it that.
+ * decide: a claim counts for more the larger a share it had. */
+static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decide)
 {
-        guint32 reach = MIN(n_candidates(j, child), j->n_choice - 1);
-        guint32 step = 1 + random_below(&j->random, 2 * reach), other, p, q;
-        gint64 rank = j->rank[child];
+        LatticeParent lattice_parent = lattice_parent_of(j, parent);
+        Claim *claims = &j->claims[j->first_claim[parent]];
+        guint32 n = j->first_claim[parent + 1] - j->first_claim[parent], n_offered = 0;
 
-        rank = step <= reach ? rank + step : rank - (step - reach);
-        if (rank < 0 || rank >= j->n_choice)
-                return;
-        other = j->alike[rank];
-        p = j->parent[child];
-        q = j->parent[other];
-        if (p == q || j->calls[other].callee != j->calls[child].callee || !may_be(j, child, q) ||
-            !may_be(j, other, p))
-                return;
-        get_children(j, p, &j->old_p);
-        get_children(j, q, &j->old_q);
-        exchange(&j->new_p, &j->old_p, child, other);
-        exchange(&j->new_q, &j->old_q, other, child);
-        decide(j, p, q, 0);
-}
+        for (guint32 i = 0; i < n; i++) {
+                double taken = taken_by(j, &claims[i]);
 
-/* Copies to the end of to the children that begin before child does, or those that do not; FALSE if
- * it gets one that parent cannot have. */
-static gboolean add_part(const Joint *j, Children *to, const Children *from, guint32 child,
-                         gboolean before, guint32 parent)
-{
-        for (guint32 i = 0; i < from->n; i++) {
-                if ((from->child[i] < child) != before)
+                if (taken >= LEAST_OFFERED)
+                        j->offered[n_offered++] =
+                                (LatticeCall){ .call = j->calls[claims[i].child],
+                                               .output = j->output[claims[i].child],
+                                               .claimed = j->claimed[claims[i].child],
+                                               .taken = taken };
+        }
+        if (!walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n_offered, count))
+                return;
+        n_offered = 0;
+        for (guint32 i = 0; i < n; i++) {
+                const LatticeCall *o = &j->offered[n_offered];
+                double *claimed = &j->claimed[claims[i].child];
+                double share = CLAMP(o->share, LEAST_SHARE, MOST_TAKEN), rate;
+
+                if (taken_by(j, &claims[i]) < LEAST_OFFERED)
                         continue;
-                if (!before && !may_be(j, from->child[i], parent))
-                        return FALSE;
-                add_child(to, from->child[i]);
+                n_offered++;
+                if (o->taken == 1)
+                        continue;
+                /* It is made at this rate if share : 1 - share is rate : what others claim. */
+                rate = share / (1 - share) * o->claimed * (1 - o->taken);
+                if (decide)
+                        rate *= sqrt(o->taken);
+                rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
+                *claimed = MAX(*claimed - claims[i].rate, 0);
+                claims[i].rate = rate;
+                *claimed += claims[i].rate;
         }
-        return TRUE;
 }
 
-/* From child on, two parents exchange all their children. */
-static void try_cross(Joint *j, guint32 child)
+/* So that what is rounded off does not add up. */
+static void sum_claims(Joint *j)
 {
-        guint32 p = j->parent[child], q;
-        gint32 gain;
-
-        if (!draw_candidate(j, child, &q, &gain))
-                return;
-        get_children(j, p, &j->old_p);
-        get_children(j, q, &j->old_q);
-        j->new_p.n = j->new_q.n = 0;
-        add_part(j, &j->new_p, &j->old_p, child, TRUE, p);
-        add_part(j, &j->new_q, &j->old_q, child, TRUE, q);
-        if (add_part(j, &j->new_p, &j->old_q, child, FALSE, p) &&
-            add_part(j, &j->new_q, &j->old_p, child, FALSE, q))
-                decide(j, p, q, gain);
+        memset(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        for (gsize k = 0; k < j->candidates[j->node->n_out]; k++)
+                j->claimed[j->claims[k].child] += j->claims[k].rate;
 }
 
-static void sweep(Joint *j, guint times)
+/* All parents claim again, or, learning, those that teach; of the calm ones is counted what they
+ * do. */
+static void claim_to_learn(Joint *j, guint64 calm)
 {
-        for (guint t = 0; t < times; t++)
-                for (guint32 i = 0; i < j->n_choice; i++) {
-                        guint32 child = j->choice[i];
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                if (teaches(j, p))
+                        claim_again(j, p, j->crowd[p] <= calm, FALSE);
+        sum_claims(j);
+}
 
-                        switch (random_below(&j->random, 3)) {
-                        case 0:
-                                try_move(j, child);
-                                break;
-                        case 1:
-                                try_swap(j, child);
-                                break;
-                        default:
-                                try_cross(j, child);
+static void claim_all(Joint *j, gboolean decide)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                claim_again(j, p, FALSE, decide);
+        sum_claims(j);
+}
+
+/* By candidate, the share of its claim. */
+static void get_shares(const Joint *j, float *share)
+{
+        g_autofree gsize *next = g_memdup2(j->candidates, j->node->n_out * sizeof *next);
+
+        for (gsize k = 0; k < j->candidates[j->node->n_out]; k++) {
+                const Claim *claim = &j->claims[k];
+
+                share[next[claim->child]++] = n_candidates(j, claim->child) == 1
+                                                      ? 1
+                                                      : claim->rate / j->claimed[claim->child];
+        }
+}
+
+/* Each child to the candidate with the best score, of equal ones the earliest; or to the second
+ * best, if there is one. */
+static void assign_best(Joint *j, gboolean second)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 best = NO_PARENT, next = NO_PARENT;
+                float most = -1, less = -1;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+
+                        if (j->score[k] > most) {
+                                less = most;
+                                next = best;
+                                most = j->score[k];
+                                best = p;
+                        } else if (j->score[k] > less) {
+                                less = j->score[k];
+                                next = p;
                         }
                 }
+                j->parent[i] = second && next != NO_PARENT ? next : best;
+        }
+        link_children(j);
 }
 
-static void note_sample(Joint *j)
+/* A share as a probability. Claims that agree in a circle are surer of each other than they should
+ * be, so what goes beyond 0.65 counts by the eighth root of its odds. */
+static float trust(double share)
 {
-        for (guint32 i = 0; i < j->n_choice; i++)
-                j->seen[find_parent(j, j->choice[i])]++;
+        const double odds_of_065 = 0.65 / 0.35;
+        double odds = share / MAX(1 - share, 1e-9);
+
+        if (odds <= odds_of_065)
+                return share;
+        odds = odds_of_065 * sqrt(sqrt(sqrt(odds / odds_of_065)));
+        return odds / (1 + odds);
+}
+
+/* The second opinion: what claims come to that begin with the second best parent of each call.
+ * Where there is another way to agree, it shows that. Shares become probabilities. */
+static void doubt(Joint *j)
+{
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree float *second = g_new(float, n);
+
+        assign_best(j, TRUE);
+        start_claims(j);
+        for (guint round = 0; round < SETTLE_ANEW; round++)
+                claim_all(j, FALSE);
+        get_shares(j, second);
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (n_candidates(j, i) > 1)
+                                j->share[k] = trust(FIRST_OPINION * j->share[k] +
+                                                    (1 - FIRST_OPINION) * second[k]);
 }
 
 /* --- all of it ------------------------------------------------------------- */
 
-static int compare_alike(const void *a, const void *b, void *data)
+/* More rounds, where the node is seen to work in order: the more order is believed in, the better
+ * it shows; what shows none then was chance. */
+static void learn_order(Joint *j)
 {
-        const WalkCall *calls = data;
-        guint32 i = *(const guint32 *)a, k = *(const guint32 *)b;
-
-        if (calls[i].callee != calls[k].callee)
-                return calls[i].callee < calls[k].callee ? -1 : 1;
-        return (i > k) - (i < k);
+        serving_order_learn(&j->order, &j->walk.delays, MAYBE_ORDER);
+        for (guint round = 0; round < ORDER_ROUNDS && j->order.in_use; round++) {
+                parent_walk_forget(&j->walk);
+                claim_to_learn(j, G_MAXUINT64);
+                parent_walk_learn(&j->walk);
+                serving_order_learn(&j->order, &j->walk.delays,
+                                    round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+        }
 }
 
-static void list_choices(Joint *j)
-{
-        guint32 n = 0;
-
-        j->choice = g_new(guint32, j->n_choice);
-        j->alike = g_new(guint32, j->n_choice);
-        for (guint32 i = 0; i < j->node->n_out; i++)
-                if (n_candidates(j, i) > 1)
-                        j->choice[n] = j->alike[n] = i, n++;
-        qsort_r(j->alike, n, sizeof *j->alike, compare_alike, j->calls);
-        for (guint32 i = 0; i < n; i++)
-                j->rank[j->alike[i]] = i;
-}
-
-static void sample(Joint *j)
+static void learn_in_rounds(Joint *j)
 {
         g_autofree guint64 *crowds = NULL;
 
-        list_choices(j);
-        assign_first(j);
         find_crowds(j);
         crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
-        parent_walk_init(&j->walk, j->node->n_callers, j->node->n_callees);
-        for (guint round = 0; round < ROUNDS; round++) {
+        assign_first(j);
+        for (guint round = 0; round < FRESH_ROUNDS; round++) {
                 learn(j, calm_until(crowds, j->node->n_in, round));
-                if (round < FRESH_ROUNDS)
-                        assign_in_time(j);
-                measure_all(j);
-                weigh_candidates(j);
-                sweep(j, SWEEPS);
+                assign_in_time(j);
         }
+        learn(j, calm_until(crowds, j->node->n_in, 0));
+        start_claims(j);
+        for (guint round = 0; round < ROUNDS; round++) {
+                parent_walk_forget(&j->walk);
+                claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
+                parent_walk_learn(&j->walk);
+                if (round + 2 == ROUNDS && j->n_callees <= MOST_ORDERED)
+                        j->lattice.order = &j->order;
+        }
+        if (j->lattice.order)
+                learn_order(j);
+}
+
+/* The oracle: learns from the true parents, and keeps to that. */
+static void learn_from_truth(Joint *j, Nesting *n)
+{
+        assign_truth(j, n->true_parent);
         learn(j, G_MAXUINT64);
-        measure_all(j);
-        weigh_candidates(j);
-        sweep(j, SETTLE);
-        for (guint i = 0; i < SAMPLES; i++) {
-                sweep(j, SWEEPS_APART);
-                note_sample(j);
+        n->true_log += log_of_assignment(j);
+        if (j->n_callees > MOST_ORDERED)
+                return;
+        j->lattice.order = &j->order;
+        learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
+        serving_order_learn(&j->order, &j->walk.delays, ORDER);
+        serving_order_forget(&j->order);
+}
+
+static void start_walks(Joint *j)
+{
+        make_claims(j);
+        order_outputs(j);
+        walk_lattice_init(&j->lattice, j->n_callees);
+        parent_walk_init(&j->walk, j->n_kinds, j->n_callees);
+}
+
+/* Finds shares and scores. */
+static void find_beliefs(Joint *j, Nesting *n)
+{
+        guint settle = SETTLE;
+
+        start_walks(j);
+        if (n->true_parent)
+                learn_from_truth(j, n);
+        else
+                learn_in_rounds(j);
+        if (n->true_parent || n_stretches(j) > 1) {
+                assign_in_time(j);
+                start_claims(j);
+                settle = SETTLE_ANEW;
+        }
+        for (guint round = 0; round < settle; round++)
+                claim_all(j, FALSE);
+        get_shares(j, j->share);
+        for (guint round = 0; round < DECIDE; round++)
+                claim_all(j, TRUE);
+        get_shares(j, j->score);
+        doubt(j);
+        if (n->options.keep) {
+                j->lattice.order = NULL;
+                assign_best(j, FALSE);
+                n->log += log_of_assignment(j);
         }
 }
 
-/* Each call's most frequent parent, of equally frequent ones the earliest. */
+/* Each call's parent with the best score, of equal ones the earliest. */
 static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
 {
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 guint32 call = j->node->out[i].call;
-                gboolean choice = n_candidates(j, i) > 1;
-                Cause best = { NO_PARENT, -1 };
+                Cause best = { NO_PARENT, 0 };
+                float most = -1;
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        float share = choice ? (float)j->seen[k] / SAMPLES : 1;
                         guint32 parent = j->node->in[j->candidate[k]].call;
 
-                        if (share > best.probability &&
-                            !(cycles && nesting_is_within(n, parent, call)))
-                                best = (Cause){ parent, share };
+                        if (j->score[k] > most && !(cycles && nesting_is_within(n, parent, call))) {
+                                best = (Cause){ parent, j->share[k] };
+                                most = j->score[k];
+                        }
                 }
                 if (best.parent != NO_PARENT)
                         n->calls.cause[call] = best;
         }
 }
 
-static void joint_init(Joint *j)
+static void joint_init(Joint *j, const CallLabels *labels)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
 
         j->calls = g_new(WalkCall, n_out);
         j->parent = g_new(guint32, n_out);
+        j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
-        j->rank = g_new(guint32, n_out);
-        j->enter_row = g_new(guint32, j->node->n_callees);
-        j->reply_row = g_new(guint32, j->node->n_callees);
+        j->kind = g_new(guint32, n_in);
+        find_all_kinds(j, labels);
+        j->enter_row = g_new(guint32, j->n_callees);
+        j->reply_row = g_new(guint32, j->n_callees);
         delay_densities_init(&j->bounds);
-        for (guint32 i = 0; i < j->node->n_callees; i++) {
+        for (guint32 i = 0; i < j->n_callees; i++) {
                 j->enter_row[i] = delay_densities_add_row(&j->bounds, 0);
                 j->reply_row[i] = delay_densities_add_row(&j->bounds, 0);
         }
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
-        j->log = g_new(gint32, n_in);
-        j->crowd = g_new(guint64, n_in);
-        for (guint32 i = 0; i < n_out; i++)
-                j->calls[i] = (WalkCall){ j->node->out[i].start, j->node->out[i].end,
-                                          j->node->out[i].callee };
+        j->crowd = g_new0(guint64, n_in);
 }
 
 static void joint_clear(Joint *j)
 {
         parent_walk_clear(&j->walk);
+        walk_lattice_clear(&j->lattice);
         delay_densities_clear(&j->bounds);
         g_free(j->enter_row);
         g_free(j->reply_row);
         g_free(j->calls);
         g_free(j->parent);
         g_free(j->next);
-        g_free(j->rank);
         g_free(j->candidates);
+        g_free(j->claimed);
         g_free(j->first);
-        g_free(j->log);
+        g_free(j->first_claim);
+        g_free(j->output);
+        serving_order_clear(&j->order);
+        g_free(j->kind);
         g_free(j->crowd);
         g_free(j->candidate);
-        g_free(j->weight);
-        g_free(j->seen);
-        g_free(j->choice);
-        g_free(j->alike);
-        g_free(j->old_p.child);
-        g_free(j->old_q.child);
-        g_free(j->new_p.child);
-        g_free(j->new_q.child);
-        g_free(j->events);
+        g_free(j->claims);
+        g_free(j->share);
+        g_free(j->score);
+        g_free(j->offered);
 }
 
 void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candidates)
 {
-        Joint j = { .node = node, .window = n->options.window, .random = { 1 } };
+        Joint j = { .node = node, .window = n->options.window };
 
-        joint_init(&j);
+        joint_init(&j, &n->labels);
         find_candidates(n, &j, candidates);
+        j.share = g_new(float, j.candidates[node->n_out] + 1);
+        j.score = g_new(float, j.candidates[node->n_out] + 1);
+        for (gsize k = 0; k < j.candidates[node->n_out]; k++)
+                j.share[k] = j.score[k] = 1;
         if (j.n_choice > 0)
-                sample(&j);
+                find_beliefs(&j, n);
         set_causes(n, &j, n->cycles);
         joint_clear(&j);
 }

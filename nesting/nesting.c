@@ -49,12 +49,14 @@ void nesting_free(Nesting *n)
         call_trees_clear(&n->trees);
         call_order_clear(&n->order);
         call_matcher_free(n->matcher);
+        call_labels_clear(&n->labels);
         windows_free(n->windows);
         g_hash_table_destroy(n->numbers);
         g_free(n->cuts);
         g_free(n->path);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
+        g_free(n->true_parent);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -93,13 +95,17 @@ gboolean nesting_take_done(Nesting *n, GError **error)
 gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
         Message with_path;
+        guint did;
 
         if (G_UNLIKELY(n->options.cheat)) {
                 with_path = *message;
                 true_path_join(n, &with_path);
                 message = &with_path;
         }
-        if ((call_matcher_add(n->matcher, message) & MATCH_DONE) && !nesting_take_done(n, error))
+        did = call_matcher_add(n->matcher, message);
+        if (n->options.joint && (did & MATCH_OPENED))
+                call_labels_add(&n->labels, message);
+        if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
         return !n->windows || windows_add(n, message->time, error);
 }
@@ -129,8 +135,10 @@ static void close_up(Nesting *n)
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
         for (guint32 i = 0; i < c->n; i++)
-                if (c->edge[i])
+                if (c->edge[i]) {
+                        call_labels_move(&n->labels, kept, i);
                         call_pairs_move(c, kept++, i, 1);
+                }
         c->n = kept;
 }
 
@@ -172,9 +180,9 @@ static void find_calling(Nesting *n, const Edge *edges, guint n_edges, gboolean 
 }
 
 /* Those that are folded into one have one number. */
-static guint32 number_caller(Nesting *n, CallingNode *at_callee, NodeId caller, NodeId callee)
+static guint32 number_caller(Nesting *n, CallingNode *at_callee, NodeId shown, NodeId callee)
 {
-        gint64 key = (gint64)callee << 32 | n->fold[caller];
+        gint64 key = (gint64)callee << 32 | shown;
         gpointer number;
 
         if (!g_hash_table_lookup_extended(n->numbers, &key, NULL, &number)) {
@@ -197,20 +205,34 @@ void nesting_find_roles(Nesting *n, gboolean all)
                 NodeId caller = edges[i].caller, callee = edges[i].callee;
                 EdgeRole *role = &n->roles[i];
 
-                *role = (EdgeRole){ .caller = caller,
-                                    .callee = callee,
-                                    .at_caller = n->calling[caller],
-                                    .at_callee = n->calling[callee] };
+                if (i >= n->n_roles)
+                        *role = (EdgeRole){ caller, callee, NO_NODE, 0, NULL, NULL };
+                role->at_caller = n->calling[caller];
+                role->at_callee = n->calling[callee];
                 if (!role->at_callee)
                         continue;
-                role->number = number_caller(n, role->at_callee, caller, callee);
                 longest = MAX(longest, edges[i].longest_stay);
+                if (role->shown == n->fold[caller])
+                        continue;
+                role->shown = n->fold[caller];
+                role->number = number_caller(n, role->at_callee, role->shown, callee);
         }
+        n->n_roles = n_edges;
         /* How long after its parent's call a child can start. */
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }
 
 /* --- the order of it all --------------------------------------------------- */
+
+/* Keeps the true parents for the oracle to learn from; calls have none again. */
+static void take_truth(Nesting *n)
+{
+        n->true_parent = g_new(guint32, n->calls.n);
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                n->true_parent[i] = n->calls.cause[i].parent;
+                n->calls.cause[i].parent = NO_PARENT;
+        }
+}
 
 void nesting_find_parents(Nesting *n)
 {
@@ -223,9 +245,11 @@ void nesting_find_parents(Nesting *n)
                         !call_matcher_counts(n->matcher)->disorder);
         if (n->options.cheat)
                 find_true_parents(n);
-        else if (n->options.joint)
+        if (n->options.cheat && n->options.joint)
+                take_truth(n);
+        if (n->options.joint)
                 find_parents_at_nodes(n);
-        else
+        else if (!n->options.cheat)
                 score_nestings(n);
         call_order_restart(&n->order);
 }

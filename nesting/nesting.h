@@ -19,6 +19,7 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
+#include "nesting/call-labels.h"
 #include "nesting/call-order.h"
 #include "nesting/call-tree.h"
 #include "nesting/candidates.h"
@@ -35,7 +36,8 @@ typedef struct {
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
         gboolean joint;            /* parents of a node's calls are found together */
-        gboolean cheat;            /* parents are what the attribute path= says */
+        gboolean cheat;            /* parents are what the attribute path= says; with joint,
+                                      only what is learned comes from these: the oracle */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -55,7 +57,8 @@ typedef struct {
 
 typedef struct Windows Windows;
 
-/* At a node. */
+/* Which paths that begin at a node the ends of the capture have cut: those that end until the
+ * one or start after the other. */
 typedef struct {
         gint64 returned; /* the latest return of a call from before the start */
         gint64 called;   /* the earliest call that outlasts the end */
@@ -70,7 +73,8 @@ typedef struct {
 /* What an edge is at its two ends. */
 typedef struct {
         NodeId caller, callee;
-        guint32 number;                     /* of the caller, folded, among the callee's */
+        NodeId shown;                       /* the caller, folded */
+        guint32 number;                     /* of that among the callee's callers */
         CallingNode *at_caller, *at_callee; /* NULL where that is not called, or calls nothing */
 } EdgeRole;
 
@@ -80,13 +84,17 @@ typedef struct {
         CallMatcher *matcher;
 
         CallPairs calls;
-        guint64 dropped;  /* calls that are no longer there, all before the others */
-        NodeId *fold;     /* by NodeId: the node that stands for it */
-        guint folded;     /* how many nodes were folded into one */
-        guint64 children; /* calls with a candidate parent */
-        guint64 nestings; /* candidate parents of them, all together */
-        GByteArray *ids;  /* of all calls, one after the other; NULL where not kept */
-        GString *key;     /* to cheat: "PATH ID", which stands for a message's id */
+        CallLabels labels;    /* joint */
+        double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
+        double true_log;      /* oracle: how likely the true parents are */
+        guint32 *true_parent; /* oracle: by call, or NO_PARENT */
+        guint64 dropped;      /* calls that are no longer there, all before the others */
+        NodeId *fold;         /* by NodeId: the node that stands for it */
+        guint folded;         /* how many nodes were folded into one */
+        guint64 children;     /* calls with a candidate parent */
+        guint64 nestings;     /* candidate parents of them, all together */
+        GByteArray *ids;      /* of all calls, one after the other; NULL where not kept */
+        GString *key;         /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;
 
         EdgeRole *roles; /* by edge */
@@ -126,11 +134,11 @@ gboolean nesting_find_paths(Nesting *nesting, PathSet *set, GError **error);
 
 /* --- instead of these two, windows ------------------------------------------ */
 
-/* Takes a window of time: set has all instances whose roots start from from on and before to,
- * calls.place of these calls, if kept, numbers from first_instance on. Returns the path set for
- * those of the next window, borrowed until then; NULL with error set to stop. */
-typedef PathSet *(*WindowDone)(gpointer data, PathSet *set, gint64 from, gint64 to,
-                               guint64 first_instance, GError **error);
+/* Takes a window of time: set has all instances whose roots start in it, which is from the
+ * first of its summary on and before the last; calls.place of these calls, if kept, numbers from
+ * first_instance on. Returns the path set for those of the next window, borrowed until then;
+ * NULL with error set to stop. */
+typedef PathSet *(*WindowDone)(gpointer data, PathSet *set, guint64 first_instance, GError **error);
 
 /* Before the first message, where options.span is set. From then on nesting_add() fails
  * also where done does. */

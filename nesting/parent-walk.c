@@ -9,6 +9,9 @@ enum {
         NOTHING = 0xffff /* in a key, instead of a caller */
 };
 
+/* How much a particular state leans on the general one. */
+#define LEAN 2.0
+
 /* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
  * calls that have returned and, times 16, calls that have not. */
 enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
@@ -169,7 +172,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 lean = 0.5;
                 general = backoff->probability;
                 if (backoff->backoff != s->backoff) {
-                        lean = 2;
+                        lean = LEAN;
                         seen = MAX(0, seen - 1 - 0.02 * all);
                 }
         }
@@ -246,45 +249,31 @@ void parent_walk_clear(ParentWalk *w)
         delay_densities_clear(&w->delays);
 }
 
-guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
-                        const WalkCall *calls, const guint32 *which, guint32 n, WalkEvent *events)
+/* --- steps, seen from outside ------------------------------------------------ */
+
+guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event)
 {
-        guint32 state = w->first[caller], n_found = 0, n_open = 0, next = 0;
-        struct {
-                gint64 end;
-                guint32 callee;
-        } open[WALK_MAX_OPEN]; /* the earliest to return last */
-        gint64 latest = enter;
+        return get_step(w, state, event);
+}
 
-        while (next < n || n_open > 0) {
-                WalkEvent *e = &events[n_found++];
-                const WalkCall *call;
-                guint32 callee, i;
+guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
+                            guint32 *row)
+{
+        guint64 number = find_step(w, state, event)[1];
+        const WalkStep *general;
+        double all;
 
-                if (n_open > 0 && (next == n || open[n_open - 1].end <= calls[which[next]].start)) {
-                        n_open--;
-                        e->step = get_step(w, state, w->n_callees + open[n_open].callee);
-                        e->bin = NO_DELAY;
-                        latest = open[n_open].end;
-                        state = w->steps[e->step].next;
-                        continue;
-                }
-                call = &calls[which[next++]];
-                callee = MIN(call->callee, w->n_callees - 1);
-                e->step = get_step(w, state, callee);
-                e->bin = density_bin(call->start - latest);
-                latest = call->start;
-                state = w->steps[e->step].next;
-                if (n_open == WALK_MAX_OPEN)
-                        continue;
-                for (i = n_open++; i > 0 && open[i - 1].end <= call->end; i--)
-                        open[i] = open[i - 1];
-                open[i].end = call->end;
-                open[i].callee = callee;
+        if (G_LIKELY(number)) {
+                *probability = w->steps[number - 1].probability;
+                *row = w->steps[number - 1].row;
+                return number - 1;
         }
-        events[n_found].step = get_step(w, state, event_reply(w));
-        events[n_found].bin = density_bin(reply - latest);
-        return n_found + 1;
+        number = get_step(w, w->states[state].general, event); /* may move the steps */
+        general = &w->steps[number];
+        all = (double)w->states[state].count / DENSITY_COUNT;
+        *probability = LEAN * general->probability / (all + LEAN);
+        *row = general->row;
+        return NO_STEP;
 }
 
 /* --- places ---------------------------------------------------------------- */
@@ -345,20 +334,28 @@ static guint32 own_row(ParentWalk *w, guint32 step)
         return s->own_row;
 }
 
-void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n)
+void parent_walk_forget(ParentWalk *w)
 {
-        for (guint32 i = 0; i < n; i++) {
-                guint32 step = events[i].step;
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].count = 0;
+        for (guint32 i = 0; i < w->n_steps; i++)
+                w->steps[i].count = 0;
+        delay_densities_forget(&w->delays);
+}
 
-                if (events[i].bin != NO_DELAY)
-                        delay_densities_count(&w->delays, own_row(w, step), events[i].bin,
-                                              DENSITY_COUNT);
-                for (;; step = w->steps[step].backoff) {
-                        w->steps[step].count += DENSITY_COUNT;
-                        w->states[w->steps[step].state].count += DENSITY_COUNT;
-                        if (w->steps[step].backoff == step)
-                                break;
-                }
+void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
+{
+        guint32 count = share * DENSITY_COUNT + 0.5;
+
+        if (count == 0)
+                return;
+        if (bin != NO_DELAY)
+                delay_densities_count(&w->delays, own_row(w, step), bin, count);
+        for (;; step = w->steps[step].backoff) {
+                w->steps[step].count += count;
+                w->states[w->steps[step].state].count += count;
+                if (w->steps[step].backoff == step)
+                        break;
         }
 }
 

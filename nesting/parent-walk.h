@@ -22,16 +22,16 @@
 /* A call that the node makes. */
 typedef struct {
         gint64 start, end;
-        guint32 callee; /* number among the node's callees */
+        guint32 callee; /* number among the node's callees, less than WALK_MAX_CALLEES */
 } WalkCall;
 
 enum {
         WALK_MAX_STATES = 1 << 15, /* what comes after them is in a general state */
-        WALK_MAX_OPEN = 32,        /* calls of one parent at a time; of more, the returns are
-                                      not seen */
         WALK_MAX_CALLEES = 1 << 14,
         NO_DELAY = DENSITY_BINS,
 };
+
+#define NO_STEP G_MAXUINT32
 
 typedef struct {
         guint32 state, event;
@@ -50,12 +50,6 @@ typedef struct {
         guint32 general;  /* the state it leans on; itself where it leans on nothing */
         guint32 count;    /* of all its steps */
 } WalkState;
-
-/* One step of one parent. */
-typedef struct {
-        guint32 step;
-        guint32 bin; /* of its delay, or NO_DELAY */
-} WalkEvent;
 
 typedef struct {
         guint32 n_callees, key_length;
@@ -78,12 +72,6 @@ typedef struct {
 void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees);
 void parent_walk_clear(ParentWalk *w);
 
-/* The steps of a parent from enter to reply, of a caller with this number, that made n
- * calls, those of calls that which names, in order of start: to events, of room for
- * 2 * n + 1. Returns how many. */
-guint32 parent_walk_run(ParentWalk *w, guint32 caller, gint64 enter, gint64 reply,
-                        const WalkCall *calls, const guint32 *which, guint32 n, WalkEvent *events);
-
 /* One parent on its way: what is known of it so far. */
 typedef struct {
         guint32 state;
@@ -101,24 +89,20 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
  * a call to callee. After parent_walk_learn_patience(). */
 gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* How likely these steps are. */
-static inline gint32 parent_walk_log(const ParentWalk *w, const WalkEvent *events, guint32 n)
-{
-        gint32 log = 0;
+/* The step of an event in a state: a call to callee is the event of its number, its return
+ * n_callees more, the reply 2 * n_callees. */
+guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 
-        for (guint32 i = 0; i < n; i++) {
-                const WalkStep *step = &w->steps[events[i].step];
+/* The same, or NO_STEP where there is none yet; and what its probability and its row of the
+ * densities are or would be. */
+guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
+                            guint32 *row);
 
-                log += step->log;
-                if (events[i].bin != NO_DELAY)
-                        log += w->delays.log[step->row][events[i].bin];
-        }
-        return log;
-}
-
-/* Learning: halve what was seen before, count what is seen now, and draw the conclusion. */
+/* Learning: halve or forget what was seen before, count what is seen now (a step by its
+ * share, and the bin of its delay or NO_DELAY), and draw the conclusion. */
 void parent_walk_fade(ParentWalk *w);
-void parent_walk_count(ParentWalk *w, const WalkEvent *events, guint32 n);
+void parent_walk_forget(ParentWalk *w);
+void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share);
 void parent_walk_learn(ParentWalk *w);
 
 /* Learns from that how long states last, for parent_walk_urge(). */

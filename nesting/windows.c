@@ -18,10 +18,11 @@
 enum {
         STEPS = 8,          /* in a window, at most, while one waits to be closed */
         SLACK = 1000000000, /* ns that messages of a pipe may come late; at most a step */
-        OUTLASTS = 4,       /* so many times the longest call is how long one may last, */
+        OUTLASTS = 4,       /* a call may last so many times as long as the longest so far */
 };
 
-#define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000) /* but this at least, and a window; ns */
+/* A call may always last as long as a window, and so long, ns. */
+#define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000)
 
 struct Windows {
         WindowDone done;
@@ -90,7 +91,7 @@ static gboolean close_window(Nesting *n, GError **error)
         if (path_set_instances(n->set) == 0 && path_set_summary(n->set)->cut_instances == 0)
                 return TRUE;
         summarise(n);
-        n->set = w->done(w->data, n->set, w->from, w->to, w->first_instance, error);
+        n->set = w->done(w->data, n->set, w->first_instance, error);
         if (!n->set)
                 return FALSE;
         path_set_set_fold(n->set, n->fold);
@@ -171,6 +172,7 @@ static gboolean step(Nesting *n, gint64 until, GError **error)
         nesting_find_cuts(n);
         path_set_set_fold(n->set, n->fold);
         call_order_init_until(&n->order, &n->calls, n->options.window, until);
+        /* Another way to find the parents of the calls of this order goes here. */
         score_nestings(n);
         call_order_restart(&n->order);
         ok = find_nested_pairs(n, error) && call_trees_hand_on(&n->trees, until, error);

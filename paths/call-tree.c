@@ -117,6 +117,8 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
         const CallVertex v = g_array_index(b->vertices, CallVertex, vertex);
         guint32 place = g_array_index(b->places, guint32, v.first);
         guint32 n = b->first[place + 1] - b->first[place];
+        if (n == 0)
+                return;
         g_autofree Child *c = g_new(Child, n);
 
         for (guint32 k = 0; k < n; k++) {
@@ -124,7 +126,8 @@ static void push_children(Builder *b, guint32 vertex, GArray *stack)
                 c[k] = (Child){ b->shapes[child], k,
                                 histogram_mean(&b->pattern->nodes[child].call_delay), 0 };
         }
-        qsort(c, n, sizeof *c, compare_shapes);
+        if (n > 0)
+                qsort(c, n, sizeof *c, compare_shapes);
         for (guint32 k = 0; k < n; k++)
                 c[k].earliest =
                         k > 0 && c[k - 1].shape == c[k].shape ? c[k - 1].earliest : c[k].delay;

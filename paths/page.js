@@ -746,7 +746,7 @@
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
-          el('td', { class: 'name' }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
@@ -906,7 +906,7 @@
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Times' : 'Calls'), el('th', { class: 'number' }, OwnTime),
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
-            el('td', { class: 'name' }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
+            el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
             el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.mean)), meterRow('', b.own, row.mean))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
             el('td', { class: 'number' }, share(network, row.mean)), meterRow('', network, row.mean, 'network')))),
@@ -1002,7 +1002,7 @@
         for (const [x, y1, y2] of links[i]) chart.append(svg('line', { class: 'critical', x1: percent(x), x2: percent(x), y1, y2 }));
         const latency = lane.calls.length === 1 ? lane.calls[0].end - lane.calls[0].start : sample ? lane.calls.reduce((x, c) => Math.max(x, c.end - c.start), 0) : mean(v.latency);
         const own = lane.calls.reduce((x, c) => x + c.own, 0);
-        const name = el('span');
+        const name = el('span', { class: 'call' });
         name.style.paddingLeft = `${Math.min(lane.depth, 12) * 13}px`;
         const repeated = v.n > 1 && (lane.calls.length > 1 || lane.opened || !state.open.has(v.i));
         if (repeated)

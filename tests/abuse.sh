@@ -2,29 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Captures that are made to cost more than they weigh: each once took more than 20 s or memory
 # without a bound, and must be read in less. TAP.
-if ! command -v python3 >/dev/null; then
-	echo "1..0 # SKIP no python3"
-	exit 0
-fi
-dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-abuse.XXXXXX") || exit 99
-trap 'rm -rf "$dir"' EXIT
-n=0
-bad=0
+# shellcheck source=tests/tap.sh
+. "${srcdir:-$(dirname "$0")/..}/tests/tap.sh"
+command -v python3 >/dev/null || skip_all 'no python3'
 # Sanitizers reserve address space without end.
-sanitized=$(nm ./ravel 2>/dev/null | grep __asan_init)
+sanitized=$(nm "$ravel" 2>/dev/null | grep __asan_init)
 
 # abuse NAME WHAT KIB: the capture of that name, and the memory that reading it may take
 abuse() {
-	n=$((n + 1))
-	if (
+	(
+		# shellcheck disable=SC3045 # dash and bash have it
 		[ -n "$sanitized" ] || ulimit -v "$3"
-		timeout 20 ./ravel capture -r "$dir/$1.pcapng" -w "$dir/trace" 2>"$dir/err"
-	); then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2: status $?, $(tail -n 1 "$dir/err")"
-		bad=1
-	fi
+		timeout 20 "$ravel" capture -r "$dir/$1.pcapng" -w "$dir/trace" 2>"$dir/err"
+	)
+	result $? "$2" "$dir/err"
 	rm -f "$dir/$1.pcapng"
 }
 
@@ -105,5 +96,4 @@ abuse streams 'streams that would share a place in a table' 500000
 abuse past 'many messages that begin before others that are open' 500000
 abuse heads 'header lines without an end on many connections' 140000
 abuse addresses 'addresses that would share a place in a table' 500000
-echo "1..$n"
-exit $bad
+finish

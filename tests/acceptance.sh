@@ -24,7 +24,10 @@ truth() {
 # is in it besides
 check() {
         name=$1
-        python3 "$score" "$dir/$2" "$dir/$3" $4 >"$dir/table"
+        truth=$dir/$2
+        trace=$dir/$3
+        shift 3
+        python3 "$score" "$truth" "$trace" "$@" >"$dir/table"
         result $? "$name: every call and return" "$(grep '<$' "$dir/table" | tr '\n' ';')"
 }
 
@@ -39,20 +42,20 @@ nodes=$dir/testbed-small/nodes.txt
 check mirror testbed-small mirror.trace
 # Each packet three times, up to 50 us apart; the truth has the time of the last.
 ./ravel capture -r "$from/switch-any.pcap.zst" --nodes "$nodes" -w "$dir/switch.trace" 2>"$dir/err"
-check 'all interfaces' testbed-small switch.trace '--span --tol-ms 0.05'
+check 'all interfaces' testbed-small switch.trace --span --tol-ms 0.05
 
 # Hosts stamp before the bridge does.
 for file in "$from"/hosts/*; do
         host "$(basename "$file" .pcap.zst)" "$file"
 done
 ./ravel merge "$dir"/*.host >"$dir/merged.trace" 2>"$dir/err"
-check 'hosts, merged' testbed-small merged.trace '--tol-ms 5'
+check 'hosts, merged' testbed-small merged.trace --tol-ms 5
 for skewed in web2 postgres; do
         host $skewed "$from/hosts-skew/$skewed.pcapng.zst"
 done
 ./ravel merge "$dir"/*.host >"$dir/skewed.trace" 2>"$dir/err"
 ./ravel skewer --deskew "$dir/skewed.trace" >"$dir/deskewed.trace" 2>"$dir/err"
-check 'hosts, two clocks wrong, merged and deskewed' testbed-small deskewed.trace '--tol-ms 5'
+check 'hosts, two clocks wrong, merged and deskewed' testbed-small deskewed.trace --tol-ms 5
 
 for recording in testbed-conc8 testbed-conc32; do
         if [ -f "$shared/captures/$recording/bridge.pcap.zst" ]; then
@@ -97,7 +100,8 @@ for signature, count in truth.items():
     if found.get(signature) != count:
         print(f"{found.get(signature, 0)} instead of {count} times {signature}", end="; ")
 END
-[ $? = 0 ] && [ ! -s "$dir/wrong" ]
+read=$?
+[ $read = 0 ] && [ ! -s "$dir/wrong" ]
 result $? 'mirror: the true patterns, each with its count' "$(cat "$dir/wrong")"
 
 # The same of another system: the same messages as from where each passes once.

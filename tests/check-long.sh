@@ -121,6 +121,7 @@ results() {
 			"$ravel" nesting --method paper --format $format -n 0 "$trace" >"$trace.$format"
 		done
 		"$ravel" nesting --method paper --calls "$trace.calls" -o "$trace.sqlite" "$trace" >"$trace.out"
+		"$ravel" report -o "$trace.html" "$trace.sqlite"
 		"$ravel" nesting --method paper --smooth 1.5 --skew-window 100us --penalty 1.5,0.3,0.1 \
 			--calls "$trace.smooth" "$trace" >"$trace.smooth.out"
 		"$ravel" nesting --method joint --calls "$trace.joint" "$trace" >"$trace.joint.out"
@@ -152,6 +153,8 @@ step_determinism() {
 		../ravel skewer --estimate -w estimates skewed
 		../ravel skewer --deskew -w even skewed
 		results ../ravel calm busy shop catalog
+		../ravel diff --format tsv calm.sqlite busy.sqlite >diff.tsv
+		../ravel diff --format html -o diff.html calm.sqlite busy.sqlite
 	done
 	cd "$work/determinism"
 	diff -rq gcc-O0/results gcc-O3/results

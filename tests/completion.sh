@@ -43,6 +43,8 @@ result 'values after a blank' 'otlp' "$(completed export x.sqlite --as o)"
 result 'values after =' 'text tsv json' "$(completed query --format =)"
 result 'the beginning of a value' 'total' "$(completed nesting --sort = t)"
 result 'files are left to bash' '' "$(completed nesting sh)"
+# What the libraries do not give back is no finding of ours.
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 # What completion says that a value may be, the program takes.
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-completion.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT

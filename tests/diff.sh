@@ -6,6 +6,8 @@
 set -u
 source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
 ravel=${RAVEL:-$PWD/ravel}
+# What Graphviz does not give back is no finding of ours.
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-diff.XXXXXX") || exit 99
 trap 'rm -rf "$dir"' EXIT
 cd "$dir" || exit 99

@@ -228,6 +228,56 @@ static void test_clocks(Fixture *f, gconstpointer data)
         g_assert_cmpstr(found, ==, "a>b>c>d 1000 30\n");
 }
 
+/* b's clock is 20 ms early, and only it stamps what it sends. */
+static void test_early(Fixture *f, gconstpointer data)
+{
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(GArray) early = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + 10 * MS - 20 * MS, "b", "c");
+                send_message(f, t + 30 * MS, "c", "b");
+                send_message(f, t + 35 * MS - 20 * MS, "b", "a");
+        }
+        finish(f);
+        run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
+        early = convolution_find_early_nodes(run);
+        g_assert_cmpuint(early->len, ==, 1);
+        g_assert_cmpuint(g_array_index(early, EarlyNode, 0).cause->to, ==,
+                         test_node(f->nodes, "b"));
+        g_assert_cmpint(g_array_index(early, EarlyNode, 0).delay, ==, -10 * MS);
+}
+
+/* Nobody is early where clocks agree; nor where a client asks again as soon as it has its
+ * answer, so that all that a node sends goes before a message to it. */
+static void test_none_early(Fixture *f, gconstpointer closed)
+{
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(GArray) early = NULL;
+        gint64 t = 0;
+
+        if (!closed)
+                make_system(f);
+        for (guint i = 0; closed && i < 2000; i++) {
+                gint64 at_b = 10 * MS + random_below(f, 2 * MS), at_c = random_below(f, 30 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + at_b, "b", "c");
+                send_message(f, t + at_b + at_c, "c", "b");
+                send_message(f, t + at_b + at_c + 5 * MS, "b", "a");
+                t += at_b + at_c + 5 * MS + 1;
+        }
+        if (closed)
+                finish(f);
+        run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
+        early = convolution_find_early_nodes(run);
+        g_assert_cmpuint(early->len, ==, 0);
+}
+
 static void assert_roots(Fixture *f, const char *expected)
 {
         g_autoptr(GArray) roots = convolution_find_roots(f->traces);
@@ -332,6 +382,10 @@ int main(int argc, char **argv)
         TEST("ends", test_ends);
         TEST("same", test_same);
         TEST("clocks", test_clocks);
+        TEST("early", test_early);
+        TEST("none-early", test_none_early);
+        g_test_add("/convolution/none-early-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
+                   test_none_early, tear_down);
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
         TEST("roots-called", test_roots_called);

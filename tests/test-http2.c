@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "capture/protocol.h"
-#include "tests/hex.h"
+#include "tests/parse-frames.h"
 
 #define PREFACE      "'PRI * HTTP/2.0' 0d0a0d0a 'SM' 0d0a0d0a "
 #define SETTINGS     "000006 04 00 00000000 0003 00000064 "
@@ -11,56 +10,25 @@
 #define WINDOW       "000004 08 00 00000000 00010000 "
 #define GOAWAY       "000008 07 00 00000000 00000001 00000000 "
 
-/* Parses bytes as one direction, shown in pieces of step bytes, and says what came
- * of it: a letter for the kind of each frame ("C" call, "R" return, "S" by side,
- * "m" one-way, "i" interim, "." control), where it is a part its stream and "b",
- * "e" or "a" for begins, ends and aborts; "!" where it is not HTTP/2, "+" where
- * more is needed. */
-static char *parse(const GByteArray *bytes, gsize step)
+/* A letter for the kind of each frame ("C" call, "R" return, "S" by side, "m" one-way, "i"
+ * interim, "." control), where it is a part its stream and "b", "e" or "a" for begins, ends
+ * and aborts. */
+static void say(GString *out, const Parsed *frame)
 {
         static const char letters[] = "?CRmi?.bS";
-        GString *out = g_string_new(NULL);
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0;
-        gsize n = bytes->len;
-        for (gsize shown = MIN(step, n);; shown = MIN(shown + step, n)) {
-                while (at < shown) {
-                        g_autofree guint8 *copy = g_memdup2(bytes->data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_http2.parse(state, CALL_NONE, copy,
-                                                                  shown - at, FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE) {
-                                g_string_append_c(out, '!');
-                                return g_string_free(out, FALSE);
-                        }
-                        at += parsed.length;
-                        if (status == PARSE_MORE)
-                                break;
-                        g_string_append_c(out, letters[parsed.kind]);
-                        if (parsed.part)
-                                g_string_append_printf(out, "%" G_GUINT64_FORMAT "%s%s%s",
-                                                       parsed.key,
-                                                       parsed.part & PART_BEGINS ? "b" : "",
-                                                       parsed.part & PART_ENDS ? "e" : "",
-                                                       parsed.part & PART_ABORTS ? "a" : "");
-                        g_string_append_c(out, ' ');
-                }
-                if (shown == n)
-                        break;
-        }
-        if (at != n)
-                g_string_append_c(out, '+');
-        g_strchomp(out->str);
-        return g_string_free(out, FALSE);
+
+        g_string_append_c(out, letters[frame->kind]);
+        if (frame->part)
+                g_string_append_printf(out, "%" G_GUINT64_FORMAT "%s%s%s", frame->key,
+                                       frame->part & PART_BEGINS ? "b" : "",
+                                       frame->part & PART_ENDS ? "e" : "",
+                                       frame->part & PART_ABORTS ? "a" : "");
+        g_string_append_c(out, ' ');
 }
 
 static void check(const char *hex, const char *expected)
 {
-        g_autoptr(GByteArray) bytes = hex_bytes(hex);
-        for (gsize step = 1; step <= bytes->len; step++) {
-                g_autofree char *got = parse(bytes, step);
-                g_assert_cmpstr(got, ==, expected);
-        }
+        check_frames(&protocol_http2, hex, expected, say);
 }
 
 static void test_client(void)

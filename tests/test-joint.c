@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The parts of the joint method against plain recomputation on small cases: what a walk
- * has learned, against counting by name; the assignments that are drawn, against all
- * that there are. Its sources are a part of this file, so that it can look inside.
+ * has learned, against counting by name; the shares of calls by a lattice, and what becomes of
+ * claims, against all sets and assignments that there are. Its sources are a part of this file, so
+ * that it can look inside.
  */
 #include "nesting/joint.c"
 
@@ -109,7 +110,7 @@ static int compare_moments(const void *a, const void *b)
 static void name_steps(const CallIn *in, const WalkCall *calls, const guint32 *which, guint32 n,
                        guint32 n_callees,
                        void (*visit)(gpointer data, const char *const *states, const char *event,
-                                     gint64 delay),
+                                     guint32 number, gint64 delay),
                        gpointer data)
 {
         g_autofree Moment *moments = g_new(Moment, 2 * n + 1);
@@ -138,7 +139,9 @@ static void name_steps(const CallIn *in, const WalkCall *calls, const guint32 *w
                         g_string_append_printf(full, " %u/%u", MIN(returned[k], 3),
                                                MIN(open[k], 3));
                 states[0] = full->str;
-                visit(data, states, event, m && m->is_return ? -1 : time - at);
+                visit(data, states, event,
+                      m ? callee + (m->is_return ? n_callees : 0) : 2 * n_callees,
+                      m && m->is_return ? -1 : time - at);
                 if (m && m->is_return) {
                         open[callee] = MAX(MIN(open[callee], 3), 1) - 1;
                         returned[callee]++;
@@ -151,9 +154,11 @@ static void name_steps(const CallIn *in, const WalkCall *calls, const guint32 *w
         }
 }
 
-static void count_step(gpointer data, const char *const *states, const char *event, gint64 delay)
+static void count_step(gpointer data, const char *const *states, const char *event, guint32 number,
+                       gint64 delay)
 {
         (void)delay;
+        (void)number;
         for (guint i = 0; i < 3; i++) {
                 g_autofree char *step = g_strdup_printf("%s > %s", states[i], event);
 
@@ -167,10 +172,13 @@ typedef struct {
         Names *names;
         guint32 n_callees;
         double log;
-        GArray *delays;
+        ParentWalk *walk;
+        guint32 state;
+        double delays_log; /* of those, by the walk's own densities */
 } Likelihood;
 
-static void add_step_log(gpointer data, const char *const *states, const char *event, gint64 delay)
+static void add_step_log(gpointer data, const char *const *states, const char *event,
+                         guint32 number, gint64 delay)
 {
         Likelihood *l = data;
         double p = 1.0 / (2 * l->n_callees + 1);
@@ -185,7 +193,15 @@ static void add_step_log(gpointer data, const char *const *states, const char *e
                 p = (n + lean[i] * p) / (all + lean[i]);
         }
         l->log += log(p);
-        g_array_append_val(l->delays, delay);
+        if (l->walk) {
+                const WalkStep *known =
+                        &l->walk->steps[parent_walk_step(l->walk, l->state, number)];
+
+                if (delay >= 0)
+                        l->delays_log +=
+                                log(l->walk->delays.density[known->row][density_bin(delay)]);
+                l->state = known->next;
+        }
 }
 
 /* A node with random calls in and out. */
@@ -230,54 +246,131 @@ static guint32 children_of(const SmallNode *s, guint32 parent, guint32 *which)
         return n;
 }
 
+/* What a parent did, if these are all its calls: the logarithm of how likely that is. */
+static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
+                       const WalkCall *calls, const guint32 *which, guint32 n, gboolean count)
+{
+        LatticeParent parent = { .kind = in->caller, .enter = in->enter, .reply = in->reply };
+        LatticeCall offered[80];
+
+        for (guint32 i = 0; i < n; i++)
+                offered[i] = (LatticeCall){ .call = calls[which[i]], .claimed = 1, .taken = 1 };
+        g_assert_true(walk_lattice_run(lattice, walk, &parent, offered, n, count));
+        for (guint32 i = 0; i < n; i++)
+                g_assert_cmpfloat_with_epsilon(offered[i].share, 1, 1e-9);
+        return lattice->log;
+}
+
+/* Learns from all parents of a node, by a walk and by name. */
+static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
+                        WalkLattice *lattice, Names *names)
+{
+        guint32 which[80];
+
+        parent_walk_init(walk, 2, 3);
+        walk_lattice_init(lattice, 3);
+        names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (guint p = 0; p < s->node.n_in; p++) {
+                guint32 n = children_of(s, p, which);
+
+                run_walk(walk, lattice, &s->in[p], calls, which, n, TRUE);
+                name_steps(&s->in[p], calls, which, n, 3, count_step, names);
+        }
+        parent_walk_learn(walk);
+}
+
 static void test_walk(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(5);
 
         for (guint round = 0; round < 20; round++) {
-                Names names = { g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL) };
+                Names names;
                 SmallNode s;
                 WalkCall calls[80];
-                WalkEvent events[161];
                 guint32 which[80];
                 ParentWalk walk;
+                WalkLattice lattice;
 
                 make_node(&s, rand, g_rand_int_range(rand, 1, 40), 80, 100000000);
                 for (guint i = 0; i < 80; i++)
                         calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-                parent_walk_init(&walk, 2, 3);
+                learn_small(&s, calls, &walk, &lattice, &names);
                 for (guint p = 0; p < s.node.n_in; p++) {
                         const CallIn *in = &s.in[p];
                         guint32 n = children_of(&s, p, which);
-
-                        parent_walk_count(&walk, events,
-                                          parent_walk_run(&walk, in->caller, in->enter, in->reply,
-                                                          calls, which, n, events));
-                        name_steps(in, calls, which, n, 3, count_step, &names);
-                }
-                parent_walk_learn(&walk);
-                for (guint p = 0; p < s.node.n_in; p++) {
-                        const CallIn *in = &s.in[p];
-                        guint32 n = children_of(&s, p, which), n_events, n_delays = 0;
-                        g_autoptr(GArray) delays = g_array_new(FALSE, FALSE, sizeof(gint64));
-                        Likelihood l = { &names, 3, 0, delays };
-                        gint32 steps_log = 0;
+                        Likelihood l = { &names, 3, 0, &walk, walk.first[in->caller], 0 };
+                        gint64 found = run_walk(&walk, &lattice, in, calls, which, n, FALSE);
 
                         name_steps(in, calls, which, n, 3, add_step_log, &l);
-                        n_events = parent_walk_run(&walk, in->caller, in->enter, in->reply, calls,
-                                                   which, n, events);
-                        g_assert_cmpuint(n_events, ==, delays->len);
-                        for (guint32 i = 0; i < n_events; i++) {
-                                gint64 delay = g_array_index(delays, gint64, i);
-
-                                steps_log += walk.steps[events[i].step].log;
-                                n_delays += events[i].bin != NO_DELAY;
-                                g_assert_cmpuint(events[i].bin, ==,
-                                                 delay < 0 ? NO_DELAY : (gint)density_bin(delay));
-                        }
-                        g_assert_cmpuint(n_delays, ==, n + 1);
-                        g_assert_cmpfloat_with_epsilon(steps_log, l.log * LOG_UNIT, n_events);
+                        /* A float's precision a step. */
+                        g_assert_cmpfloat_with_epsilon(found, (l.log + l.delays_log) * LOG_UNIT, 2);
                 }
+                walk_lattice_clear(&lattice);
+                parent_walk_clear(&walk);
+                g_hash_table_unref(names.seen);
+        }
+}
+
+/* The shares of calls, against all sets of five, where nothing is left out. */
+static void test_lattice(void)
+{
+        enum { OFFERED = 5 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(8);
+
+        for (guint round = 0; round < 200; round++) {
+                Names names;
+                SmallNode s;
+                WalkCall calls[80];
+                ParentWalk walk;
+                WalkLattice lattice;
+                LatticeCall offered[OFFERED];
+                LatticeParent parent;
+                CallIn in;
+                double share[OFFERED] = { 0 }, all = 0;
+
+                make_node(&s, rand, 20, 80, 100000000);
+                for (guint i = 0; i < 80; i++)
+                        calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+                learn_small(&s, calls, &walk, &lattice, &names);
+                lattice.least = 0;
+                in = (CallIn){ .enter = calls[20].start - 500000,
+                               .reply = calls[20].start + 9000000,
+                               .caller = 1 };
+                for (guint i = 0; i < OFFERED; i++) {
+                        double taken = i == 3 && round % 3 == 0
+                                               ? 1
+                                               : g_rand_double_range(rand, 0.05, 0.95);
+
+                        offered[i] =
+                                (LatticeCall){ .call = calls[20 + i],
+                                               .claimed = g_rand_double_range(rand, 1e-7, 1e-5),
+                                               .taken = taken };
+                }
+                parent = (LatticeParent){ .kind = 1, .enter = in.enter, .reply = in.reply };
+                g_assert_true(walk_lattice_run(&lattice, &walk, &parent, offered, OFFERED, FALSE));
+                for (guint set = 0; set < 1 << OFFERED; set++) {
+                        Likelihood l = { &names, 3, 0, &walk, walk.first[in.caller], 0 };
+                        guint32 which[OFFERED], n = 0;
+                        double likely = 1;
+
+                        for (guint32 i = 0; i < OFFERED; i++)
+                                if (set >> i & 1) {
+                                        which[n++] = 20 + i;
+                                        likely /= offered[i].claimed;
+                                } else {
+                                        likely *= 1 - offered[i].taken;
+                                }
+                        run_walk(&walk, &lattice, &in, calls, which, n,
+                                 FALSE); /* makes its steps */
+                        name_steps(&in, calls, which, n, 3, add_step_log, &l);
+                        likely *= exp(l.log + l.delays_log);
+                        all += likely;
+                        for (guint32 i = 0; i < OFFERED; i++)
+                                share[i] += set >> i & 1 ? likely : 0;
+                }
+                for (guint i = 0; i < OFFERED; i++)
+                        g_assert_cmpfloat_with_epsilon(offered[i].share, share[i] / all, 1e-4);
+                walk_lattice_clear(&lattice);
                 parent_walk_clear(&walk);
                 g_hash_table_unref(names.seen);
         }
@@ -290,36 +383,32 @@ static void test_places(void)
         g_autoptr(GRand) rand = g_rand_new_with_seed(6);
         SmallNode s;
         WalkCall calls[80];
-        WalkEvent events[161];
-        guint32 which[80];
         ParentWalk walk;
+        WalkLattice lattice;
+        Names names;
+        guint32 n_known;
 
         make_node(&s, rand, 30, 80, 100000000);
         for (guint i = 0; i < 80; i++)
                 calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-        parent_walk_init(&walk, 2, 3);
-        for (guint p = 0; p < 30; p++)
-                parent_walk_count(&walk, events,
-                                  parent_walk_run(&walk, s.in[p].caller, s.in[p].enter,
-                                                  s.in[p].reply, calls, which,
-                                                  children_of(&s, p, which), events));
-        parent_walk_learn(&walk);
+        learn_small(&s, calls, &walk, &lattice, &names);
         parent_walk_learn_patience(&walk);
+        n_known = walk.n_steps;
         for (guint p = 0; p < 30; p++) {
                 const CallIn *in = &s.in[p];
-                guint32 n = children_of(&s, p, which);
                 WalkPlace at = parent_walk_start(&walk, in->caller, in->enter);
 
-                n = parent_walk_run(&walk, in->caller, in->enter, in->reply, calls, which, n,
-                                    events);
-                for (guint32 i = 0; i + 1 < n; i++) {
-                        const WalkStep *step = &walk.steps[events[i].step];
-                        guint32 event = step->event;
+                for (guint32 i = 0; i < 10; i++) {
+                        guint32 event = g_rand_int_range(rand, 0, 6);
+                        const WalkStep *step;
                         gint64 time = at.latest + 3000000;
                         double lasts = 0;
 
-                        g_assert_cmpuint(step->state, ==, at.state);
-                        for (guint32 k = 0; k < walk.n_steps; k++) {
+                        parent_walk_step(&walk, at.state, event);
+                        step = &walk.steps[parent_walk_step(&walk, at.state, event)];
+                        if (!walk.states[at.state].patience)
+                                break; /* a state that was not seen before */
+                        for (guint32 k = 0; k < n_known; k++) {
                                 const WalkStep *other = &walk.steps[k];
                                 guint bin = density_bin(3000000);
                                 double longer =
@@ -342,84 +431,123 @@ static void test_places(void)
                         } else {
                                 at = parent_walk_return(&walk, at, event - 3, 50000000);
                         }
+                        g_assert_cmpuint(at.state, ==, step->next);
                         g_assert_cmpint(at.latest, ==, 50000000);
                 }
         }
+        walk_lattice_clear(&lattice);
         parent_walk_clear(&walk);
+        g_hash_table_unref(names.seen);
 }
 
-/* --- what is drawn --------------------------------------------------------- */
+/* --- beliefs ---------------------------------------------------------------- */
 
-static void joint_start(Joint *j, Nesting *n, const SmallNode *s, Candidates *candidates)
+/* Three calls into a node and five out of it, of which two have a choice, so that there are four
+ * assignments. Where choices make no cycle, belief propagation is exact. */
+static void test_beliefs(void)
 {
-        *j = (Joint){ .node = &s->node, .random = { 1 } };
-        joint_init(j);
-        find_candidates(n, j, candidates);
-        list_choices(j);
-        assign_first(j);
-        parent_walk_init(&j->walk, s->node.n_callers, s->node.n_callees);
-        memset(j->crowd, 0, s->node.n_in * sizeof *j->crowd);
-        learn(j, G_MAXUINT64);
-        measure_all(j);
-        weigh_candidates(j);
-}
-
-/* The logarithm of how likely an assignment is, as all its parents' walks. */
-static gint64 log_of_all(Joint *j, SmallNode *s)
-{
-        gint64 sum = 0;
-
-        for (guint32 p = 0; p < s->node.n_in; p++) {
-                guint32 which[80], n = children_of(s, p, which);
-                Children c = { which, n, n };
-
-                sum += log_of(j, p, &c);
-        }
-        return sum;
-}
-
-/* Three calls into a node and five out of it: of all 243 assignments, each is drawn as often
- * as it is likely. */
-static void test_distribution(void)
-{
-        enum { N_IN = 3, N_OUT = 5, ALL = 243, DRAWN = 400000 };
+        enum { N_IN = 3, N_OUT = 5 };
+        static const gsize begin[N_OUT + 1] = { 0, 2, 3, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 1, 1, 2, 2, 0 };
         g_autoptr(GRand) rand = g_rand_new_with_seed(9);
 
-        for (guint round = 0; round < 4; round++) {
-                g_autoptr(NodeTable) nodes = node_table_new();
-                NestingOptions options = NESTING_DEFAULTS;
-                g_autoptr(Nesting) nesting = nesting_new(nodes, &options);
-                Candidates candidates;
+        for (guint round = 0; round < 50; round++) {
                 SmallNode s;
-                Joint j;
-                double likely[ALL], sum = 0, apart = 0;
-                guint drawn[ALL] = { 0 };
+                Joint j = { .node = &s.node };
+                CallLabels labels = { 0 };
+                double likely[4], all = 0, first, second;
+                float found[7];
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                candidates_init(&candidates, 0);
-                joint_start(&j, nesting, &s, &candidates);
-                g_assert_cmpuint(j.n_choice, ==, N_OUT);
-                for (guint a = 0; a < ALL; a++) {
-                        guint rest = a;
-
-                        for (guint i = 0; i < N_OUT; i++, rest /= N_IN)
-                                s.parent[i] = rest % N_IN;
-                        sum += likely[a] = exp(log_of_all(&j, &s) / (double)LOG_UNIT);
+                joint_init(&j, &labels);
+                memcpy(j.candidates, begin, sizeof begin);
+                j.candidate = g_memdup2(candidate, sizeof candidate);
+                j.n_choice = 2;
+                start_walks(&j);
+                j.lattice.least = 0;
+                memcpy(j.parent, s.parent, sizeof s.parent[0] * N_OUT);
+                link_children(&j);
+                learn(&j, G_MAXUINT64); /* from anything */
+                for (guint a = 0; a < 4; a++) {
+                        for (guint i = 0; i < N_OUT; i++)
+                                j.parent[i] = candidate[begin[i]];
+                        j.parent[0] += a & 1;
+                        j.parent[2] += a >> 1;
+                        link_children(&j);
+                        all += likely[a] = exp(log_of_assignment(&j));
                 }
-                for (guint t = 0; t < DRAWN; t++) {
-                        guint a = 0;
-
-                        sweep(&j, 1);
-                        for (guint i = N_OUT; i-- > 0;)
-                                a = a * N_IN + j.parent[i];
-                        drawn[a]++;
-                }
-                for (guint a = 0; a < ALL; a++)
-                        apart += fabs(likely[a] / sum - (double)drawn[a] / DRAWN) / 2;
-                g_test_message("round %u: %g apart", round, apart);
-                g_assert_cmpfloat(apart, <, 0.02);
+                start_claims(&j);
+                for (guint i = 0; i < 30; i++)
+                        claim_all(&j, FALSE);
+                get_shares(&j, found);
+                first = (likely[0] + likely[2]) / all;
+                second = (likely[0] + likely[1]) / all;
+                g_assert_cmpfloat_with_epsilon(found[0], first, 0.01);
+                g_assert_cmpfloat_with_epsilon(found[1], 1 - first, 0.01);
+                g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
+                g_assert_cmpfloat(found[2], ==, 1);
                 joint_clear(&j);
-                candidates_clear(&candidates);
+        }
+}
+
+/* --- order -------------------------------------------------------------------- */
+
+/* A queue that serves one after the other, in order or at random, is told from one that does not.
+ */
+static void test_order(void)
+{
+        enum { N = 400 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(10);
+
+        for (guint in_order = 0; in_order < 2; in_order++) {
+                Output *outputs = g_new(Output, N);
+                gint64 waiting[4];
+                DelayDensities delays;
+                guint32 row;
+                ServingOrder order;
+
+                for (guint i = 0; i < 4; i++)
+                        waiting[i] = 1000000 * (gint64)i;
+                for (guint i = 0; i < N; i++)
+                        outputs[i].time = 1000000 * (gint64)(i + 4);
+                delay_densities_init(&delays);
+                row = delay_densities_add_row(&delays, 0);
+                serving_order_init(&order, outputs, N, 2);
+                for (guint i = 0; i < N; i++) {
+                        guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
+
+                        outputs[i].class = 1;
+                        outputs[i].parent = i;
+                        outputs[i].row = row;
+                        outputs[i].share = 1;
+                        outputs[i].trigger = waiting[next];
+                        delay_densities_count(&delays, row,
+                                              density_bin(outputs[i].time - waiting[next]),
+                                              DENSITY_COUNT);
+                        waiting[next] = outputs[i].time;
+                }
+                delay_densities_learn(&delays);
+                /* Where all waited for as long, the other way round is hardly as likely. */
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        delays.density[row][bin] = in_order ? 1 : delays.density[row][bin];
+                serving_order_learn(&order, &delays, 0.4);
+                g_assert_cmpint(order.in_use, ==, in_order);
+                if (in_order) {
+                        gint64 early = outputs[100].trigger - 1, late = outputs[102].trigger + 1;
+
+                        g_assert_cmpfloat(order.factor[1], <, 0.1);
+                        g_assert_cmpfloat(order.factor[0], ==, 1);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 0, late, N), ==, 1);
+                        /* Another parent's, served before those that wait longer, or after. */
+                        g_assert_cmpfloat_with_epsilon(
+                                serving_order_factor(&order, 100, 1, late, N),
+                                order.factor[1] * order.factor[1], 1e-9);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
+                }
+                serving_order_forget(&order);
+                g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
+                serving_order_clear(&order);
+                delay_densities_clear(&delays);
         }
 }
 
@@ -431,6 +559,8 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/density", test_density);
         g_test_add_func("/joint/walk", test_walk);
         g_test_add_func("/joint/places", test_places);
-        g_test_add_func("/joint/distribution", test_distribution);
+        g_test_add_func("/joint/lattice", test_lattice);
+        g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/order", test_order);
         return g_test_run();
 }

@@ -1,57 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/protocol.h"
-#include "tests/hex.h"
+#include "tests/parse-frames.h"
 
 #define NONE  "00000000 00000000 "
 #define CALL  "00000000 00000002 000186a3 00000003 00000001 " NONE NONE
 #define REPLY "00000001 00000000 " NONE "00000000 "
 
-/* Parses bytes as one direction of TCP, shown in pieces of step bytes: "C" a call,
- * "R" a reply, with its id; "!" where it is not RPC, "+" where more is needed. */
-static char *parse(const GByteArray *bytes, gsize step)
+/* "C" a call, "R" a reply, with its id. */
+static void say(GString *out, const Parsed *record)
 {
-        GString *out = g_string_new(NULL);
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0, key = 0;
-        MessageKind kind = KIND_UNKNOWN;
-        gsize n = bytes->len;
-        for (gsize shown = MIN(step, n);; shown = MIN(shown + step, n)) {
-                while (at < shown) {
-                        g_autofree guint8 *copy = g_memdup2(bytes->data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_rpc.parse(state, CALL_NONE, copy, shown - at,
-                                                                FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE) {
-                                g_string_append_c(out, '!');
-                                return g_string_free(out, FALSE);
-                        }
-                        if (parsed.kind != KIND_UNKNOWN) {
-                                kind = parsed.kind;
-                                key = parsed.key;
-                        }
-                        at += parsed.length;
-                        if (status == PARSE_MORE)
-                                break;
-                        g_string_append_printf(out, "%c%" G_GINT64_MODIFIER "x ",
-                                               kind == KIND_CALL ? 'C' : 'R', key);
-                        kind = KIND_UNKNOWN;
-                }
-                if (shown == n)
-                        break;
-        }
-        if (at != n || kind != KIND_UNKNOWN)
-                g_string_append_c(out, '+');
-        g_strchomp(out->str);
-        return g_string_free(out, FALSE);
+        g_string_append_printf(out, "%c%" G_GINT64_MODIFIER "x ",
+                               record->kind == KIND_CALL ? 'C' : 'R', record->key);
 }
 
 static void check(const char *hex, const char *expected)
 {
-        g_autoptr(GByteArray) bytes = hex_bytes(hex);
-        for (gsize step = 1; step <= bytes->len; step++) {
-                g_autofree char *got = parse(bytes, step);
-                g_assert_cmpstr(got, ==, expected);
-        }
+        check_frames(&protocol_rpc, hex, expected, say);
 }
 
 static void test_records(void)

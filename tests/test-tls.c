@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "capture/protocol.h"
-#include "tests/hex.h"
+#include "tests/parse-frames.h"
 
 #define CLIENT_HELLO    "16 0301 0008 01000004 0303 0000 "
 #define SERVER_HELLO    "16 0303 0008 02000004 0303 0000 "
@@ -12,47 +11,17 @@
         "17 0303 0035 0000000000000000000000000000000000000000000000000000000000000000000000"      \
         "000000000000000000000000000000000000 "
 
-/* Parses bytes as one direction, shown in pieces of step bytes: "." a record that is
- * no message, "r" one of a run, "a" one of a run that answers; "!" where it is not
- * TLS, "+" where more is needed. */
-static char *parse(const GByteArray *bytes, gsize step)
+/* "." a record that is no message, "r" one of a run, "a" one of a run that answers. */
+static void say(GString *out, const Parsed *record)
 {
-        GString *out = g_string_new(NULL);
-        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
-        guint64 at = 0;
-        gsize n = bytes->len;
-        for (gsize shown = MIN(step, n);; shown = MIN(shown + step, n)) {
-                while (at < shown) {
-                        g_autofree guint8 *copy = g_memdup2(bytes->data + at, shown - at);
-                        Parsed parsed = { 0 };
-                        ParseStatus status = protocol_tls.parse(state, CALL_NONE, copy, shown - at,
-                                                                FALSE, NULL, &parsed);
-                        if (status == PARSE_NOT_MINE) {
-                                g_string_append_c(out, '!');
-                                return g_string_free(out, FALSE);
-                        }
-                        at += parsed.length;
-                        if (status == PARSE_MORE)
-                                break;
-                        g_string_append_c(out, parsed.kind == KIND_CONTROL  ? '.'
-                                               : parsed.part & PART_ANSWERS ? 'a'
-                                                                            : 'r');
-                }
-                if (shown == n)
-                        break;
-        }
-        if (at != n)
-                g_string_append_c(out, '+');
-        return g_string_free(out, FALSE);
+        g_string_append_c(out, record->kind == KIND_CONTROL  ? '.'
+                               : record->part & PART_ANSWERS ? 'a'
+                                                             : 'r');
 }
 
 static void check(const char *hex, const char *expected)
 {
-        g_autoptr(GByteArray) bytes = hex_bytes(hex);
-        for (gsize step = 1; step <= bytes->len; step++) {
-                g_autofree char *got = parse(bytes, step);
-                g_assert_cmpstr(got, ==, expected);
-        }
+        check_frames(&protocol_tls, hex, expected, say);
 }
 
 static void test_version_1_3(void)
@@ -98,7 +67,7 @@ static void test_not_tls(void)
                 check(texts[i], "!");
         check(CLIENT_HELLO "14 0303 0002 0101", ".!");
         g_autoptr(GByteArray) bytes = hex_bytes(APPLICATION "00 0000 0000");
-        g_autofree char *whole = parse(bytes, bytes->len);
+        g_autofree char *whole = parse_frames(&protocol_tls, bytes, bytes->len, say);
         g_assert_cmpstr(whole, ==, "!"); /* nothing of TLS after the first record */
 }
 

@@ -151,6 +151,28 @@ done
 "$ravel" nesting --method paper --window 10s empty.trace >out 2>err && [ ! -s out ] && grep -q 'no messages' err
 result $? 'an empty trace: no report' err
 
+# Ctrl-C ends whoever writes the trace, and then all that came is reported; the second ends both.
+for times in 1 2; do
+	env --default-signal=INT "$ravel" nesting --method paper --window 10s --format tsv - <pipe >out 2>err &
+	exec 3>pipe
+	head -n 2000 phase.trace >&3
+	for ((turn = 0; turn < 100; turn++)); do # until it has reported, and so reads
+		[ ! -s out ] || break
+		sleep 0.1
+	done
+	for _ in $(seq $times); do
+		kill -INT $!
+		sleep 0.3
+	done
+	exec 3>&-
+	wait $!
+	status[times]=$?
+	[ $times = 1 ] && mv out interrupted
+done
+head -n 2000 phase.trace | "$ravel" nesting --method paper --window 10s --format tsv - >out 2>err
+[ "${status[*]}" = '0 130' ] && cmp -s out interrupted
+result $? 'an interrupt leaves the end of the trace to its writer' err
+
 # Late messages of a pipe are taken as they come.
 awk 'NR % 50 == 0 { held = $0; next } { print } held { print held; held = "" }' phase.trace >late.trace
 "$ravel" nesting --method paper --window 10s --format tsv late.trace >out 2>err

@@ -281,6 +281,24 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
+/* Nodes through which there are no paths since their clocks are off. */
+static void report_early_nodes(const Convolution *run)
+{
+        g_autoptr(GArray) early = convolution_find_early_nodes(run);
+        const NodeTable *nodes = run->traces->nodes;
+
+        for (guint i = 0; i < early->len; i++) {
+                const EarlyNode *e = &g_array_index(early, EarlyNode, i);
+                g_autofree char *delay = path_format_duration(e->delay);
+
+                tool_warn("%s: a delay of %s from the messages of %s to those to %s: its clock "
+                          "seems to be early (ravel skewer)",
+                          node_table_written(nodes, e->cause->to), delay,
+                          node_table_written(nodes, e->cause->from),
+                          node_table_written(nodes, e->effect->to));
+        }
+}
+
 /* Why paths end, as far as it is not the trace's doing. */
 static void report_ends(const Convolution *run)
 {
@@ -432,6 +450,7 @@ static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, co
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
+        report_early_nodes(run);
         return cause ? write_correlation(run, set, cause, effect, error)
                      : write_paths(run, set, reader, arguments, error);
 }

@@ -3,6 +3,7 @@
  * ravel nesting TRACE: the nesting algorithm, from a trace to ranked path
  * patterns.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static gboolean parse_siblings(const char *option, const char *value, gpointer d
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method,
-          "paper (default) or joint: one by one, or together", "METHOD" },
+          "paper (default), joint (all together) or oracle", "METHOD" },
         { "no-requests", 0, 0, G_OPTION_ARG_NONE, &options.no_requests,
           "Keep patterns only in the database, no requests", NULL },
         { "calls", 0, 0, G_OPTION_ARG_FILENAME, &options.calls,
@@ -330,24 +331,35 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, guint64 first_
 
 static const char *method(void)
 {
-        return options.nesting.cheat ? "cheat" : options.nesting.joint ? "joint" : "paper";
-}
-
-static char *parameters(void)
-{
         const NestingOptions *o = &options.nesting;
 
-        return g_strdup_printf(
-                "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
-                "\nsmooth=%g\nfold=%d\nsibling_order=%s\nmax_call_ns=%" G_GINT64_FORMAT
-                "\nwindow_ns=%" G_GINT64_FORMAT "\n",
-                method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
-                options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call, o->span);
+        if (o->joint)
+                return o->cheat ? "oracle" : "joint";
+        return o->cheat ? "cheat" : "paper";
 }
 
-static Store *open_store(PathSet *set, const char *arguments, GError **error)
+static char *parameters(const Nesting *n)
 {
-        g_autofree char *params = parameters();
+        const NestingOptions *o = &options.nesting;
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        g_string_printf(text,
+                        "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
+                        "\nsmooth=%g\nfold=%d\nsibling_order=%s\nmax_call_ns=%" G_GINT64_FORMAT
+                        "\nwindow_ns=%" G_GINT64_FORMAT "\n",
+                        method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
+                        options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
+                        o->span);
+        if (o->joint)
+                g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
+        if (o->joint && o->cheat)
+                g_string_append_printf(text, "true_log_likelihood=%.0f\n", n->true_log);
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+static Store *open_store(const Nesting *n, PathSet *set, const char *arguments, GError **error)
+{
+        g_autofree char *params = parameters(n);
         StoreRun run = { .arguments = arguments,
                          .parameters = params,
                          .patterns_only = options.no_requests };
@@ -363,7 +375,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
-        if ((result_has_store() && !(store = open_store(set, arguments, error))) ||
+        if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
@@ -421,13 +433,11 @@ static PathSet *new_set(Reports *r)
         return set;
 }
 
-static PathSet *write_window(gpointer data, PathSet *set, gint64 from, gint64 to,
-                             guint64 first_instance, GError **error)
+static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
 {
         Reports *r = data;
 
-        (void)from;
-        (void)to;
+        tool_progress_read(0); /* that line goes, this may be its terminal */
         if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
                           !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
@@ -455,6 +465,21 @@ static void summarise_all(const Reports *r)
         summary->last = counts->last;
 }
 
+static void on_interrupt(int number)
+{
+        (void)number;
+}
+
+/* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
+ * until then is still reported. The second time it ends this one, too. */
+static void leave_interrupt_to_writer(void)
+{
+        struct sigaction action = { .sa_handler = on_interrupt,
+                                    .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+
+        sigaction(SIGINT, &action, NULL);
+}
+
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
                                GError **error)
 {
@@ -464,7 +489,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 
         if (result_has_store()) {
                 r.all = path_set_new(nodes, options.siblings);
-                if (!(r.store = open_store(r.all, arguments, error)))
+                if (!(r.store = open_store(r.nesting, r.all, arguments, error)))
                         return FALSE;
         }
         if (!(r.out = result_open(TRUE, error)) ||
@@ -491,9 +516,14 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 
 static gboolean check_options(GError **error)
 {
-        options.nesting.joint = options.method && !strcmp(options.method, "joint");
-        if (options.method && !options.nesting.joint && strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method paper or joint");
+        gboolean oracle = !g_strcmp0(options.method, "oracle");
+
+        if (options.method && !oracle && strcmp(options.method, "joint") &&
+            strcmp(options.method, "paper"))
+                return usage_error(error, options.method, "--method paper, joint or oracle");
+        options.nesting.joint =
+                !options.nesting.cheat && (oracle || !g_strcmp0(options.method, "joint"));
+        options.nesting.cheat |= oracle;
         if (options.no_requests && !result_has_store()) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--no-requests is about the database: expected -o FILE with it");
@@ -504,7 +534,8 @@ static gboolean check_options(GError **error)
                 g_set_error(
                         error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                         "--window with %s: expected --method paper, and a format other than svg",
-                        options.nesting.joint   ? "--method joint"
+                        oracle                  ? "--method oracle"
+                        : options.nesting.joint ? "--method joint"
                         : options.nesting.cheat ? "--cheat"
                                                 : "--format svg");
                 return FALSE;
@@ -533,9 +564,13 @@ int tool_nesting(int argc, char **argv)
         if (!check_options(&error) ||
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
-        if (options.nesting.span > 0)
+        if (options.nesting.span > 0) {
+                tool_progress_start((const char *const *)argv + 1, 1, TRUE);
+                if (!strcmp(argv[1], "-"))
+                        leave_interrupt_to_writer();
                 return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
                                                                         : tool_fail(error);
+        }
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

@@ -95,6 +95,12 @@ static void note_call(Connection *c, guint what)
         calls++;
 }
 
+/* It gets an answer, but only begins a session. */
+static void note_login(Connection *c, guint what)
+{
+        c->call[c->n_calls++] = what;
+}
+
 /* --- HTTP/1.1 ---------------------------------------------------------------- */
 
 static const char agent[] = "Mozilla/5.0 (X11; Linux x86_64; rv:115.0) Gecko/20100101";
@@ -330,7 +336,7 @@ static void postgres_request(Connection *c)
         char query[200];
         if (c->flights == 0) {
                 g_string_append_len(c->bytes, start, 30);
-                note_call(c, POSTGRES_START);
+                note_login(c, POSTGRES_START);
                 return;
         }
         g_snprintf(query, sizeof query,

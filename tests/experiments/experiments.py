@@ -69,17 +69,17 @@ def panels_of_cases(rows, column, x, factor=1):
     return panels
 
 
-def table_of_cases(name, rows, column, first, steps_label):
-    """A line for each step, a column for each case and method."""
-    cases = [(c, m) for c in in_order(rows, "case") for m in METHODS]
-    head = [steps_label] + [c if len(METHODS) == 1 else f"{c}, {m}" for c, m in cases]
+def table_of_cases(name, rows, column, steps_label, with_parallelism=False):
+    """A line for each case and step, a column for each method."""
+    head = ["case", steps_label] + ["parallelism"] * with_parallelism + METHODS
     lines = []
-    for step in in_order(rows, "step"):
-        cells = []
-        for c, m in cases:
-            mine = chosen(rows, case=c, method=m, step=step)
-            cells.append(first(mine) + percent(mine, column) if mine else "")
-        lines.append([step] + cells)
+    for c in in_order(rows, "case"):
+        for step in in_order(chosen(rows, case=c), "step"):
+            at = chosen(rows, case=c, step=step)
+            cells = [c, step]
+            if with_parallelism:
+                cells.append(f"{mean(values(at, 'parallelism')):.3g}")
+            lines.append(cells + [percent(chosen(at, method=m), column) for m in METHODS])
     write_table(name, head, lines)
 
 
@@ -87,7 +87,7 @@ def accuracies(lab, text, seed, truth=None):
     """For each method, its answer to a trace of the configuration, as numbers."""
     trace, lost = lab.trace(text, seed)
     true = lab.true_paths(truth or trace)
-    for method in METHODS:
+    for method in measure.methods(seed):
         found = lab.found_paths(trace, method)
         yield {
             "method": method,
@@ -132,7 +132,7 @@ def figure_11_12(lab):
             trace, _ = lab.trace(text, seed)
             true = lab.true_paths(trace)
             signatures = {s for s, in measure.query(true, "SELECT signature FROM pattern")}
-            for method in ["true"] + METHODS:
+            for method in ["true"] + measure.methods(seed):
                 found = true if method == "true" else lab.found_paths(trace, method)
                 patterns, servers = call_delays(found, signatures)
                 for signature, delay in patterns.items():
@@ -207,7 +207,7 @@ def figure_17(lab):
             trace, _ = lab.trace(text, seed)
             true = lab.true_paths(trace)
             n_true = measure.query(true, "SELECT count(*) FROM pattern")[0][0]
-            for method in METHODS:
+            for method in measure.methods(seed):
                 found = lab.found_paths(trace, method)
                 scores = lab.score(true, found, f"1-{n_most}")
                 for n in range(1, min(n_most, n_true) + 1):
@@ -270,9 +270,7 @@ def figure_19(lab):
                 for a in accuracies(lab, case(name, step), seed):
                     rows.append({"case": name, "step": step, "seed": seed, **a})
     write_tsv("figure-19", rows)
-    table_of_cases(
-        "figure-19", rows, "fp", lambda r: f"{mean(values(r, 'parallelism')):.3g}: ", "sequences"
-    )
+    table_of_cases("figure-19", rows, "fp", "sequences", with_parallelism=True)
     write_plot(
         "figure-19",
         panels_of_cases(rows, "fp", "parallelism"),
@@ -290,7 +288,7 @@ def figure_20(lab):
                 for a in accuracies(lab, conf.with_deviation(case(name, 8), step), seed):
                     rows.append({"case": name, "step": step, "seed": seed, **a})
     write_tsv("figure-20", rows)
-    table_of_cases("figure-20", rows, "fp", lambda _: "", "deviation / mean")
+    table_of_cases("figure-20", rows, "fp", "deviation / mean")
     write_plot(
         "figure-20",
         panels_of_cases(rows, "fp", "step"),
@@ -377,7 +375,7 @@ def figure_22(lab):
             for step in steps:
                 for compensation, (sign, options) in COMPENSATIONS.items():
                     skewed = lab.skewed(trace, f"WS2={sign}{step}ms")
-                    for method in METHODS:
+                    for method in measure.methods(seed):
                         found = lab.found_paths(skewed, method, *options)
                         rows.append(
                             {
@@ -391,17 +389,16 @@ def figure_22(lab):
                             }
                         )
     write_tsv("figure-22", rows)
-    columns = [(m, c) for m in METHODS for c in COMPENSATIONS]
     lines, panels = [], []
     for name in traces:
         p = mean(values(chosen(rows, trace=name, step=0, compensation="none"), "parallelism"))
         title = f"{name}, parallelism {p:.2g}"
-        for step in steps:
-            at = chosen(rows, trace=name, step=step)
-            cells = [percent(chosen(at, method=m, compensation=c), "fn") for m, c in columns]
-            lines.append([title, step] + cells)
         for method in METHODS:
             mine = chosen(rows, trace=name, method=method)
+            for step in steps:
+                at = chosen(mine, step=step)
+                cells = [percent(chosen(at, compensation=c), "fn") for c in COMPENSATIONS]
+                lines.append([title, method, step] + cells)
             curves = [
                 (c, [point(s, chosen(mine, step=s, compensation=c), "fn") for s in steps])
                 for c in COMPENSATIONS
@@ -409,7 +406,7 @@ def figure_22(lab):
             panels.append((f"{method}, {title}", curves))
     write_table(
         "figure-22",
-        ["trace", "skew, ms"] + [c if len(METHODS) == 1 else f"{m}, {c}" for m, c in columns],
+        ["trace", "method", "skew, ms"] + list(COMPENSATIONS),
         lines,
     )
     write_plot(
@@ -444,7 +441,7 @@ def table_1(lab):
     for name, paper, messages, text in traces:
         for seed in SEEDS:
             trace, _ = lab.trace(conf.replaced(text, "messages", messages), seed)
-            for method in METHODS:
+            for method in measure.methods(seed):
                 store = lab.found_paths(trace, method)
                 (first, last, n), = measure.query(store, "SELECT first, last, messages FROM run")
                 mb, seconds = measure.memory_and_time(trace, method)
@@ -578,9 +575,10 @@ def update(name):
     )
     assert times == 1, f"{page}: no place for the table of {name}"
     page.write_text(text)
-    if plot.available():
+    picture = OUT / f"{name}.svg"
+    if picture.exists():
         (DOCS / "evaluation").mkdir(exist_ok=True)
-        shutil.copy(OUT / f"{name}.svg", DOCS / "evaluation")
+        shutil.copy(picture, DOCS / "evaluation")
 
 
 def main(arguments):

@@ -17,12 +17,14 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         gboolean sound = TRUE;
         while (sound && n > 0) {
                 gsize block = MIN(data[0], n - 1), first = block / 2;
-                g_autofree guint8 *copy = g_memdup2(data + 1, block);
+                g_autofree guint8 *copy =
+                        g_memdup2(data, block + 1); /* ends where the block does */
+                const guint8 *bytes = copy + 1;
                 g_string_truncate(label, 0);
                 g_string_truncate(other, 0);
-                sound = header_labels_read(whole, copy, block, TRUE, label);
-                gboolean also = header_labels_read(cut, copy, first, FALSE, other) &&
-                                header_labels_read(cut, copy + first, block - first, TRUE, other);
+                sound = header_labels_read(whole, bytes, block, TRUE, label);
+                gboolean also = header_labels_read(cut, bytes, first, FALSE, other) &&
+                                header_labels_read(cut, bytes + first, block - first, TRUE, other);
                 g_assert(sound == also && strcmp(label->str, other->str) == 0);
                 data += 1 + block;
                 n -= 1 + block;

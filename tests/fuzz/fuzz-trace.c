@@ -21,13 +21,15 @@ static char *as_file(const guint8 *data, gsize n, int *fd)
 }
 
 /* The paths of one window after the other; all go to the same set. */
-static PathSet *take_window(gpointer data, PathSet *set, gint64 from, gint64 to,
-                            guint64 first_instance, GError **error)
+static PathSet *take_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
 {
+        const PathSetSummary *summary = path_set_summary(set);
+
         (void)data;
         (void)first_instance;
         (void)error;
-        g_assert(from < to && path_set_instances(set) + path_set_summary(set)->cut_instances > 0);
+        g_assert(summary->first < summary->last &&
+                 path_set_instances(set) + summary->cut_instances > 0);
         return set;
 }
 

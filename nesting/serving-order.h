@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Whether a node works things off in order, as event loops and queues do: of two calls
+ * into it that wait for the same, the one that has waited longer goes on first.
+ *
+ * What a node puts out are its calls and its replies: outputs, in order of time. Each has a
+ * trigger, the event of the same parent since which its delay counts, and a class: the kinds of
+ * these two. Two outputs of a class are inverted if the later trigger was served first. How much
+ * rarer that is than by their delays alone is learned of each class, from outputs of which the
+ * trigger is hardly in doubt; each inversion with such others then makes an output less likely by
+ * so much.
+ */
+#ifndef RAVEL_SERVING_ORDER_H
+#define RAVEL_SERVING_ORDER_H
+
+#include "nesting/delay-density.h"
+
+typedef struct {
+        gint64 time;
+        gint64 trigger;
+        guint32 class;  /* NO_CLASS: nothing believed so far */
+        guint32 parent; /* whose it is then */
+        guint32 row;    /* of the densities: the delay since the trigger */
+        float share;    /* how much that is believed */
+} Output;
+
+#define NO_CLASS G_MAXUINT32
+
+typedef struct {
+        Output *outputs; /* in order of time */
+        guint32 n, n_classes;
+        gboolean in_use; /* anything was learned */
+        double *factor;  /* by class: of an inversion; 1: none */
+} ServingOrder;
+
+/* For outputs at these times; takes over the array. */
+void serving_order_init(ServingOrder *o, Output *outputs, guint32 n, guint32 n_classes);
+void serving_order_clear(ServingOrder *o);
+
+/* Nothing is believed any more. */
+void serving_order_forget(ServingOrder *o);
+
+/* Learns the factors from what is believed; those above most are none. */
+void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most);
+
+/* How likely output at of a parent is for a class and a trigger, by inversions alone: 1 without
+ * one. */
+double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,
+                            guint32 parent);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/walk-lattice.h"
+
+enum {
+        NO_VERTEX = G_MAXUINT32,
+        MAX_AT_CALL = 24, /* vertices at a call */
+        MAX_OPEN = 12,    /* of more, the returns are not seen */
+        FAR = 64,         /* exponents that differ by more are adjusted */
+};
+
+/* A vertex leads no further than the calls that it has left out with this probability. */
+#define LEAST_SKIP 1e-12
+
+struct LatticeVertex {
+        guint32 call;  /* the latest; the start has none */
+        guint32 state; /* after it */
+        guint32 next;  /* vertex at the same call */
+        guint32 open, n_open;
+        guint32 returns; /* where its return steps begin */
+        guint32 edges, n_edges;
+        gint32 exponent; /* of forward; of backward its negative */
+        double forward, backward;
+};
+
+struct LatticeEdge {
+        guint32 to; /* vertex; NO_VERTEX: the reply */
+        guint32 step;
+        guint16 bin;
+        guint16 n_returns; /* before it */
+        double weight;
+};
+
+struct LatticeReturn {
+        guint32 step;
+        guint32 state; /* after it */
+        gint64 time;
+        double probability; /* of all returns so far */
+};
+
+/* A call's step from a state. */
+struct LatticeStep {
+        guint32 mark;   /* of the state that it is for */
+        guint32 number; /* NO_STEP: there was none so far */
+        guint32 row;
+        double probability;
+};
+
+void walk_lattice_init(WalkLattice *l, guint32 n_callees)
+{
+        memset(l, 0, sizeof *l);
+        l->least = 1e-4;
+        l->steps = g_new0(LatticeStep, n_callees);
+}
+
+void walk_lattice_clear(WalkLattice *l)
+{
+        g_free(l->vertices);
+        g_free(l->edges);
+        g_free(l->returns);
+        g_free(l->open);
+        g_free(l->first);
+        g_free(l->steps);
+}
+
+#define ROOM(array, n, room)                                                                       \
+        do {                                                                                       \
+                if ((n) > (room)) {                                                                \
+                        (room) = MAX(256, 2 * (n));                                                \
+                        (array) = g_realloc_n((array), (room), sizeof *(array));                   \
+                }                                                                                  \
+        } while (0)
+
+static double power_of_two(gint32 exponent)
+{
+        guint64 bits = (guint64)(1023 + CLAMP(exponent, -1000, 1000)) << 52;
+        double x;
+
+        memcpy(&x, &bits, 8);
+        return x;
+}
+
+static gint32 exponent_of(double x)
+{
+        guint64 bits;
+
+        memcpy(&bits, &x, 8);
+        return (gint32)(bits >> 52 & 0x7ff) - 1023;
+}
+
+/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
+ * too many. */
+static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+                          guint32 open, guint32 n_open)
+{
+        guint32 v, n = 0;
+        LatticeVertex *vertex;
+
+        if (n_open >= MAX_OPEN)
+                n_open = MAX_OPEN - 1;
+        for (v = l->first[call]; v != NO_VERTEX; v = l->vertices[v].next) {
+                const LatticeVertex *other = &l->vertices[v];
+
+                if (other->state == state && other->n_open == n_open + 1) {
+                        guint32 i = 0, k = 0;
+
+                        for (; i < n_open; i++, k++) {
+                                if (l->open[other->open + k] == call)
+                                        k++;
+                                if (l->open[other->open + k] != l->open[open + i])
+                                        break;
+                        }
+                        if (i == n_open)
+                                return v;
+                }
+                n++;
+        }
+        if (n >= MAX_AT_CALL)
+                return NO_VERTEX;
+        ROOM(l->vertices, l->n_vertices + 1, l->vertices_room);
+        ROOM(l->open, l->n_open + n_open + 1, l->open_room);
+        v = l->n_vertices++;
+        vertex = &l->vertices[v];
+        *vertex = (LatticeVertex){ .call = call,
+                                   .state = state,
+                                   .next = l->first[call],
+                                   .open = l->n_open,
+                                   .n_open = n_open + 1 };
+        l->first[call] = v;
+        for (guint32 i = 0, placed = 0; i < n_open + 1; i++) {
+                if (!placed &&
+                    (i == n_open || calls[l->open[open + i]].call.end > calls[call].call.end)) {
+                        l->open[l->n_open++] = call;
+                        placed = 1;
+                } else {
+                        l->open[l->n_open++] = l->open[open + i - placed];
+                }
+        }
+        return v;
+}
+
+/* The step from the state that is marked to a callee. */
+static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
+{
+        LatticeStep *step = &l->steps[callee];
+
+        if (step->mark != l->mark) {
+                step->mark = l->mark;
+                step->number =
+                        parent_walk_foresee(w, state, callee, &step->probability, &step->row);
+        }
+        return step;
+}
+
+static void add_edge(WalkLattice *l, LatticeEdge edge)
+{
+        ROOM(l->edges, l->n_edges + 1, l->edges_room);
+        l->edges[l->n_edges++] = edge;
+}
+
+/* The returns of the calls that are open at a vertex, in order. */
+static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeCall *calls)
+{
+        LatticeVertex *vertex = &l->vertices[v];
+        guint32 state = vertex->state;
+        double probability = 1;
+
+        vertex->returns = l->n_returns;
+        ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
+        for (guint32 i = 0; i < vertex->n_open; i++) {
+                const LatticeCall *call = &calls[l->open[vertex->open + i]];
+                guint32 step = parent_walk_step(w, state, w->n_callees + call->call.callee);
+
+                probability *= w->steps[step].probability;
+                state = w->steps[step].next;
+                l->returns[l->n_returns++] =
+                        (LatticeReturn){ step, state, call->call.end, probability };
+        }
+}
+
+/* When the latest event was, after so many returns, */
+static inline gint64 moment_of(const WalkLattice *l, const LatticeVertex *v, guint32 n_returns,
+                               const LatticeParent *parent, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return l->returns[v->returns + n_returns - 1].time;
+        return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
+}
+
+/* and what. */
+static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const LatticeVertex *v,
+                               guint32 n_returns, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return w->steps[l->returns[v->returns + n_returns - 1].step].event;
+        return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
+}
+
+/* The class of what comes after an event: a call, or the reply, as one more callee. */
+static inline guint32 class_of(const ParentWalk *w, guint32 event, guint32 callee)
+{
+        return event * (w->n_callees + 1) + callee;
+}
+
+/* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
+ * the end. */
+static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
+                   const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
+{
+        guint32 n_returns = 0, state = l->vertices[v].state, open = l->vertices[v].open;
+        guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
+        double forward = l->vertices[v].forward, skip = 1, before = 1;
+        gint32 exponent = l->vertices[v].exponent;
+        gint64 latest = moment_of(l, &l->vertices[v], 0, parent, calls);
+        gboolean ordered = l->order && l->order->in_use;
+        LatticeStep *step;
+        guint32 i, bin, number;
+        double weight;
+
+        l->vertices[v].edges = l->n_edges;
+        l->mark++;
+        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= calls[i++].left) {
+                const LatticeCall *call = &calls[i];
+                guint32 to;
+
+                while (n_returns < n_open &&
+                       l->returns[returns + n_returns].time <= call->call.start) {
+                        const LatticeReturn *r = &l->returns[returns + n_returns++];
+
+                        state = r->state;
+                        latest = r->time;
+                        before = r->probability;
+                        l->mark++;
+                }
+                step = step_to(l, w, state, call->call.callee);
+                bin = density_bin(call->call.start - latest);
+                weight = before * step->probability * w->delays.density[step->row][bin] *
+                         call->per_claimed;
+                if (weight < l->least * call->left)
+                        continue;
+                weight *= skip;
+                if (ordered)
+                        weight *= serving_order_factor(
+                                l->order, call->output,
+                                class_of(w, event_of(l, w, &l->vertices[v], n_returns, calls),
+                                         call->call.callee),
+                                latest, parent->number);
+                if (step->number == NO_STEP)
+                        step->number = parent_walk_step(w, state, call->call.callee);
+                to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
+                                n_open - n_returns);
+                if (to == NO_VERTEX)
+                        continue;
+                if (l->vertices[to].forward == 0)
+                        l->vertices[to].exponent = exponent + exponent_of(forward) / FAR * FAR;
+                if (l->vertices[to].exponent != exponent)
+                        weight *= power_of_two(exponent - l->vertices[to].exponent);
+                l->vertices[to].forward += forward * weight;
+                add_edge(l, (LatticeEdge){ to, step->number, bin, n_returns, weight });
+        }
+        if (i == n && skip > LEAST_SKIP) {
+                if (n_open > 0) {
+                        const LatticeReturn *last = &l->returns[returns + n_open - 1];
+
+                        state = last->state;
+                        latest = last->time;
+                        before = last->probability;
+                }
+                number = parent_walk_step(w, state, 2 * w->n_callees);
+                bin = density_bin(parent->reply - latest);
+                weight = before * w->steps[number].probability *
+                         w->delays.density[w->steps[number].row][bin] * skip;
+                if (ordered)
+                        weight *= serving_order_factor(
+                                l->order, parent->output,
+                                class_of(w, event_of(l, w, &l->vertices[v], n_open, calls),
+                                         w->n_callees),
+                                latest, parent->number);
+                if (*end == 0)
+                        *end_exponent = exponent;
+                if (*end_exponent != exponent)
+                        weight *= power_of_two(exponent - *end_exponent);
+                *end += forward * weight;
+                add_edge(l, (LatticeEdge){ NO_VERTEX, number, bin, n_open, weight });
+        }
+        l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
+}
+
+static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, double scale)
+{
+        double of_returns = 0;
+        guint32 n_returns = v->n_open;
+
+        /* The later an edge leaves, the more returns are before it. */
+        for (guint32 i = v->n_edges; i-- > 0;) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                double to = e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward;
+                double share = scale * e->weight * to;
+
+                for (; n_returns > e->n_returns; n_returns--)
+                        parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                          of_returns);
+                of_returns += share;
+                parent_walk_count(w, e->step, e->bin, share);
+        }
+        for (; n_returns > 0; n_returns--)
+                parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                  of_returns);
+}
+
+/* Tells the order what is believed now, if that is more than what was, or the same parent's. */
+static void note_output(ServingOrder *order, guint32 output, guint32 class, gint64 trigger,
+                        guint32 parent, guint32 row, double share)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && share <= o->share)
+                return;
+        o->class = class;
+        o->trigger = trigger;
+        o->parent = parent;
+        o->row = row;
+        o->share = share;
+}
+
+/* What a parent believed of its own is no longer so. */
+static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && o->parent == parent)
+                o->share = 0;
+}
+
+static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex *v, double scale,
+                        const LatticeParent *parent, const LatticeCall *calls)
+{
+        for (guint32 i = 0; i < v->n_edges; i++) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                const LatticeVertex *to = e->to == NO_VERTEX ? NULL : &l->vertices[e->to];
+                guint32 event = event_of(l, w, v, e->n_returns, calls);
+
+                note_output(l->order, to ? calls[to->call].output : parent->output,
+                            class_of(w, event, to ? calls[to->call].call.callee : w->n_callees),
+                            moment_of(l, v, e->n_returns, parent, calls), parent->number,
+                            w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
+        }
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count)
+{
+        double end = 0;
+        gint32 end_exponent = 0;
+
+        l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
+        ROOM(l->first, n, l->first_room);
+        memset(l->first, 0xff, n * sizeof *l->first);
+        for (guint32 i = 0; i < n; i++) {
+                calls[i].per_claimed = 1 / calls[i].claimed;
+                calls[i].left = 1 - calls[i].taken;
+        }
+        ROOM(l->vertices, 1, l->vertices_room);
+        l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
+                                                        .state = w->first[parent->kind],
+                                                        .next = NO_VERTEX,
+                                                        .forward = 1 };
+        expand(l, w, 0, parent, calls, n, &end, &end_exponent);
+        double mass = 1;
+        gint32 mass_exponent = 0;
+        for (guint32 i = 0; i < n; i++) {
+                mass *= calls[i].left;
+                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next)
+                        mass += l->vertices[v].forward *
+                                power_of_two(l->vertices[v].exponent - mass_exponent);
+                if (!(mass < 1e100 && mass > 1e-100)) {
+                        gint32 by = exponent_of(mass);
+                        mass_exponent += by;
+                        mass *= power_of_two(-by);
+                }
+                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next) {
+                        if (l->vertices[v].forward *
+                                    power_of_two(l->vertices[v].exponent - mass_exponent) <
+                            l->least * mass) {
+                                l->vertices[v].n_edges = 0;
+                                continue;
+                        }
+                        add_returns(l, w, v, calls);
+                        expand(l, w, v, parent, calls, n, &end, &end_exponent);
+                }
+        }
+        for (guint32 i = 0; i < n; i++)
+                calls[i].share = 0;
+        if (l->order) {
+                forget_output(l->order, parent->output, parent->number);
+                for (guint32 i = 0; i < n; i++)
+                        forget_output(l->order, calls[i].output, parent->number);
+        }
+        if (!(end > 1e-290 && end < 1e290)) {
+                for (guint32 i = 0; i < n; i++)
+                        calls[i].share = calls[i].taken;
+                return FALSE;
+        }
+        /* Those at a later call come first; a call's own do not lead to each other. */
+        for (guint32 i = n + 1; i-- > 0;) {
+                for (guint32 v = i == 0 ? 0 : l->first[i - 1]; v != NO_VERTEX;
+                     v = l->vertices[v].next) {
+                        LatticeVertex *vertex = &l->vertices[v];
+                        double backward = 0;
+
+                        for (guint32 k = 0; k < vertex->n_edges; k++) {
+                                const LatticeEdge *e = &l->edges[vertex->edges + k];
+
+                                backward += e->weight *
+                                            (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
+                        }
+                        vertex->backward = backward;
+                        if (i > 0)
+                                calls[i - 1].share += vertex->forward / end * backward;
+                        if (count)
+                                count_vertex(l, w, vertex, vertex->forward / end);
+                        if (l->order)
+                                note_vertex(l, w, vertex, vertex->forward / end, parent, calls);
+                }
+        }
+        l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */
+        return TRUE;
+}

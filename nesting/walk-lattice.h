@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * All that one call into a node may have done: every set of the node's calls that it may
+ * have made, each as likely as its walk is (parent-walk.h) and as the other calls into the
+ * node leave it these. It sums over them without going through each: sets that a walk has come to
+ * the same place with are one vertex of a lattice, steps are its edges, and a pass forward and one
+ * back give the share of each edge (Baum and others, 1970).
+ */
+#ifndef RAVEL_WALK_LATTICE_H
+#define RAVEL_WALK_LATTICE_H
+
+#include "nesting/parent-walk.h"
+#include "nesting/serving-order.h"
+
+/* A call that the parent may have made. */
+typedef struct {
+        WalkCall call;
+        guint32 output; /* its number among the node's outputs */
+        double claimed; /* how likely it is, per ns, that one of the parents makes it */
+        double taken;   /* how likely it is that this one did, as was believed; 1: it did */
+        double share;   /* out: the same, by the lattice */
+        double per_claimed, left; /* the lattice's own: 1 / claimed, 1 - taken */
+} LatticeCall;
+
+typedef struct LatticeVertex LatticeVertex;
+typedef struct LatticeEdge LatticeEdge;
+typedef struct LatticeReturn LatticeReturn;
+typedef struct LatticeStep LatticeStep;
+
+/* The call into the node. */
+typedef struct {
+        guint32 number, kind;
+        gint64 enter, reply;
+        guint32 output; /* the reply's number among the node's outputs */
+} LatticeParent;
+
+/* Room to work in, used again for each parent. */
+typedef struct {
+        ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
+        double least; /* what is less likely than that, next to the rest so far, is left out */
+        LatticeVertex *vertices;
+        LatticeEdge *edges;
+        LatticeReturn *returns; /* steps of returns, those of a vertex together */
+        guint32 *open;  /* calls that have not returned, by end, those of a vertex together */
+        guint32 *first; /* vertex, by call */
+        guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
+                open_room, first_room;
+        LatticeStep *steps; /* by callee, those that leave a state */
+        guint32 mark;       /* of the state */
+        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
+                             * per ns */
+} WalkLattice;
+
+void walk_lattice_init(WalkLattice *l, guint32 n_callees);
+void walk_lattice_clear(WalkLattice *l);
+
+/* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
+ * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
+ * taken then. */
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count);
+
+#endif
