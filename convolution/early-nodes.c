@@ -11,7 +11,7 @@
  */
 #include "convolution/convolution.h"
 
-enum { SAMPLE = 4000, LEAST_MESSAGES = 50 };
+enum { SAMPLE = 4000, LEAST_MESSAGES = 50, MOST_LAGS = 1 << 16 };
 
 /* Of an edge's messages that a spike has to hold. */
 static const double LEAST_SHARE = 0.2;
@@ -19,7 +19,8 @@ static const double LEAST_SHARE = 0.2;
 typedef struct {
         const Convolution *run;
         Correlator *correlator;
-        float *c; /* lags from -run->lags.n to run->lags.n - 1 */
+        gsize lags; /* of the run, as far as they are not too many */
+        float *c;   /* lags from -lags to lags - 1 */
 } Search;
 
 /* The highest spike of two edges in turn: its height, or 0; and its delay. */
@@ -34,8 +35,7 @@ static double highest_spike(const Search *s, const EdgeSignal *cause, const Edge
         Moments moments;
 
         correlator_run(s->correlator, cause, z, s->c);
-        spikes = spikes_find(s->c, 2 * run->lags.n, run->options.spike, run->options.between,
-                             &moments);
+        spikes = spikes_find(s->c, 2 * s->lags, run->options.spike, run->options.between, &moments);
         for (guint i = 0; i < spikes->len; i++) {
                 const Spike *spike = &g_array_index(spikes, Spike, i);
                 double messages = 0;
@@ -45,7 +45,7 @@ static double highest_spike(const Search *s, const EdgeSignal *cause, const Edge
                 if (spike->height <= height || messages < LEAST_SHARE * (double)cause->n)
                         continue;
                 height = spike->height;
-                *delay = quanta_delay(&run->quanta, (gint64)spike->at - (gint64)run->lags.n);
+                *delay = quanta_delay(&run->quanta, (gint64)spike->at - (gint64)s->lags);
         }
         return height;
 }
@@ -113,10 +113,11 @@ GArray *convolution_find_early_nodes(const Convolution *run)
 {
         const EdgeTraces *t = run->traces;
         GArray *found = g_array_new(FALSE, FALSE, sizeof(EarlyNode));
-        const Lags lags = { -(gint64)run->lags.n, 2 * run->lags.n };
+        const gsize n = MIN(run->lags.n, MOST_LAGS);
+        const Lags lags = { -(gint64)n, 2 * n };
         g_autoptr(Correlator) correlator = correlator_new(&lags, CORRELATE_AUTO, 0);
         g_autofree float *c = g_new(float, lags.n);
-        const Search search = { run, correlator, c };
+        const Search search = { run, correlator, n, c };
 
         for (NodeId node = 0; node < t->n_nodes; node++) {
                 EarlyNode early;

@@ -35,7 +35,7 @@ enum {
 };
 
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
-        BIN_SHARE = 0.02, PEAK_SHARE = 0.02,
+        BIN_SHARE = 0.02, PEAK_SHARE = 0.05,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
@@ -406,8 +406,9 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
         qsort(delays, n, sizeof *delays, compare_delays);
-        width = MAX(2 * (delays[n - 1 - n / 4] - delays[n / 4]) / cube_root(n),
-                    s->run->quanta.quantum);
+        /* the nearer of the quartiles: the other may be of another peak */
+        width = MIN(delays[n / 2] - delays[n / 4], delays[n - 1 - n / 4] - delays[n / 2]);
+        width = MAX(4 * width / cube_root(n), s->run->quanta.quantum);
         for (guint32 i = 0, first = 0; i < n; i++) {
                 while (delays[i] - delays[first] >= width)
                         first++;

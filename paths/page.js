@@ -752,7 +752,7 @@
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - 8} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
           el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
-      return el('div', { class: data.firstStart === null && !linear ? '' : 'two' },
+      return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
           el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
@@ -788,6 +788,10 @@
           data.graphs.length > 1 && segments('Root', data.graphs.map((h, i) => [i, names[h.vertices[0][0]]]), graph, (i) => { graph = i; draw(); panel.querySelector(`[data-value="${i}"]`).focus(); })),
         el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Graph' }, drawTree(g.width, g.height, boxes, `Graph from ${names[g.vertices[0][0]]}`)),
         g.hidden > 0 && el('p', { class: 'quiet' }, `${plural(g.hidden, 'more vertex', 'more vertices')} not drawn.`));
+        requestAnimationFrame(() => { // once it has a width: the root in its middle
+          const tree = panel.querySelector('.tree');
+          tree.scrollLeft = g.boxes[0][0] - tree.clientWidth / 2;
+        });
       };
       draw();
       return panel;
