@@ -41,7 +41,8 @@ MessageCauses *message_causes_new(const EdgeTraces *traces, const gboolean *is_r
         c->is_root = is_root;
         number_messages(c);
         c->cause = g_new(guint32, c->n);
-        memset(c->cause, 0xff, c->n * sizeof *c->cause);
+        for (guint32 i = 0; i < c->n; i++)
+                c->cause[i] = NO_MESSAGE;
         c->probability = g_new0(float, c->n);
         c->prefix = g_new(guint32, c->n);
         c->future = g_new(guint32, c->n);

@@ -345,7 +345,8 @@ static void find_pairs(NodeCauses *c)
         for (guint k = 0; k < c->n_out; k++) {
                 const EdgeTrace *out = c->out[k];
 
-                memset(cursor, 0, c->supports->len * sizeof *cursor);
+                for (guint i = 0; i < c->supports->len; i++)
+                        cursor[i] = 0;
                 for (guint32 z = 0; z < out->n; z++) {
                         matching_next_effect(pairs, c->first_effect[k] + z);
                         for (guint i = 0; i < c->passages->len; i++) {

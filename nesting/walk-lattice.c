@@ -354,8 +354,8 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
 
         l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
         ROOM(l->first, n, l->first_room);
-        memset(l->first, 0xff, n * sizeof *l->first);
         for (guint32 i = 0; i < n; i++) {
+                l->first[i] = NO_VERTEX;
                 calls[i].per_claimed = 1 / calls[i].claimed;
                 calls[i].left = 1 - calls[i].taken;
         }
