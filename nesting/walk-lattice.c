@@ -151,10 +151,19 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
         return step;
 }
 
-static void add_edge(WalkLattice *l, LatticeEdge edge)
+static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin, guint32 n_returns,
+                            double weight)
 {
+        LatticeEdge *edge;
+
         ROOM(l->edges, l->n_edges + 1, l->edges_room);
-        l->edges[l->n_edges++] = edge;
+        edge = &l->edges[l->n_edges++];
+        /* One by one: a copy would wait for the two halves of a word to be written. */
+        edge->to = to;
+        edge->step = step;
+        edge->bin = bin;
+        edge->n_returns = n_returns;
+        edge->weight = weight;
 }
 
 /* The returns of the calls that are open at a vertex, in order. */
@@ -255,7 +264,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (l->vertices[to].exponent != exponent)
                         weight *= power_of_two(exponent - l->vertices[to].exponent);
                 l->vertices[to].forward += forward * weight;
-                add_edge(l, (LatticeEdge){ to, step->number, bin, n_returns, weight });
+                add_edge(l, to, step->number, bin, n_returns, weight);
         }
         if (i == n && skip > LEAST_SKIP) {
                 if (n_open > 0) {
@@ -280,7 +289,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (*end_exponent != exponent)
                         weight *= power_of_two(exponent - *end_exponent);
                 *end += forward * weight;
-                add_edge(l, (LatticeEdge){ NO_VERTEX, number, bin, n_open, weight });
+                add_edge(l, NO_VERTEX, number, bin, n_open, weight);
         }
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
