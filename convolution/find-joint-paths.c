@@ -19,6 +19,7 @@
 #include "convolution/message-causes.h"
 #include "convolution/node-causes.h"
 #include "convolution/trace-sample.h"
+#include "tracefmt/fill.h"
 
 enum {
         FIRST_ROUNDS = 26, /* of learning, with the first windows */
@@ -203,7 +204,7 @@ static void forget_causes(const JointSearch *s, NodeId node)
         guint32 first = s->messages->first[t->first_out[node]];
         guint32 end = s->messages->first[t->first_out[node + 1]];
 
-        memset(&s->messages->cause[first], 0xff, (end - first) * sizeof(guint32));
+        fill(&s->messages->cause[first], 0xff, (end - first) * sizeof(guint32));
 }
 
 static void attribute(const JointSearch *s, NodeId node)
@@ -245,7 +246,7 @@ static void find_causes_again(const JointSearch *s, NodeId node)
         past = g_new(guint32, n);
         /* Numbers without gaps: those that occur. */
         number = g_new(guint32, n_in + m->n_pasts[node]);
-        memset(number, 0xff, (n_in + m->n_pasts[node]) * sizeof *number);
+        fill(number, 0xff, (n_in + m->n_pasts[node]) * sizeof *number);
         n = 0;
         for (guint i = 0; i < n_in; i++) {
                 guint edge = t->in[t->first_in[node] + i];

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "tracefmt/fill.h"
 #include "tracefmt/hash.h"
 
 enum {
@@ -113,11 +114,12 @@ static void find_pasts(MessageCauses *c, guint32 common)
 {
         prefix_tree_free(c->tree);
         c->tree = prefix_tree_new();
-        memset(c->prefix, 0xff, c->n * sizeof *c->prefix);
+        for (guint32 m = 0; m < c->n; m++)
+                c->prefix[m] = NO_PREFIX;
         for (guint32 m = 0; m < c->n; m++)
                 if (c->prefix[m] == NO_PREFIX)
                         find_prefix(c, m);
-        memset(c->n_pasts, 0, c->traces->n_nodes * sizeof *c->n_pasts);
+        fill(c->n_pasts, 0, c->traces->n_nodes * sizeof *c->n_pasts);
         c->past = g_renew(guint32, c->past, c->tree->prefixes->len);
         for (guint32 i = 0; i < c->tree->prefixes->len; i++) {
                 const Prefix *p = PREFIX(c->tree, i);
@@ -180,7 +182,7 @@ static guint32 step_on(MessageCauses *c, guint32 common, guint32 n_futures, guin
         Futures futures = { 0 };
 
         grow_futures(&futures);
-        memset(next, 0, c->n * sizeof *next);
+        fill(next, 0, c->n * sizeof *next);
         for (guint32 m = 0; m < c->n; m++)
                 if (c->cause[m] != NO_MESSAGE) /* in any order, so by a sum */
                         next[c->cause[m]] += hash_word(HASH_SEED, c->future[m]);
@@ -207,12 +209,13 @@ static void find_futures(MessageCauses *c, guint32 common, guint steps)
         g_autofree guint32 *at_node = NULL;
         guint32 n = c->traces->n_edges;
 
-        memcpy(c->future, c->edge, c->n * sizeof *c->future);
+        for (guint32 m = 0; m < c->n; m++)
+                c->future[m] = c->edge[m];
         for (guint step = 0; step < steps; step++)
                 n = step_on(c, common, n, next);
         at_node = g_new(guint32, n);
-        memset(at_node, 0xff, n * sizeof *at_node);
-        memset(c->n_futures, 0, c->traces->n_nodes * sizeof *c->n_futures);
+        fill(at_node, 0xff, n * sizeof *at_node);
+        fill(c->n_futures, 0, c->traces->n_nodes * sizeof *c->n_futures);
         for (guint32 m = 0; m < c->n; m++) {
                 guint32 *number = &at_node[c->future[m]];
 

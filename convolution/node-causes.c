@@ -2,6 +2,7 @@
 #include "convolution/node-causes.h"
 
 #include "convolution/matching.h"
+#include "tracefmt/fill.h"
 
 #include <math.h>
 
@@ -472,7 +473,8 @@ static void learn_shares(NodeCauses *c)
         double price = c->without & JOINT_PRICE ? 0 : PRICE;
         guint n = c->passages->len;
 
-        memset(c->mass, 0, c->n_cells * sizeof *c->mass);
+        for (gsize i = 0; i < c->n_cells; i++)
+                c->mass[i] = 0;
         for (gsize i = 0; i < c->pairs.n; i++)
                 c->mass[c->pairs.kind[i]] += c->pairs.belief[i];
         for (guint i = 0; i < n; i++) {
@@ -497,8 +499,8 @@ static void learn_shares(NodeCauses *c)
                 c->rate[k] = MAX(c->unexplained[k], 1e-3 * c->out[k]->n) / c->duration;
         if (!c->past)
                 return;
-        memset(c->future_mass, 0, c->n_pasts * c->n_futures * sizeof *c->future_mass);
-        memset(c->past_mass, 0, c->n_pasts * n * sizeof *c->past_mass);
+        fill(c->future_mass, 0, c->n_pasts * c->n_futures * sizeof *c->future_mass);
+        fill(c->past_mass, 0, c->n_pasts * n * sizeof *c->past_mass);
         for (guint32 z = 0; z < c->n_effects; z++)
                 for (gsize i = c->pairs.first[z]; i < c->pairs.first[z + 1]; i++) {
                         guint passage = c->passage_of[c->pairs.kind[i]];
@@ -515,7 +517,7 @@ static void learn_shares(NodeCauses *c)
                         c->past_share[x * n + i] = (c->past_mass[x * n + i] * PASSAGE(c, i)->kept +
                                                     PRIOR * PASSAGE(c, i)->share) /
                                                    (c->past_n[x] + PRIOR);
-        memset(c->future_base, 0, c->n_in * c->n_futures * sizeof *c->future_base);
+        fill(c->future_base, 0, c->n_in * c->n_futures * sizeof *c->future_base);
         for (guint x = 0; x < c->n_pasts; x++)
                 for (guint i = 0; i < c->n_futures; i++)
                         c->future_base[c->past_in[x] * c->n_futures + i] +=
@@ -578,8 +580,8 @@ void node_causes_learn(NodeCauses *c, guint rounds)
 
 static void count_pasts(NodeCauses *c)
 {
-        memset(c->past_n, 0, c->n_pasts * sizeof *c->past_n);
-        memset(c->past_in, 0, c->n_pasts * sizeof *c->past_in);
+        fill(c->past_n, 0, c->n_pasts * sizeof *c->past_n);
+        fill(c->past_in, 0, c->n_pasts * sizeof *c->past_in);
         for (guint i = 0; i < c->n_in; i++)
                 for (guint32 a = c->first_cause[i]; a < c->first_cause[i + 1]; a++) {
                         c->past_n[c->past[a]]++;
@@ -589,7 +591,7 @@ static void count_pasts(NodeCauses *c)
 
 static void count_futures(NodeCauses *c)
 {
-        memset(c->future_weight, 0, c->n_futures * sizeof *c->future_weight);
+        fill(c->future_weight, 0, c->n_futures * sizeof *c->future_weight);
         for (guint32 z = 0; z < c->n_effects; z++)
                 c->future_weight[c->future[z]]++;
         for (guint k = 0; k < c->n_out; k++)
@@ -662,7 +664,7 @@ void node_causes_set_history(NodeCauses *c, const guint32 *past, guint n_pasts,
         for (guint x = 0; x < n_pasts; x++) {
                 double *share = &c->future_share[x * n_futures];
 
-                memset(share, 0, n_futures * sizeof *share);
+                fill(share, 0, n_futures * sizeof *share);
                 for (guint i = 0; i < n; i++) {
                         const Passage *p = PASSAGE(c, i);
 

@@ -20,6 +20,7 @@
 #include "nesting/nesting.h"
 #include "nesting/parent-walk.h"
 #include "nesting/walk-lattice.h"
+#include "tracefmt/fill.h"
 
 enum {
         BOUNDS_ROUNDS = 12, /* before the first assignment */
@@ -313,7 +314,7 @@ static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 c
 /* Lines up the children of each parent. */
 static void link_children(Joint *j)
 {
-        memset(j->first, 0xff, j->node->n_in * sizeof *j->first);
+        fill(j->first, 0xff, j->node->n_in * sizeof *j->first);
         for (guint32 i = j->node->n_out; i-- > 0;) {
                 guint32 parent = j->parent[i];
 
@@ -373,7 +374,7 @@ static void assign_first(Joint *j)
         g_autofree guint32 *weight = g_new(guint32, j->candidates[n_out]);
 
         learn_bounds(j, weight);
-        memset(last, 0xff, n_in * sizeof *last);
+        fill(last, 0xff, n_in * sizeof *last);
         for (guint32 i = 0; i < n_out; i++) {
                 guint32 parent = NO_PARENT;
                 double best = 0;
@@ -616,7 +617,7 @@ static double log_of_assignment(Joint *j)
 /* Claims as an assignment makes them: alike in a parent's life, but for its children. */
 static void start_claims(Joint *j)
 {
-        memset(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        fill(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 const CallIn *in = &j->node->in[p];
                 double rate = 1.0 / (double)(MAX(in->reply - in->enter, 0) + 1000);
@@ -683,7 +684,7 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decid
 /* So that what is rounded off does not add up. */
 static void sum_claims(Joint *j)
 {
-        memset(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        fill(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
         for (gsize k = 0; k < j->candidates[j->node->n_out]; k++)
                 j->claimed[j->claims[k].child] += j->claims[k].rate;
 }

@@ -416,7 +416,7 @@ static GArray *find_doubtful(const PathSet *set)
                         Doubtful d = { node, trust[node].right / (double)trust[node].calls };
                         g_array_append_val(doubtful, d);
                 }
-        qsort(doubtful->data, doubtful->len, sizeof(Doubtful), compare_doubtful);
+        g_array_sort(doubtful, compare_doubtful);
         return doubtful;
 }
 

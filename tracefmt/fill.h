@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * memset() of an array that may be empty, and then NULL, which memset() must not be given.
+ */
+#ifndef RAVEL_FILL_H
+#define RAVEL_FILL_H
+
+#include <glib.h>
+#include <string.h>
+
+static inline void fill(void *array, int byte, gsize size)
+{
+        if (size > 0)
+                memset(array, byte, size);
+}
+
+#endif
