@@ -465,7 +465,8 @@ static void test_beliefs(void)
                 j.n_choice = 2;
                 start_walks(&j);
                 j.lattice.least = 0;
-                memcpy(j.parent, s.parent, sizeof s.parent[0] * N_OUT);
+                for (guint i = 0; i < N_OUT; i++)
+                        j.parent[i] = candidate[begin[i]];
                 link_children(&j);
                 learn(&j, G_MAXUINT64); /* from anything */
                 for (guint a = 0; a < 4; a++) {
