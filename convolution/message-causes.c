@@ -42,8 +42,7 @@ MessageCauses *message_causes_new(const EdgeTraces *traces, const gboolean *is_r
         c->is_root = is_root;
         number_messages(c);
         c->cause = g_new(guint32, c->n);
-        for (guint32 i = 0; i < c->n; i++)
-                c->cause[i] = NO_MESSAGE;
+        fill(c->cause, 0xff, c->n * sizeof *c->cause);
         c->probability = g_new0(float, c->n);
         c->prefix = g_new(guint32, c->n);
         c->future = g_new(guint32, c->n);
@@ -114,8 +113,7 @@ static void find_pasts(MessageCauses *c, guint32 common)
 {
         prefix_tree_free(c->tree);
         c->tree = prefix_tree_new();
-        for (guint32 m = 0; m < c->n; m++)
-                c->prefix[m] = NO_PREFIX;
+        fill(c->prefix, 0xff, c->n * sizeof *c->prefix);
         for (guint32 m = 0; m < c->n; m++)
                 if (c->prefix[m] == NO_PREFIX)
                         find_prefix(c, m);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/node-causes.h"
 
+#include <math.h>
+
 #include "convolution/matching.h"
 #include "tracefmt/fill.h"
-
-#include <math.h>
 
 enum {
         LEAST_CELLS = 128,
@@ -346,8 +346,7 @@ static void find_pairs(NodeCauses *c)
         for (guint k = 0; k < c->n_out; k++) {
                 const EdgeTrace *out = c->out[k];
 
-                for (guint i = 0; i < c->supports->len; i++)
-                        cursor[i] = 0;
+                fill(cursor, 0, c->supports->len * sizeof *cursor);
                 for (guint32 z = 0; z < out->n; z++) {
                         matching_next_effect(pairs, c->first_effect[k] + z);
                         for (guint i = 0; i < c->passages->len; i++) {
@@ -473,8 +472,7 @@ static void learn_shares(NodeCauses *c)
         double price = c->without & JOINT_PRICE ? 0 : PRICE;
         guint n = c->passages->len;
 
-        for (gsize i = 0; i < c->n_cells; i++)
-                c->mass[i] = 0;
+        fill(c->mass, 0, c->n_cells * sizeof *c->mass);
         for (gsize i = 0; i < c->pairs.n; i++)
                 c->mass[c->pairs.kind[i]] += c->pairs.belief[i];
         for (guint i = 0; i < n; i++) {
