@@ -53,26 +53,11 @@ static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
         memset(p->squares, 0, sizeof p->squares);
 }
 
-static guint32 first_not_before(const gint64 *times, guint32 n, gint64 time)
-{
-        guint32 low = 0, high = n;
-
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (times[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 /* Adds what one cause has on one edge to its counts by bin. */
 static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *out,
                           gint64 resolution, guint32 *after, guint32 *before)
 {
-        guint32 at = first_not_before(out->sent, out->n, cause);
+        guint32 at = edge_trace_search(out->sent, out->n, cause);
         guint32 i = at;
 
         for (guint bin = 0; bin < p->n && i < out->n; bin++)

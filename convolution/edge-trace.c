@@ -501,3 +501,18 @@ const EdgeTrace *edge_traces_lookup(const EdgeTraces *t, NodeId from, NodeId to)
         }
         return low < t->first_out[from + 1] && t->edges[low].to == to ? &t->edges[low] : NULL;
 }
+
+guint32 edge_trace_search(const gint64 *times, guint32 n, gint64 time)
+{
+        guint32 low = 0, high = n;
+
+        while (low < high) {
+                guint32 middle = low + (high - low) / 2;
+
+                if (times[middle] < time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}

@@ -76,6 +76,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(EdgeTraces, edge_traces_free)
 /* The edge between two nodes, or NULL. Logarithmic. */
 const EdgeTrace *edge_traces_lookup(const EdgeTraces *traces, NodeId from, NodeId to);
 
+/* The index of the first of n times in order, such as sent, that is not before time; n where
+ * there is none. Logarithmic. */
+guint32 edge_trace_search(const gint64 *times, guint32 n, gint64 time);
+
 /* Where in received the message is that has this index in sent. */
 static inline guint32 edge_trace_arrival(const EdgeTrace *edge, guint32 i)
 {

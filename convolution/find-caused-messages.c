@@ -22,15 +22,7 @@ static guint32 search(const Convolution *run, const NodeTrace *z, guint32 from, 
                 step *= 2;
         }
         high = MIN(low + step - 1, z->n);
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (z->sent[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
+        return low + edge_trace_search(z->sent + low, high - low, time);
 }
 
 /* Line 22: the messages of Z whose slot is that of some message of V shifted by a lag, give

@@ -27,21 +27,6 @@ static guint choose_stretches(const EdgeTraces *t, guint64 most, gint64 shortest
         return n;
 }
 
-static guint32 first_not_before(const gint64 *times, guint32 n, gint64 time)
-{
-        guint32 low = 0, high = n;
-
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (times[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 static int compare_indices(const void *a, const void *b)
 {
         guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
@@ -73,8 +58,8 @@ static void sample_edge(EdgeTrace *e, const EdgeTrace *all, const Stretch *stret
 
         *e = (EdgeTrace){ .from = all->from, .to = all->to };
         for (guint i = 0; i < n; i++) {
-                from[i] = first_not_before(all->sent, all->n, stretch[i].from);
-                to[i] = first_not_before(all->sent, all->n, stretch[i].to);
+                from[i] = edge_trace_search(all->sent, all->n, stretch[i].from);
+                to[i] = edge_trace_search(all->sent, all->n, stretch[i].to);
                 e->n += to[i] - from[i];
         }
         e->sent = e->received = g_new(gint64, MAX(e->n, 1));
