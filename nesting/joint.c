@@ -17,6 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "nesting/crowds.h"
 #include "nesting/nesting.h"
 #include "nesting/parent-walk.h"
 #include "nesting/walk-lattice.h"
@@ -88,7 +89,7 @@ typedef struct {
         guint32 *first;     /* child, or NO_PARENT */
         gsize *first_claim; /* where they begin; those of the next one end them */
         guint32 *kind;      /* by caller and label */
-        guint64 *crowd;     /* the mean number of calls that were open while it was, times 256 */
+        guint64 *crowd;     /* see crowds.h */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
         Claim *claims;      /* of parents, each one's in order of start */
@@ -459,75 +460,11 @@ static void assign_in_time(Joint *j)
         link_children(j);
 }
 
-/* --- calm ------------------------------------------------------------------ */
-
-static int compare_times(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
 static int compare_crowds(const void *a, const void *b)
 {
         guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
 
         return (x > y) - (x < y);
-}
-
-/* Moments in order, and the sum of those before each, modulo 2^64. */
-typedef struct {
-        gint64 *time;
-        guint64 *sum;
-        guint32 n;
-} Moments;
-
-static void sum_moments(Moments *m)
-{
-        qsort(m->time, m->n, sizeof *m->time, compare_times);
-        m->sum[0] = 0;
-        for (guint32 i = 0; i < m->n; i++)
-                m->sum[i + 1] = m->sum[i] + (guint64)m->time[i];
-}
-
-/* How long it is since each of the moments before time, all together, modulo 2^64. */
-static guint64 time_since(const Moments *m, gint64 time)
-{
-        guint32 low = 0, high = m->n;
-
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (m->time[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return (guint64)time * low - m->sum[low];
-}
-
-/* How many calls were open in the mean while each was: what is open at a time, summed up to
- * the reply, less that up to the call. */
-static void find_crowds(Joint *j)
-{
-        guint32 n = j->node->n_in;
-        g_autofree gint64 *enters = g_new(gint64, n), *replies = g_new(gint64, n);
-        g_autofree guint64 *enter_sums = g_new(guint64, n + 1), *reply_sums = g_new(guint64, n + 1);
-        Moments enter = { enters, enter_sums, n }, reply = { replies, reply_sums, n };
-
-        for (guint32 p = 0; p < n; p++) {
-                enters[p] = j->node->in[p].enter;
-                replies[p] = MAX(j->node->in[p].reply, enters[p]);
-        }
-        sum_moments(&enter);
-        sum_moments(&reply);
-        for (guint32 p = 0; p < n; p++) {
-                gint64 from = j->node->in[p].enter, to = MAX(j->node->in[p].reply, from + 1);
-                guint64 open = time_since(&enter, to) - time_since(&reply, to) -
-                               time_since(&enter, from) + time_since(&reply, from);
-
-                j->crowd[p] = (double)open / (double)(to - from) * 256;
-        }
 }
 
 /* Each call to its true parent, as far as that is a candidate. */
@@ -798,7 +735,7 @@ static void learn_in_rounds(Joint *j)
 {
         g_autofree guint64 *crowds = NULL;
 
-        find_crowds(j);
+        crowds_find(j->node->in, j->node->n_in, j->crowd);
         crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
         assign_first(j);
