@@ -19,7 +19,7 @@
 
 #include "nesting/crowds.h"
 #include "nesting/nesting.h"
-#include "nesting/parent-walk.h"
+#include "nesting/node-habits.h"
 #include "nesting/walk-lattice.h"
 #include "tracefmt/fill.h"
 
@@ -71,9 +71,7 @@ typedef struct {
 typedef struct {
         const NodeCalls *node;
         gint64 window;
-        guint32 n_kinds;   /* of calls into the node, */
-        guint32 n_callees; /* and of calls out of it */
-        ParentWalk walk;
+        NodeHabits *habits;
         WalkLattice lattice;
         ServingOrder order;
 
@@ -98,49 +96,9 @@ typedef struct {
         guint32 n_choice;   /* calls with more than one candidate */
 
         LatticeCall *offered; /* room for those of one parent */
-
-        /* By callee: how long after a parent's enter it calls it, and how long before its
-         * reply that returns. */
-        DelayDensities bounds;
-        guint32 *enter_row, *reply_row;
 } Joint;
 
 /* --- kinds of calls -------------------------------------------------------- */
-
-/* Fewer calls than that share of a node's are of no kind of their own for their label. */
-enum { RARE_SHARE = 100 };
-
-static guint32 number_kind(GHashTable *numbers, guint32 number, guint32 label)
-{
-        gint64 key = (gint64)number << 32 | label;
-        gpointer kind;
-
-        if (!g_hash_table_lookup_extended(numbers, &key, NULL, &kind)) {
-                kind = GUINT_TO_POINTER(g_hash_table_size(numbers));
-                g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), kind);
-        }
-        return GPOINTER_TO_UINT(kind);
-}
-
-/* A call's kind is the node at its other end and its label. kind has the numbers of
- * these nodes; now it has those of kinds, from 0. Returns how many there are. */
-static guint32 find_kinds(guint32 *kind, const guint16 *label, guint32 n)
-{
-        g_autoptr(GHashTable) all =
-                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-        g_autoptr(GHashTable) kinds =
-                g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-        g_autofree guint32 *times = g_new0(guint32, n);
-
-        for (guint32 i = 0; i < n; i++)
-                times[number_kind(all, kind[i], label[i])]++;
-        for (guint32 i = 0; i < n; i++) {
-                gboolean rare = times[number_kind(all, kind[i], label[i])] < n / RARE_SHARE;
-
-                kind[i] = number_kind(kinds, kind[i], rare ? 0 : label[i]);
-        }
-        return g_hash_table_size(kinds);
-}
 
 static void find_all_kinds(Joint *j, const CallLabels *labels)
 {
@@ -152,12 +110,12 @@ static void find_all_kinds(Joint *j, const CallLabels *labels)
                 j->kind[p] = node->in[p].caller;
                 label[p] = call_labels_get(labels, node->in[p].call);
         }
-        j->n_kinds = find_kinds(j->kind, label, node->n_in);
+        call_kinds_find(&j->habits->in, j->kind, label, node->n_in);
         for (guint32 i = 0; i < node->n_out; i++) {
                 out_kind[i] = node->out[i].callee;
                 label[i] = call_labels_get(labels, node->out[i].call);
         }
-        j->n_callees = MIN(find_kinds(out_kind, label, node->n_out), WALK_MAX_CALLEES);
+        call_kinds_find(&j->habits->out, out_kind, label, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
                 j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
                                           MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
@@ -234,7 +192,7 @@ static void order_outputs(Joint *j)
                 j->output[times[i].which] = i;
         }
         serving_order_init(&j->order, outputs, n_out + n_in,
-                           (2 * j->n_callees + 1) * (j->n_callees + 1));
+                           (2 * j->habits->n_callees + 1) * (j->habits->n_callees + 1));
 }
 
 /* Gives each candidate a claim, in the order of parents. */
@@ -266,9 +224,9 @@ static void count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
         const WalkCall *call = &j->calls[child];
         const CallIn *in = &j->node->in[parent];
 
-        delay_densities_count(&j->bounds, j->enter_row[call->callee],
+        delay_densities_count(&j->habits->bounds, j->habits->enter_row[call->callee],
                               density_bin(call->start - in->enter), count);
-        delay_densities_count(&j->bounds, j->reply_row[call->callee],
+        delay_densities_count(&j->habits->bounds, j->habits->reply_row[call->callee],
                               density_bin(in->reply - call->end), count);
 }
 
@@ -283,8 +241,8 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
         for (guint32 child = 0; child < j->node->n_out; child++) {
                 guint32 sum = 0;
                 const WalkCall *call = &j->calls[child];
-                const gint16 *since = j->bounds.log[j->enter_row[call->callee]];
-                const gint16 *until = j->bounds.log[j->reply_row[call->callee]];
+                const gint16 *since = j->habits->bounds.log[j->habits->enter_row[call->callee]];
+                const gint16 *until = j->habits->bounds.log[j->habits->reply_row[call->callee]];
                 gsize first = j->candidates[child], end = j->candidates[child + 1];
                 gint32 best = G_MININT32;
 
@@ -337,7 +295,7 @@ static void learn_bounds(Joint *j, guint32 *weight)
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         weight[k] = 1 + k - j->candidates[i];
         for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
-                delay_densities_fade(&j->bounds);
+                delay_densities_fade(&j->habits->bounds);
                 for (guint32 i = 0; i < j->node->n_out; i++) {
                         gsize end = j->candidates[i + 1];
 
@@ -346,7 +304,7 @@ static void learn_bounds(Joint *j, guint32 *weight)
                                              weight_of(j, weight, i, k) * DENSITY_COUNT /
                                                      weight[end - 1]);
                 }
-                delay_densities_learn(&j->bounds);
+                delay_densities_learn(&j->habits->bounds);
                 weigh_candidates(j, weight);
         }
 }
@@ -410,7 +368,7 @@ typedef struct {
 static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 {
         for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
-                p->at = parent_walk_return(&j->walk, p->at, j->calls[p->open].callee,
+                p->at = parent_walk_return(&j->habits->walk, p->at, j->calls[p->open].callee,
                                            j->calls[p->open].end);
 }
 
@@ -422,15 +380,16 @@ static void assign_in_time(Joint *j)
         g_autofree guint32 *later = g_new(guint32, n_out);
         g_autofree Way *ways = g_new(Way, n_in);
 
-        parent_walk_learn_patience(&j->walk);
+        parent_walk_learn_patience(&j->habits->walk);
         for (guint32 p = 0; p < n_in; p++) {
                 const CallIn *in = &j->node->in[p];
 
-                ways[p] = (Way){ parent_walk_start(&j->walk, j->kind[p], in->enter), NO_PARENT };
+                ways[p] = (Way){ parent_walk_start(&j->habits->walk, j->kind[p], in->enter),
+                                 NO_PARENT };
         }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
-                const gint16 *rest = j->bounds.log[j->reply_row[call->callee]];
+                const gint16 *rest = j->habits->bounds.log[j->habits->reply_row[call->callee]];
                 gint32 best = G_MININT32;
                 guint32 parent = NO_PARENT, *open;
                 Way *way;
@@ -440,7 +399,8 @@ static void assign_in_time(Joint *j)
                         gint32 log;
 
                         advance(j, &ways[p], later, call->start);
-                        log = parent_walk_urge(&j->walk, ways[p].at, call->callee, call->start) +
+                        log = parent_walk_urge(&j->habits->walk, ways[p].at, call->callee,
+                                               call->start) +
                               rest[density_bin(j->node->in[p].reply - call->end)];
                         if (log > best) {
                                 best = log;
@@ -451,7 +411,7 @@ static void assign_in_time(Joint *j)
                 if (parent == NO_PARENT)
                         continue;
                 way = &ways[parent];
-                way->at = parent_walk_call(&j->walk, way->at, call->callee, call->start);
+                way->at = parent_walk_call(&j->habits->walk, way->at, call->callee, call->start);
                 for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
                         open = &later[*open];
                 later[i] = *open;
@@ -518,14 +478,14 @@ static void run_assigned(Joint *j, guint32 parent, gboolean count)
                 j->offered[n++] = (LatticeCall){
                         .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
                 };
-        walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n, count);
+        walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n, count);
 }
 
 /* Learns from the assignment, as far as parents are calm. */
 static void learn(Joint *j, guint64 calm)
 {
-        parent_walk_fade(&j->walk);
-        delay_densities_fade(&j->bounds);
+        parent_walk_fade(&j->habits->walk);
+        delay_densities_fade(&j->habits->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 if (j->crowd[p] > calm || !teaches(j, p))
                         continue;
@@ -533,8 +493,8 @@ static void learn(Joint *j, guint64 calm)
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
                         count_bounds(j, k, p, DENSITY_COUNT);
         }
-        parent_walk_learn(&j->walk);
-        delay_densities_learn(&j->bounds);
+        parent_walk_learn(&j->habits->walk);
+        delay_densities_learn(&j->habits->bounds);
 }
 
 /* The natural logarithm of how likely the assignment is. */
@@ -594,7 +554,8 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decid
                                                .claimed = j->claimed[claims[i].child],
                                                .taken = taken };
         }
-        if (!walk_lattice_run(&j->lattice, &j->walk, &lattice_parent, j->offered, n_offered, count))
+        if (!walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n_offered,
+                              count))
                 return;
         n_offered = 0;
         for (guint32 i = 0; i < n; i++) {
@@ -721,12 +682,12 @@ static void doubt(Joint *j)
  * it shows; what shows none then was chance. */
 static void learn_order(Joint *j)
 {
-        serving_order_learn(&j->order, &j->walk.delays, MAYBE_ORDER);
+        serving_order_learn(&j->order, &j->habits->walk.delays, MAYBE_ORDER);
         for (guint round = 0; round < ORDER_ROUNDS && j->order.in_use; round++) {
-                parent_walk_forget(&j->walk);
+                parent_walk_forget(&j->habits->walk);
                 claim_to_learn(j, G_MAXUINT64);
-                parent_walk_learn(&j->walk);
-                serving_order_learn(&j->order, &j->walk.delays,
+                parent_walk_learn(&j->habits->walk);
+                serving_order_learn(&j->order, &j->habits->walk.delays,
                                     round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
         }
 }
@@ -746,10 +707,10 @@ static void learn_in_rounds(Joint *j)
         learn(j, calm_until(crowds, j->node->n_in, 0));
         start_claims(j);
         for (guint round = 0; round < ROUNDS; round++) {
-                parent_walk_forget(&j->walk);
+                parent_walk_forget(&j->habits->walk);
                 claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
-                parent_walk_learn(&j->walk);
-                if (round + 2 == ROUNDS && j->n_callees <= MOST_ORDERED)
+                parent_walk_learn(&j->habits->walk);
+                if (round + 2 == ROUNDS && j->habits->n_callees <= MOST_ORDERED)
                         j->lattice.order = &j->order;
         }
         if (j->lattice.order)
@@ -762,11 +723,11 @@ static void learn_from_truth(Joint *j, Nesting *n)
         assign_truth(j, n->true_parent);
         learn(j, G_MAXUINT64);
         n->true_log += log_of_assignment(j);
-        if (j->n_callees > MOST_ORDERED)
+        if (j->habits->n_callees > MOST_ORDERED)
                 return;
         j->lattice.order = &j->order;
         learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
-        serving_order_learn(&j->order, &j->walk.delays, ORDER);
+        serving_order_learn(&j->order, &j->habits->walk.delays, ORDER);
         serving_order_forget(&j->order);
 }
 
@@ -774,8 +735,7 @@ static void start_walks(Joint *j)
 {
         make_claims(j);
         order_outputs(j);
-        walk_lattice_init(&j->lattice, j->n_callees);
-        parent_walk_init(&j->walk, j->n_kinds, j->n_callees);
+        walk_lattice_init(&j->lattice, j->habits->n_callees);
 }
 
 /* Finds shares and scores. */
@@ -852,13 +812,7 @@ static void joint_init(Joint *j, const CallLabels *labels)
         j->next = g_new(guint32, n_out);
         j->kind = g_new(guint32, n_in);
         find_all_kinds(j, labels);
-        j->enter_row = g_new(guint32, j->n_callees);
-        j->reply_row = g_new(guint32, j->n_callees);
-        delay_densities_init(&j->bounds);
-        for (guint32 i = 0; i < j->n_callees; i++) {
-                j->enter_row[i] = delay_densities_add_row(&j->bounds, 0);
-                j->reply_row[i] = delay_densities_add_row(&j->bounds, 0);
-        }
+        node_habits_start(j->habits);
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->crowd = g_new0(guint64, n_in);
@@ -866,11 +820,7 @@ static void joint_init(Joint *j, const CallLabels *labels)
 
 static void joint_clear(Joint *j)
 {
-        parent_walk_clear(&j->walk);
         walk_lattice_clear(&j->lattice);
-        delay_densities_clear(&j->bounds);
-        g_free(j->enter_row);
-        g_free(j->reply_row);
         g_free(j->calls);
         g_free(j->parent);
         g_free(j->next);
@@ -891,8 +841,10 @@ static void joint_clear(Joint *j)
 
 void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candidates)
 {
-        Joint j = { .node = node, .window = n->options.window };
+        NodeHabits habits;
+        Joint j = { .node = node, .window = n->options.window, .habits = &habits };
 
+        node_habits_init(&habits);
         joint_init(&j, &n->labels);
         find_candidates(n, &j, candidates);
         j.share = g_new(float, j.candidates[node->n_out] + 1);
@@ -903,4 +855,5 @@ void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candida
                 find_beliefs(&j, n);
         set_causes(n, &j, n->cycles);
         joint_clear(&j);
+        node_habits_clear(&habits);
 }
