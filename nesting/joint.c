@@ -35,7 +35,6 @@ enum {
         DECIDE = 3,        /* rounds that make the likeliest parent of a call likelier */
         MOST_WEIGHT = 255, /* of a candidate, less 1 */
         ORDER_ROUNDS = 8,  /* of learning, where a node works in order */
-        MOST_ORDERED = 64, /* callees, of a node that order is looked for at */
         REMEMBERED = 16,   /* earlier children that the first assignment looks at */
 };
 
@@ -73,7 +72,6 @@ typedef struct {
         gint64 window;
         NodeHabits *habits;
         WalkLattice lattice;
-        ServingOrder order;
 
         /* By call out of the node. */
         WalkCall *calls;
@@ -191,8 +189,7 @@ static void order_outputs(Joint *j)
                 outputs[i].time = times[i].time;
                 j->output[times[i].which] = i;
         }
-        serving_order_init(&j->order, outputs, n_out + n_in,
-                           (2 * j->habits->n_callees + 1) * (j->habits->n_callees + 1));
+        serving_order_take(&j->habits->order, outputs, n_out + n_in);
 }
 
 /* Gives each candidate a claim, in the order of parents. */
@@ -682,12 +679,12 @@ static void doubt(Joint *j)
  * it shows; what shows none then was chance. */
 static void learn_order(Joint *j)
 {
-        serving_order_learn(&j->order, &j->habits->walk.delays, MAYBE_ORDER);
-        for (guint round = 0; round < ORDER_ROUNDS && j->order.in_use; round++) {
+        serving_order_learn(&j->habits->order, &j->habits->walk.delays, MAYBE_ORDER);
+        for (guint round = 0; round < ORDER_ROUNDS && j->habits->order.in_use; round++) {
                 parent_walk_forget(&j->habits->walk);
                 claim_to_learn(j, G_MAXUINT64);
                 parent_walk_learn(&j->habits->walk);
-                serving_order_learn(&j->order, &j->habits->walk.delays,
+                serving_order_learn(&j->habits->order, &j->habits->walk.delays,
                                     round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
         }
 }
@@ -711,7 +708,7 @@ static void learn_in_rounds(Joint *j)
                 claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->habits->walk);
                 if (round + 2 == ROUNDS && j->habits->n_callees <= MOST_ORDERED)
-                        j->lattice.order = &j->order;
+                        j->lattice.order = &j->habits->order;
         }
         if (j->lattice.order)
                 learn_order(j);
@@ -725,10 +722,10 @@ static void learn_from_truth(Joint *j, Nesting *n)
         n->true_log += log_of_assignment(j);
         if (j->habits->n_callees > MOST_ORDERED)
                 return;
-        j->lattice.order = &j->order;
+        j->lattice.order = &j->habits->order;
         learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
-        serving_order_learn(&j->order, &j->habits->walk.delays, ORDER);
-        serving_order_forget(&j->order);
+        serving_order_learn(&j->habits->order, &j->habits->walk.delays, ORDER);
+        serving_order_forget(&j->habits->order);
 }
 
 static void start_walks(Joint *j)
@@ -829,7 +826,6 @@ static void joint_clear(Joint *j)
         g_free(j->first);
         g_free(j->first_claim);
         g_free(j->output);
-        serving_order_clear(&j->order);
         g_free(j->kind);
         g_free(j->crowd);
         g_free(j->candidate);

@@ -69,6 +69,9 @@ void node_habits_start(NodeHabits *h)
                 h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
                 h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
         }
+        serving_order_init(&h->order, h->n_callees > MOST_ORDERED
+                                              ? 0
+                                              : (2 * h->n_callees + 1) * (h->n_callees + 1));
 }
 
 void node_habits_clear(NodeHabits *h)
@@ -79,5 +82,6 @@ void node_habits_clear(NodeHabits *h)
         delay_densities_clear(&h->bounds);
         g_free(h->enter_row);
         g_free(h->reply_row);
+        serving_order_clear(&h->order);
         memset(h, 0, sizeof *h);
 }

@@ -8,6 +8,7 @@
 #define RAVEL_NODE_HABITS_H
 
 #include "nesting/parent-walk.h"
+#include "nesting/serving-order.h"
 
 /* Numbers, from 0, of what a call is: the node at its other end, and its label where at least one
  * call of a hundred has it there; all others of that node are of one kind. */
@@ -35,7 +36,11 @@ typedef struct {
          * reply that returns. */
         DelayDensities bounds;
         guint32 *enter_row, *reply_row;
+
+        ServingOrder order; /* without a class where there are more than MOST_ORDERED callees */
 } NodeHabits;
+
+enum { MOST_ORDERED = 64 };
 
 /* Knows nothing. */
 void node_habits_init(NodeHabits *h);

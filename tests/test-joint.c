@@ -516,7 +516,8 @@ static void test_order(void)
                         outputs[i].time = 1000000 * (gint64)(i + 4);
                 delay_densities_init(&delays);
                 row = delay_densities_add_row(&delays, 0);
-                serving_order_init(&order, outputs, N, 2);
+                serving_order_init(&order, 2);
+                serving_order_take(&order, outputs, N);
                 for (guint i = 0; i < N; i++) {
                         guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
 
