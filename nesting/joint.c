@@ -91,7 +91,9 @@ typedef struct {
         Claim *claims;      /* of parents, each one's in order of start */
         float *share;       /* by candidate: of its claim, then its probability; */
         float *score;       /* the same, once it is decided */
-        guint32 n_choice;   /* calls with more than one candidate */
+        guint32 n_choice;   /* calls with more than one candidate, */
+        guint32 n_children; /* and with any */
+        double log, true_log;
 
         LatticeCall *offered; /* room for those of one parent */
 } Joint;
@@ -121,7 +123,7 @@ static void find_all_kinds(Joint *j, const CallLabels *labels)
 
 /* --- candidates ------------------------------------------------------------ */
 
-static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
+static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
 {
         const NodeCalls *node = j->node;
         gsize n_all = 0, room = node->n_out;
@@ -148,8 +150,11 @@ static void find_candidates(Nesting *n, Joint *j, Candidates *candidates)
                         if (node->in[parent].call != child->call) /* a node that calls itself */
                                 j->candidate[n_all++] = parent;
                 }
-                nesting_note_candidates(n, child->call, n_all - j->candidates[i]);
-                j->n_choice += n_all - j->candidates[i] > 1;
+                n_found = n_all - j->candidates[i];
+                if (n->calls.candidates)
+                        n->calls.candidates[child->call] = n_found;
+                j->n_children += n_found > 0;
+                j->n_choice += n_found > 1;
         }
         j->candidates[node->n_out] = n_all;
 }
@@ -715,11 +720,11 @@ static void learn_in_rounds(Joint *j)
 }
 
 /* The oracle: learns from the true parents, and keeps to that. */
-static void learn_from_truth(Joint *j, Nesting *n)
+static void learn_from_truth(Joint *j, const guint32 *true_parent)
 {
-        assign_truth(j, n->true_parent);
+        assign_truth(j, true_parent);
         learn(j, G_MAXUINT64);
-        n->true_log += log_of_assignment(j);
+        j->true_log = log_of_assignment(j);
         if (j->habits->n_callees > MOST_ORDERED)
                 return;
         j->lattice.order = &j->habits->order;
@@ -736,13 +741,13 @@ static void start_walks(Joint *j)
 }
 
 /* Finds shares and scores. */
-static void find_beliefs(Joint *j, Nesting *n)
+static void find_beliefs(Joint *j, const Nesting *n)
 {
         guint settle = SETTLE;
 
         start_walks(j);
         if (n->true_parent)
-                learn_from_truth(j, n);
+                learn_from_truth(j, n->true_parent);
         else
                 learn_in_rounds(j);
         if (n->true_parent || n_stretches(j) > 1) {
@@ -760,42 +765,7 @@ static void find_beliefs(Joint *j, Nesting *n)
         if (n->options.keep) {
                 j->lattice.order = NULL;
                 assign_best(j, FALSE);
-                n->log += log_of_assignment(j);
-        }
-}
-
-static void explain(const Nesting *n, const Joint *j, guint32 child)
-{
-        Explanation *e = nesting_explanation(n, j->node->out[child].call);
-
-        for (gsize k = j->candidates[child]; e && k < j->candidates[child + 1]; k++) {
-                PossibleParent p = { j->node->in[j->candidate[k]].call, (double)j->score[k], 1,
-                                     (double)j->share[k] };
-
-                g_array_append_val(e->parents, p);
-        }
-}
-
-/* Each call's parent with the best score, of equal ones the earliest. */
-static void set_causes(Nesting *n, const Joint *j, gboolean cycles)
-{
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                guint32 call = j->node->out[i].call;
-                Cause best = { NO_PARENT, 0 };
-                float most = -1;
-
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        guint32 parent = j->node->in[j->candidate[k]].call;
-
-                        if (j->score[k] > most && !(cycles && nesting_is_within(n, parent, call))) {
-                                best = (Cause){ parent, j->share[k] };
-                                most = j->score[k];
-                        }
-                }
-                if (best.parent != NO_PARENT)
-                        n->calls.cause[call] = best;
-                if (n->explanations)
-                        explain(n, j, i);
+                j->log = log_of_assignment(j);
         }
 }
 
@@ -821,21 +791,40 @@ static void joint_clear(Joint *j)
         g_free(j->calls);
         g_free(j->parent);
         g_free(j->next);
-        g_free(j->candidates);
         g_free(j->claimed);
         g_free(j->first);
         g_free(j->first_claim);
         g_free(j->output);
         g_free(j->kind);
         g_free(j->crowd);
-        g_free(j->candidate);
         g_free(j->claims);
-        g_free(j->share);
-        g_free(j->score);
         g_free(j->offered);
 }
 
-void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candidates)
+/* Hands out the candidates with their shares and scores. */
+static void take_found(Joint *j, NodeParents *found)
+{
+        const NodeCalls *node = j->node;
+        gsize n = j->candidates[node->n_out];
+
+        *found = (NodeParents){ .n_out = node->n_out,
+                                .call = g_new(guint32, node->n_out),
+                                .first = j->candidates,
+                                .parent = j->candidate,
+                                .share = j->share,
+                                .score = j->score,
+                                .children = j->n_children,
+                                .nestings = n,
+                                .log = j->log,
+                                .true_log = j->true_log };
+        for (guint32 i = 0; i < node->n_out; i++)
+                found->call[i] = node->out[i].call;
+        for (gsize k = 0; k < n; k++)
+                found->parent[k] = node->in[found->parent[k]].call;
+}
+
+void find_parents_jointly(const Nesting *n, const NodeCalls *node, Candidates *candidates,
+                          NodeParents *found)
 {
         NodeHabits habits;
         Joint j = { .node = node, .window = n->options.window, .habits = &habits };
@@ -849,7 +838,7 @@ void find_parents_jointly(Nesting *n, const NodeCalls *node, Candidates *candida
                 j.share[k] = j.score[k] = 1;
         if (j.n_choice > 0)
                 find_beliefs(&j, n);
-        set_causes(n, &j, n->cycles);
+        take_found(&j, found);
         joint_clear(&j);
         node_habits_clear(&habits);
 }

@@ -314,6 +314,19 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
         return FALSE;
 }
 
+gboolean tool_threads(gint given, guint *n, GError **error)
+{
+        enum { MOST = 256 };
+
+        if (given < 0 || given > MOST) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "found \"%d\", expected -j of 1 to %d", given, MOST);
+                return FALSE;
+        }
+        *n = given ? (guint)given : g_get_num_processors();
+        return TRUE;
+}
+
 /* The value of a line "key=value"; NULL where there is none. */
 static char *parameter(const StoreReader *reader, const char *key)
 {
