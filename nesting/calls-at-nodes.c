@@ -3,6 +3,8 @@
  * The calls into each node and out of it, side by side, for what is found a node at a
  * time.
  */
+#include <stdlib.h>
+
 #include "nesting/nesting.h"
 #include "tracefmt/big-memory.h"
 
@@ -61,6 +63,70 @@ static inline guint32 number_of(Numbering *g, NodeId node)
         return g->number[node];
 }
 
+static int compare_in(const void *a, const void *b)
+{
+        const CallIn *x = a, *y = b;
+
+        if (x->enter != y->enter)
+                return x->enter < y->enter ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+static int compare_out(const void *a, const void *b)
+{
+        const CallOut *x = a, *y = b;
+
+        if (x->start != y->start)
+                return x->start < y->start ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+/* Takes the offsets (by NodeId) of the clocks off that the stamps are of. */
+static void shift_node(const Nesting *n, const gint64 *offset, NodeId id, NodeCalls *node)
+{
+        for (guint32 i = 0; i < node->n_in; i++) {
+                CallIn *in = &node->in[i];
+                guint8 stamps = n->calls.stamps[in->call];
+                NodeId caller = nesting_edge(n, in->call)->caller;
+
+                in->enter -= offset[stamps & 1 << CALL_RECV ? id : caller];
+                in->reply -= offset[stamps & 1 << RET_SENT ? id : caller];
+        }
+        for (guint32 i = 0; i < node->n_out; i++) {
+                CallOut *out = &node->out[i];
+                guint8 stamps = n->calls.stamps[out->call];
+                NodeId callee = nesting_edge(n, out->call)->callee;
+
+                out->start -= offset[stamps & 1 << CALL_SENT ? id : callee];
+                out->end -= offset[stamps & 1 << RET_RECV ? id : callee];
+        }
+        qsort(node->in, node->n_in, sizeof *node->in, compare_in);
+        qsort(node->out, node->n_out, sizeof *node->out, compare_out);
+}
+
+/* By NodeId; NULL where no clock has one. */
+static gint64 *find_offsets(Nesting *n)
+{
+        guint n_nodes = node_table_size(n->nodes), n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+        gint64 *offset;
+
+        if (n->options.max_offset == 0)
+                return NULL;
+        nesting_find_cuts(n);
+        n->offsets = clock_offsets_find(&n->calls, edges, n_edges, n->cuts, n_nodes,
+                                        n->options.max_offset);
+        if (n->offsets->len == 0)
+                return NULL;
+        offset = g_new0(gint64, n_nodes);
+        for (guint i = 0; i < n->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+
+                offset[c->node] = c->offset;
+        }
+        return offset;
+}
+
 /* Copies the calls of one node side by side. */
 static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node,
                         Numbering *callers, Numbering *callees)
@@ -109,6 +175,7 @@ void find_parents_at_nodes(Nesting *n)
         Candidates candidates;
         CallsByNode by;
         gsize size_in, size_out;
+        g_autofree gint64 *offset = find_offsets(n);
 
         candidates_init(&candidates, n->options.window);
         index_calls(n, &by, n_nodes);
@@ -119,6 +186,8 @@ void find_parents_at_nodes(Nesting *n)
                 if (!node.n_in || !node.n_out)
                         continue;
                 gather_node(n, &by, id, &node, &callers, &callees);
+                if (offset)
+                        shift_node(n, offset, id, &node);
                 candidates_restart(&candidates);
                 find_parents_jointly(n, &node, &candidates);
         }

@@ -16,6 +16,8 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->nodes = nodes;
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
+        if (options->joint)
+                call_matcher_wait(n->matcher, options->max_offset);
         n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         scoreboard_init(&n->board);
         if (options->keep || options->cheat || options->joint)
@@ -59,6 +61,8 @@ void nesting_free(Nesting *n)
         call_pairs_clear(&n->calls);
         g_free(n->fold);
         g_free(n->true_parent);
+        if (n->offsets)
+                g_array_free(n->offsets, TRUE);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -105,8 +109,8 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
                 message = &with_path;
         }
         did = call_matcher_add(n->matcher, message);
-        if (n->options.joint && (did & MATCH_OPENED))
-                call_labels_add(&n->labels, message);
+        if (n->options.joint && message_is_call(message))
+                call_labels_add(&n->labels, call_matcher_latest(n->matcher), message);
         if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
         return !n->windows || windows_add(n, message->time, error);
