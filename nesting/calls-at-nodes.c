@@ -81,9 +81,11 @@ static int compare_out(const void *a, const void *b)
         return (x->call > y->call) - (x->call < y->call);
 }
 
-/* Takes the offsets (by NodeId) of the clocks off that the stamps are of. */
-static void shift_node(const Nesting *n, const gint64 *offset, NodeId id, NodeCalls *node)
+/* Takes the offsets of the clocks off that the stamps are of. */
+static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
 {
+        const gint64 *offset = n->offset;
+
         for (guint32 i = 0; i < node->n_in; i++) {
                 CallIn *in = &node->in[i];
                 guint8 stamps = n->calls.stamps[in->call];
@@ -102,29 +104,6 @@ static void shift_node(const Nesting *n, const gint64 *offset, NodeId id, NodeCa
         }
         qsort(node->in, node->n_in, sizeof *node->in, compare_in);
         qsort(node->out, node->n_out, sizeof *node->out, compare_out);
-}
-
-/* By NodeId; NULL where no clock has one. */
-static gint64 *find_offsets(Nesting *n)
-{
-        guint n_nodes = node_table_size(n->nodes), n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
-        gint64 *offset;
-
-        if (n->options.max_offset == 0)
-                return NULL;
-        nesting_find_cuts(n);
-        n->offsets = clock_offsets_find(&n->calls, edges, n_edges, n->cuts, n_nodes,
-                                        n->options.max_offset);
-        if (n->offsets->len == 0)
-                return NULL;
-        offset = g_new0(gint64, n_nodes);
-        for (guint i = 0; i < n->offsets->len; i++) {
-                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
-
-                offset[c->node] = c->offset;
-        }
-        return offset;
 }
 
 /* Copies the calls of one node side by side. */
@@ -151,55 +130,177 @@ static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, Node
         node->n_callees = callees->n;
 }
 
-static void make_room(const CallsByNode *by, guint n_nodes, NodeCalls *node, gsize *size_in,
-                      gsize *size_out)
+/* --- causes ------------------------------------------------------------------ */
+
+static void explain(const Nesting *n, const NodeParents *found, guint32 child)
 {
-        guint32 most_in = 0, most_out = 0;
+        Explanation *e = nesting_explanation(n, found->call[child]);
+
+        for (gsize k = found->first[child]; e && k < found->first[child + 1]; k++) {
+                PossibleParent p = { found->parent[k], (double)found->score[k], 1,
+                                     (double)found->share[k] };
+
+                g_array_append_val(e->parents, p);
+        }
+}
+
+/* Each call's parent with the best score, of equal ones the earliest. Frees found's arrays. */
+static void set_causes(Nesting *n, NodeParents *found)
+{
+        for (guint32 i = 0; i < found->n_out; i++) {
+                guint32 call = found->call[i];
+                Cause best = { NO_PARENT, 0 };
+                float most = -1;
+
+                for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
+                        guint32 parent = found->parent[k];
+
+                        if (found->score[k] > most &&
+                            !(n->cycles && nesting_is_within(n, parent, call))) {
+                                best = (Cause){ parent, found->share[k] };
+                                most = found->score[k];
+                        }
+                }
+                if (best.parent != NO_PARENT)
+                        n->calls.cause[call] = best;
+                if (n->explanations)
+                        explain(n, found, i);
+        }
+        g_free(found->call);
+        g_free(found->first);
+        g_free(found->parent);
+        g_free(found->share);
+        g_free(found->score);
+        found->n_out = 0;
+}
+
+/* --- node by node, on threads ------------------------------------------------ */
+
+typedef struct {
+        NodeId node;
+        guint32 n_in, n_out;
+        NodeParents found;
+} Task;
+
+typedef struct {
+        Nesting *nesting;
+        CallsByNode by;
+        GArray *tasks; /* the largest first */
+        guint32 most_in, most_out;
+        gint next; /* task that no thread has */
+} Search;
+
+static int compare_sizes(const void *a, const void *b)
+{
+        const Task *x = a, *y = b;
+
+        if (x->n_out != y->n_out)
+                return x->n_out > y->n_out ? -1 : 1;
+        return (x->node > y->node) - (x->node < y->node);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+        NodeId x = ((const Task *)a)->node, y = ((const Task *)b)->node;
+
+        return (x > y) - (x < y);
+}
+
+static void find_tasks(Search *s, guint n_nodes)
+{
+        const CallsByNode *by = &s->by;
 
         for (NodeId id = 0; id < n_nodes; id++) {
-                most_in = MAX(most_in, by->first_in[id + 1] - by->first_in[id]);
-                most_out = MAX(most_out, by->first_out[id + 1] - by->first_out[id]);
+                Task task = { .node = id,
+                              .n_in = by->first_in[id + 1] - by->first_in[id],
+                              .n_out = by->first_out[id + 1] - by->first_out[id] };
+
+                if (!task.n_in || !task.n_out)
+                        continue;
+                s->most_in = MAX(s->most_in, task.n_in);
+                s->most_out = MAX(s->most_out, task.n_out);
+                g_array_append_val(s->tasks, task);
         }
-        *size_in = most_in * sizeof *node->in;
-        *size_out = most_out * sizeof *node->out;
-        node->in = big_renew(NULL, 0, *size_in);
-        node->out = big_renew(NULL, 0, *size_out);
+        g_array_sort(s->tasks, compare_sizes);
+}
+
+/* A thread: takes tasks until there are none. */
+static gpointer search_nodes(gpointer data)
+{
+        Search *s = data;
+        Nesting *n = s->nesting;
+        guint n_nodes = node_table_size(n->nodes), i;
+        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
+        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
+        gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
+        NodeCalls node = { .in = big_renew(NULL, 0, size_in), .out = big_renew(NULL, 0, size_out) };
+        Candidates candidates;
+
+        candidates_init(&candidates, n->options.window);
+        while ((i = (guint)g_atomic_int_add(&s->next, 1)) < s->tasks->len) {
+                Task *task = &g_array_index(s->tasks, Task, i);
+
+                node.n_in = task->n_in;
+                node.n_out = task->n_out;
+                gather_node(n, &s->by, task->node, &node, &callers, &callees);
+                if (n->offset)
+                        shift_node(n, task->node, &node);
+                candidates_restart(&candidates);
+                find_parents_jointly(n, &node, &candidates, &task->found);
+                if (!n->cycles)
+                        set_causes(n, &task->found);
+        }
+        candidates_clear(&candidates);
+        big_free(node.in, size_in);
+        big_free(node.out, size_out);
+        g_free(callers.number);
+        g_free(callers.seen);
+        g_free(callees.number);
+        g_free(callees.seen);
+        return NULL;
+}
+
+static void run_threads(Search *s, guint n_threads)
+{
+        g_autofree GThread **threads = g_new(GThread *, n_threads);
+
+        for (guint i = 1; i < n_threads; i++)
+                threads[i] = g_thread_new("nesting", search_nodes, s);
+        search_nodes(s);
+        for (guint i = 1; i < n_threads; i++)
+                g_thread_join(threads[i]);
+}
+
+/* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
+ * those at other nodes, and is set now. */
+static void sum_up(Nesting *n, GArray *tasks)
+{
+        g_array_sort(tasks, compare_nodes);
+        for (guint i = 0; i < tasks->len; i++) {
+                NodeParents *found = &g_array_index(tasks, Task, i).found;
+
+                n->children += found->children;
+                n->nestings += found->nestings;
+                n->log += found->log;
+                n->true_log += found->true_log;
+                if (n->cycles)
+                        set_causes(n, found);
+        }
 }
 
 void find_parents_at_nodes(Nesting *n)
 {
         guint n_nodes = node_table_size(n->nodes);
-        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        NodeCalls node = { 0 };
-        Candidates candidates;
-        CallsByNode by;
-        gsize size_in, size_out;
-        g_autofree gint64 *offset = find_offsets(n);
+        g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+        Search s = { .nesting = n, .tasks = tasks };
 
-        candidates_init(&candidates, n->options.window);
-        index_calls(n, &by, n_nodes);
-        make_room(&by, n_nodes, &node, &size_in, &size_out);
-        for (NodeId id = 0; id < n_nodes; id++) {
-                node.n_in = by.first_in[id + 1] - by.first_in[id];
-                node.n_out = by.first_out[id + 1] - by.first_out[id];
-                if (!node.n_in || !node.n_out)
-                        continue;
-                gather_node(n, &by, id, &node, &callers, &callees);
-                if (offset)
-                        shift_node(n, offset, id, &node);
-                candidates_restart(&candidates);
-                find_parents_jointly(n, &node, &candidates);
-        }
-        candidates_clear(&candidates);
-        big_free(node.in, size_in);
-        big_free(node.out, size_out);
-        big_free(by.in, n->calls.n * sizeof *by.in);
-        big_free(by.out, n->calls.n * sizeof *by.out);
-        g_free(by.first_in);
-        g_free(by.first_out);
-        g_free(callers.number);
-        g_free(callers.seen);
-        g_free(callees.number);
-        g_free(callees.seen);
+        index_calls(n, &s.by, n_nodes);
+        find_tasks(&s, n_nodes);
+        if (tasks->len > 0)
+                run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
+        sum_up(n, tasks);
+        big_free(s.by.in, n->calls.n * sizeof *s.by.in);
+        big_free(s.by.out, n->calls.n * sizeof *s.by.out);
+        g_free(s.by.first_in);
+        g_free(s.by.first_out);
 }

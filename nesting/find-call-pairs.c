@@ -584,6 +584,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                         settle(m, found, message->time);
         } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
                 result = MATCH_CLOSED;
+        } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
+                m->counts.disorder = TRUE;
         }
 
         c = &m->open[found];

@@ -66,7 +66,7 @@ typedef struct {
 typedef struct {
         guint64 messages, pairs, lone_calls, lone_returns, one_way;
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
-        gboolean disorder;  /* a message came after later ones */
+        gboolean disorder;  /* a message came after later ones, or a call after its return */
 } MatchCounts;
 
 /* window: the skew window, ns. max_call: the longest that a call may last, ns; G_MAXINT64

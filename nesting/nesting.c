@@ -16,7 +16,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->nodes = nodes;
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
-        if (options->joint)
+        if (options->joint && !options->span)
                 call_matcher_wait(n->matcher, options->max_offset);
         n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         scoreboard_init(&n->board);
@@ -63,6 +63,7 @@ void nesting_free(Nesting *n)
         g_free(n->true_parent);
         if (n->offsets)
                 g_array_free(n->offsets, TRUE);
+        g_free(n->offset);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -278,10 +279,30 @@ Explanation *nesting_explanation(const Nesting *n, guint32 call)
         return NULL;
 }
 
+/* What the clocks of nodes are off by. */
+static void find_offsets(Nesting *n)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+
+        nesting_find_cuts(n);
+        n->offsets = clock_offsets_find(&n->calls, edges, n_edges, n->cuts,
+                                        node_table_size(n->nodes), n->options.max_offset);
+        if (n->offsets->len > 0)
+                n->offset = g_new0(gint64, node_table_size(n->nodes));
+        for (guint i = 0; i < n->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+
+                n->offset[c->node] = c->offset;
+        }
+}
+
 void nesting_find_parents(Nesting *n)
 {
         nesting_end_calls(n);
-        n->cycles = n->options.window > 0 || n->calls.both_ends;
+        if (n->options.joint && n->options.max_offset > 0)
+                find_offsets(n);
+        n->cycles = n->options.window > 0 || n->calls.both_ends || n->offset;
         call_order_init(&n->order, &n->calls, n->options.window,
                         !call_matcher_counts(n->matcher)->disorder);
         if (n->options.cheat)

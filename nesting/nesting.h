@@ -37,7 +37,8 @@ typedef struct {
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
-        gboolean joint;            /* parents of a node's calls are found together */
+        gboolean joint;            /* parents of a node's calls are found together, */
+        guint threads;             /* of so many nodes at a time; 0: one */
         gboolean cheat;            /* parents are what the attribute path= says; with joint,
                                       only what is learned comes from these: the oracle */
 } NestingOptions;
@@ -98,7 +99,8 @@ typedef struct {
         double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
         double true_log;      /* oracle: how likely the true parents are */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */
-        GArray *offsets;      /* joint: of ClockOffset, once looked for */
+        GArray *offsets;      /* joint: of ClockOffset; NULL where not looked for */
+        gint64 *offset;       /* these by NodeId; NULL where there are none */
         guint64 dropped;      /* calls that are no longer there, all before the others */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */
@@ -242,11 +244,27 @@ typedef struct {
         guint32 n_callers, n_callees;
 } NodeCalls;
 
-/* Runs find_parents_jointly() for each node that is called and calls. */
+/* The candidate parents of calls out of a node, indices into the calls: those of call[i] are
+ * parent[first[i]] to parent[first[i + 1]], by enter. */
+typedef struct {
+        guint32 n_out;
+        guint32 *call;
+        gsize *first;
+        guint32 *parent;
+        float *share, *score;       /* by candidate: its probability; the best score decides */
+        guint64 children, nestings; /* the node's part in those of the nesting, */
+        double log, true_log;       /* and in these */
+} NodeParents;
+
+/* Runs find_parents_jointly() for each node that is called and calls, on options.threads threads,
+ * and sets causes. What is found does not depend on how many these are. */
 void find_parents_at_nodes(Nesting *nesting);
 
-/* The parents of all calls out of a node at once (joint.c). */
-void find_parents_jointly(Nesting *nesting, const NodeCalls *node, Candidates *candidates);
+/* The candidate parents of all calls out of a node, weighed together (joint.c). found's arrays are
+ * the caller's to free. Of the nesting it writes only to calls.candidates of calls out of the node,
+ * so that there may be several nodes at a time. */
+void find_parents_jointly(const Nesting *nesting, const NodeCalls *node, Candidates *candidates,
+                          NodeParents *found);
 
 /* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
 static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32 other)

@@ -22,6 +22,7 @@ static struct {
         char *method, *calls, *explain;
         const char *of_paper; /* an option that was given and is for that method alone */
         gboolean no_fold, no_requests;
+        gint threads;
 } options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
@@ -121,6 +122,8 @@ static const GOptionEntry entries[] = {
           "strict: patterns differ by the order of calls", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
+        { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
+          "Use so many threads (default: all)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -584,6 +587,8 @@ static gboolean check_options(GError **error)
                                                                : "--cheat");
                 return FALSE;
         }
+        if (!tool_threads(options.threads, &options.nesting.threads, error))
+                return FALSE;
         options.nesting.fold = !options.no_fold;
         options.nesting.keep =
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;

@@ -207,4 +207,22 @@ python3 "$source/tests/experiments/mail_configuration.py" 1 300 >"$work/mail.con
 ./ravel maketrace -w "$work/mail" "$work/mail.conf" 2>"$work/err"
 verdict 'ravel convolution, 77 thousand mails over 300 relays in 5e6 s, CPU' \
 	"$(usage "${convolution[@]}" --quantum 5s "$work/mail" | cut -d' ' -f1)" 10 s
+
+# --- threads
+elapsed() { # COMMAND...: seconds by the clock
+	local began=$EPOCHREALTIME
+	usage "$@" >"$work/used"
+	awk -v began="$began" -v ended="$EPOCHREALTIME" 'BEGIN { print ended - began }'
+}
+if [ "$(nproc)" -gt 1 ]; then
+	tests/gen-trace 40000 45 >"$work/crowded.trace"
+	joint=(./ravel nesting --method joint)
+	verdict 'ravel nesting --method joint, -j 2 / -j 1, by the clock' \
+		"$(for ((turn = 0; turn < pairs; turn++)); do
+			awk -v a="$(elapsed "${joint[@]}" -j 2 "$work/crowded.trace")" \
+				-v b="$(elapsed "${joint[@]}" -j 1 "$work/crowded.trace")" 'BEGIN { print a/b }'
+		done | median)" 0.6 times
+else
+	echo '# one processor: threads are not measured'
+fi
 [ -n "$report" ] || exit $missed
