@@ -10,7 +10,7 @@ enum {
         STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
         STRETCH = 4096,    /* of so many calls, half of which are looked at as children */
         LEAST_MISFITS = 8, /* fewer are no reason to move a node */
-        SPREAD = 2,        /* steps that an offset is tried in, in each octave */
+        SPREAD = 16,       /* steps that an offset is tried in, in each octave */
         REFINE = 6,        /* halvings of the last one */
 };
 
@@ -26,15 +26,15 @@ enum {
 
 /* Of two nodes that can be moved the one that needs less is, if that mends so much of what the
  * other does: with a longer move more calls have candidates by chance. */
-#define ABOUT 0.8
+#define ABOUT 0.9
 
 /* A node is moved for no less than that part of the misfits around it. */
 #define WORTH_IT 0.2
 
 /* Offsets that leave more than that part of all misfits explain nothing. */
-#define MOST_LEFT 0.5
+#define MOST_LEFT 0.2
 
-/* A call at one of its ends: two stamps, and whose clocks they are of. */
+/* A call at one of its ends: two moments, and whose clocks they are of. */
 typedef struct {
         gint64 from, to;
         NodeId from_clock, to_clock;
@@ -51,7 +51,9 @@ typedef struct {
         NodeStays *nodes;
         guint n_nodes;
         gint64 limit;
-        gint64 *offset;       /* by NodeId */
+        gint64 *offset;       /* by NodeId; taken off the stamps already, */
+        NodeId moved;         /* but for this node, which is tried to be */
+        gint64 by;            /* moved by so much more, ns */
         Span *called, *calls; /* room for those of one node */
 } Search;
 
@@ -121,6 +123,23 @@ static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cu
         }
 }
 
+static int compare_stays(const void *a, const void *b)
+{
+        gint64 x = ((const Stay *)a)->from, y = ((const Stay *)b)->from;
+
+        return (x > y) - (x < y);
+}
+
+static void sort_stays(const Search *s)
+{
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                NodeStays *node = &s->nodes[id];
+
+                qsort(node->in, node->n_in, sizeof *node->in, compare_stays);
+                qsort(node->out, node->n_out, sizeof *node->out, compare_stays);
+        }
+}
+
 static void note_near(NodeStays *node, NodeId other)
 {
         for (guint i = 0; i < node->near->len; i++)
@@ -150,6 +169,7 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 g_array_append_val(node->near, id);
         }
         put_stays(s, calls, edges, cuts);
+        sort_stays(s);
         s->called = g_new(Span, most_in);
         s->calls = g_new(Span, most_out);
         for (guint i = 0; i < n_edges; i++) {
@@ -184,25 +204,26 @@ static void search_clear(Search *s)
 
 /* --- misfits ---------------------------------------------------------------- */
 
-static int compare_spans(const void *a, const void *b)
-{
-        gint64 x = ((const Span *)a)->from, y = ((const Span *)b)->from;
-
-        return (x > y) - (x < y);
-}
-
-/* By the offsets as they are, in order. */
+/* As they are with the node that is tried moved, in order: its stamps stay in order among
+ * themselves, and so do the others. */
 static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans)
 {
-        gboolean in_order = TRUE;
+        guint32 own = 0, other = 0;
 
-        for (guint32 i = 0; i < n; i++) {
-                spans[i] = (Span){ stays[i].from - s->offset[stays[i].from_clock],
-                                   stays[i].to - s->offset[stays[i].to_clock] };
-                in_order &= i == 0 || spans[i].from >= spans[i - 1].from;
+        for (guint32 k = 0; k < n; k++) {
+                const Stay *stay;
+
+                while (own < n && stays[own].from_clock != s->moved)
+                        own++;
+                while (other < n && stays[other].from_clock == s->moved)
+                        other++;
+                if (other == n || (own < n && stays[own].from - s->by < stays[other].from))
+                        stay = &stays[own++];
+                else
+                        stay = &stays[other++];
+                spans[k].from = stay->from - (stay->from_clock == s->moved ? s->by : 0);
+                spans[k].to = stay->to - (stay->to_clock == s->moved ? s->by : 0);
         }
-        if (!in_order)
-                qsort(spans, n, sizeof *spans, compare_spans);
 }
 
 /* Of the calls that a node makes. */
@@ -217,7 +238,7 @@ static guint32 count_misfits(const Search *s, NodeId id)
         for (guint32 i = 0; i < node->n_out; i++) {
                 Span call = s->calls[i];
 
-                for (; k < node->n_in && s->called[k].from < call.from; k++)
+                for (; k < node->n_in && s->called[k].from <= call.from; k++)
                         latest = MAX(latest, s->called[k].to);
                 misfits += call.to > latest || call.to < call.from;
         }
@@ -242,15 +263,33 @@ typedef struct {
         guint32 before, after; /* misfits around it */
 } Move;
 
-static guint32 try_offset(Search *s, NodeId id, gint64 by)
+static guint32 try_move(Search *s, NodeId id, gint64 by)
 {
-        gint64 offset = s->offset[id];
         guint32 misfits;
 
-        s->offset[id] += by;
+        s->moved = id;
+        s->by = by;
         misfits = count_near(s, id);
-        s->offset[id] = offset;
+        s->by = 0;
         return misfits;
+}
+
+static void move_stays(Stay *stays, guint32 n, NodeId id, gint64 by)
+{
+        for (guint32 i = 0; i < n; i++) {
+                stays[i].from -= stays[i].from_clock == id ? by : 0;
+                stays[i].to -= stays[i].to_clock == id ? by : 0;
+        }
+}
+
+static void make_move(Search *s, NodeId id, gint64 by)
+{
+        s->offset[id] += by;
+        for (NodeId i = 0; i < s->n_nodes; i++) {
+                move_stays(s->nodes[i].in, s->nodes[i].n_in, id, by);
+                move_stays(s->nodes[i].out, s->nodes[i].n_out, id, by);
+        }
+        sort_stays(s);
 }
 
 static gint64 step_length(guint step)
@@ -264,13 +303,14 @@ static gint64 step_length(guint step)
 static Move find_move(Search *s, NodeId id, guint32 before, int way)
 {
         Move move = { id, 0, before, before };
+        gint64 room = s->limit - way * s->offset[id];
         gint64 low, high, end;
-        guint32 tried[128];
+        guint32 tried[SPREAD * 40];
         guint n = 0, best = 0, last;
         double enough;
 
-        for (; n < G_N_ELEMENTS(tried) && step_length(n) <= s->limit; n++) {
-                tried[n] = try_offset(s, id, way * step_length(n));
+        for (; n < G_N_ELEMENTS(tried) && step_length(n) <= room; n++) {
+                tried[n] = try_move(s, id, way * step_length(n));
                 if (tried[n] < tried[best])
                         best = n;
         }
@@ -287,13 +327,13 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         for (guint i = 0; i < REFINE; i++) {
                 gint64 middle = low + (high - low) / 2;
 
-                if (try_offset(s, id, way * middle) <= enough)
+                if (try_move(s, id, way * middle) <= enough)
                         high = middle;
                 else
                         low = middle;
         }
         move.by = way * MIN(high + high / 2, high + (end - high) / 2);
-        move.after = try_offset(s, id, move.by);
+        move.after = try_move(s, id, move.by);
         return move;
 }
 
@@ -302,8 +342,18 @@ static guint32 gain_of(const Move *m)
         return m->before - MIN(m->after, m->before);
 }
 
-/* The shortest of those moves that are about as good as the best. */
-static Move choose(const Move *moves, guint n)
+static gboolean is_shorter(const Search *s, const Move *a, const Move *b)
+{
+        gboolean again = s->offset[a->node] != 0;
+
+        if (b->by == 0 || again != (s->offset[b->node] != 0))
+                return b->by == 0 || again;
+        return ABS(a->by) < ABS(b->by);
+}
+
+/* The shortest of those moves that are about as good as the best, first of nodes that were moved
+ * already. */
+static Move choose(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
         guint32 most = 0;
@@ -312,7 +362,7 @@ static Move choose(const Move *moves, guint n)
                 most = MAX(most, gain_of(&moves[i]));
         for (guint i = 0; i < n; i++)
                 if (moves[i].by != 0 && gain_of(&moves[i]) >= ABOUT * most &&
-                    (best.by == 0 || ABS(moves[i].by) < ABS(best.by)))
+                    is_shorter(s, &moves[i], &best))
                         best = moves[i];
         return best;
 }
@@ -338,7 +388,7 @@ static Move find_best_move(Search *s)
                 for (int way = -1; look_at[id] && way <= 1; way += 2)
                         moves[n++] = find_move(s, id, before, way);
         }
-        return choose(moves, n);
+        return choose(s, moves, n);
 }
 
 static guint32 count_all(const Search *s)
@@ -360,7 +410,7 @@ static void move_nodes(Search *s)
                 if (move.after + LEAST_MISFITS > move.before ||
                     move.after > move.before * (1 - WORTH_IT))
                         break;
-                s->offset[move.node] += move.by;
+                make_move(s, move.node, move.by);
         }
         if (count_all(s) > MOST_LEFT * before)
                 memset(s->offset, 0, s->n_nodes * sizeof *s->offset);
@@ -380,7 +430,7 @@ GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_ed
                 if (c.offset == 0)
                         continue;
                 c.after = count_near(&s, id);
-                c.before = try_offset(&s, id, -c.offset);
+                c.before = try_move(&s, id, -c.offset);
                 for (guint i = 0; i < s.nodes[id].near->len; i++)
                         c.n_calls += s.nodes[g_array_index(s.nodes[id].near, NodeId, i)].n_out;
                 g_array_append_val(found, c);

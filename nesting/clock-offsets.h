@@ -4,10 +4,10 @@
  *
  * Where each host stamps what it sends, a node whose clock is off seems to call before it was
  * called, or to reply before its own calls return. So there are misfits: calls without a
- * candidate parent at a node that is called, or that return before they are made. A node's offset
- * is what has to be taken off the stamps of its clock so that these go: as much as they need and
- * up to half as much again. There is nothing to tell the rest of an offset from a delay, and
- * it does no harm; so clocks that agree, or nearly, stay as they are.
+ * candidate parent at a node that is called (equal stamps are in order), or that return before
+ * they are made. A node's offset is what has to be taken off the stamps of its clock so that these
+ * go: as much as they need and up to half as much again. There is nothing to tell the rest of an
+ * offset from a delay, and it does no harm; so clocks that agree, or nearly, stay as they are.
  *
  * Nodes are moved one at a time, always the one with which most misfits go, until it is no longer
  * worth it, where there are more misfits than the messages that the trace has lost can make.

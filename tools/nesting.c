@@ -111,7 +111,7 @@ static const GOptionEntry entries[] = {
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
           "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree (default: see manual)", "DURATION" },
+          "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
           "Leave out calls that last longer", "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
@@ -221,8 +221,8 @@ static void report_offsets(const Nesting *nesting)
                 const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
                 g_autofree char *by = path_format_duration(ABS(c->offset));
 
-                tool_warn("%s: its clock seems to be %s, parents are looked for as if by %s: else "
-                          "%u of %u calls around it fit into no other, so %u (ravel skewer)",
+                tool_warn("%s: its clock seems to be %s by %s or so: else %u of %u calls around it "
+                          "fit into no other call, so %u (ravel skewer)",
                           node_table_written(nesting->nodes, c->node),
                           c->offset > 0 ? "fast" : "slow", by, c->before, c->n_calls, c->after);
         }
