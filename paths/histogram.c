@@ -131,6 +131,19 @@ static void lengthen(Histogram *h, guint64 n)
         h->few = g_renew(guint16, h->few, h->room);
 }
 
+/* Makes a list of what is there, with room for n values more; FALSE where there are bins
+ * already, or it would be too long. */
+static gboolean make_list(Histogram *h, guint64 n)
+{
+        if ((h->n_bins > 0 && h->bins) || n > MAX_FEW || h->count > MAX_FEW - n)
+                return FALSE;
+        lengthen(h, h->count + n);
+        for (guint64 i = 0; h->n_bins == 1 && i < h->count; i++)
+                h->few[i] = (guint16)h->first;
+        h->n_bins = 0;
+        return TRUE;
+}
+
 /* Counts values of a bin that is not in the window, or where there is none. */
 static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
 {
@@ -139,15 +152,7 @@ static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
                 h->n_bins = 1;
                 return;
         }
-        gboolean fits = count <= MAX_FEW && h->count <= MAX_FEW - count;
-        if (h->n_bins == 1 && !h->bins && fits) {
-                lengthen(h, h->count + count);
-                for (guint64 i = 0; i < h->count; i++)
-                        h->few[i] = (guint16)h->first;
-                h->n_bins = 0;
-        }
-        if (h->n_bins == 0 && fits) {
-                lengthen(h, h->count + count);
+        if (make_list(h, count)) {
                 for (guint64 i = 0; i < count; i++)
                         h->few[h->count + i] = (guint16)bin;
                 return;
@@ -212,6 +217,9 @@ void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride
         h->max = h->count ? MAX(h->max, max) : max;
         if (min == max)
                 count_in_bin(h, bin_of(min), n);
+        else if (make_list(h, n))
+                for (gsize i = 0; i < n; i++)
+                        h->few[h->count++] = (guint16)bin_of(delays[i * stride]);
         else
                 for (gsize i = 0; i < n; i++)
                         count_in_bin(h, bin_of(delays[i * stride]), 1);
