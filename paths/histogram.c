@@ -153,6 +153,24 @@ static gboolean make_list(Histogram *h, guint64 n)
         return TRUE;
 }
 
+/* Makes bins of what is there, from low to high at least. */
+static void make_bins(Histogram *h, guint32 low, guint32 high)
+{
+        if (h->count == 0) {
+                h->first = low;
+                h->n_bins = high - low + 1;
+                h->bins = g_new0(guint32, h->n_bins);
+        } else if (h->n_bins == 0) {
+                g_autofree guint16 *few = h->few;
+                spread(h, few);
+                h->room = 0;
+        }
+        if (low - h->first >= h->n_bins)
+                widen(h, low);
+        if (high - h->first >= h->n_bins || !h->bins)
+                widen(h, high);
+}
+
 /* Counts values of a bin that is not in the window, or where there is none. */
 static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
 {
@@ -166,13 +184,7 @@ static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
                         h->few[h->count + i] = (guint16)bin;
                 return;
         }
-        if (h->n_bins == 0) {
-                g_autofree guint16 *few = h->few;
-                spread(h, few);
-                h->room = 0;
-        }
-        if (bin - h->first >= h->n_bins)
-                widen(h, bin);
+        make_bins(h, bin, bin);
         add_to(h, bin - h->first, count);
 }
 
@@ -224,14 +236,18 @@ void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride
         }
         h->min = h->count ? MIN(h->min, min) : min;
         h->max = h->count ? MAX(h->max, max) : max;
-        if (min == max)
-                count_in_bin(h, bin_of(min), n);
-        else if (make_list(h, n))
+        guint32 low = bin_of(min), high = bin_of(max);
+        if (low == high) {
+                count_in_bin(h, low, n);
+        } else if (h->count + n <= 2 * (high - low + 1) && make_list(h, n)) {
                 for (gsize i = 0; i < n; i++)
                         h->few[h->count++] = (guint16)bin_of(delays[i * stride]);
-        else
+        } else {
+                make_bins(h, low, high);
                 for (gsize i = 0; i < n; i++)
-                        count_in_bin(h, bin_of(delays[i * stride]), 1);
+                        add_to(h, bin_of(delays[i * stride]) - h->first, 1);
+                h->count += n;
+        }
         h->sum += sum;
         h->square = add_squares(h->square, square);
 }
