@@ -3,6 +3,8 @@
  * The calls into each node and out of it, side by side, for what is found a node at a
  * time.
  */
+#include <stdlib.h>
+
 #include "nesting/nesting.h"
 #include "tracefmt/big-memory.h"
 
@@ -42,6 +44,49 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
                         by->in[by->first_in[role->callee + 1]++] = call;
         }
         call_order_restart(&n->order);
+}
+
+static int compare_in(const void *a, const void *b)
+{
+        const CallIn *x = a, *y = b;
+
+        if (x->enter != y->enter)
+                return x->enter < y->enter ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+static int compare_out(const void *a, const void *b)
+{
+        const CallOut *x = a, *y = b;
+
+        if (x->start != y->start)
+                return x->start < y->start ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+/* Takes the offsets of the clocks off that the stamps are of. */
+static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
+{
+        const gint64 *offset = n->offset;
+
+        for (guint32 i = 0; i < node->n_in; i++) {
+                CallIn *in = &node->in[i];
+                guint8 stamps = n->calls.stamps[in->call];
+                NodeId caller = nesting_edge(n, in->call)->caller;
+
+                in->enter -= offset[stamps & 1 << CALL_RECV ? id : caller];
+                in->reply -= offset[stamps & 1 << RET_SENT ? id : caller];
+        }
+        for (guint32 i = 0; i < node->n_out; i++) {
+                CallOut *out = &node->out[i];
+                guint8 stamps = n->calls.stamps[out->call];
+                NodeId callee = nesting_edge(n, out->call)->callee;
+
+                out->start -= offset[stamps & 1 << CALL_SENT ? id : callee];
+                out->end -= offset[stamps & 1 << RET_RECV ? id : callee];
+        }
+        qsort(node->in, node->n_in, sizeof *node->in, compare_in);
+        qsort(node->out, node->n_out, sizeof *node->out, compare_out);
 }
 
 /* Copies the calls of one node side by side. */
@@ -177,6 +222,8 @@ static gpointer search_nodes(gpointer data)
                 node.n_in = task->n_in;
                 node.n_out = task->n_out;
                 gather_node(n, &s->by, task->node, &node);
+                if (n->offset)
+                        shift_node(n, task->node, &node);
                 candidates_restart(&candidates);
                 find_parents_jointly(n, &node, &candidates, &task->found);
                 if (!n->cycles)

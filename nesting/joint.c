@@ -126,6 +126,23 @@ static void find_all_kinds(Joint *j, const CallLabels *labels)
 
 /* --- candidates ------------------------------------------------------------ */
 
+/* Of the candidates that were found for a child, those that need no skew window, if there are
+ * such: clocks were set right as far as they can be, and what is open only by the window would
+ * teach delays that there are not. */
+static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_found)
+{
+        gint64 end = MAX(child->start, child->end);
+        guint32 kept = 0;
+
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 i = c->found[k];
+
+                if (c->active[i].enter < child->start && c->reply[i] >= end)
+                        c->found[kept++] = i;
+        }
+        return kept > 0 ? kept : n_found;
+}
+
 static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
 {
         const NodeCalls *node = j->node;
@@ -143,6 +160,8 @@ static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
                         candidates_add(candidates, node->in[next_in].enter, node->in[next_in].reply,
                                        0, next_in);
                 n_found = candidates_find(candidates, child->start, child->end);
+                if (j->window > 0)
+                        n_found = drop_unlikely(candidates, child, n_found);
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
                         j->candidate = g_renew(guint32, j->candidate, room);

@@ -23,6 +23,7 @@
 #include "nesting/call-order.h"
 #include "nesting/call-tree.h"
 #include "nesting/candidates.h"
+#include "nesting/clock-offsets.h"
 #include "nesting/find-call-pairs.h"
 #include "nesting/node-habits.h"
 #include "nesting/scoreboard.h"
@@ -30,6 +31,7 @@
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
         gint64 window;             /* skew window, ns */
+        gint64 max_offset;         /* joint: the largest that clocks are looked for, ns; 0: none */
         gint64 max_call;           /* the longest that a call may last, ns; 0: no limit */
         gint64 span;               /* of the windows of time that are reported on, ns; 0: none */
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
@@ -45,7 +47,7 @@ typedef struct {
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
 #define NESTING_DEFAULTS                                                                           \
         {                                                                                          \
-                .overlap = 2, .fold = TRUE                                                         \
+                .overlap = 2, .max_offset = G_GINT64_CONSTANT(1000000000), .fold = TRUE            \
         }
 
 /* What there was to cheat by. */
@@ -81,13 +83,6 @@ typedef struct {
         gint64 decide; /* calls that start before it, and were not, are given a parent, ns */
 } View;
 
-/* Which paths that begin at a node the ends of the capture have cut: those that end until the
- * one or start after the other. */
-typedef struct {
-        gint64 returned; /* the latest return of a call from before the start */
-        gint64 called;   /* the earliest call that outlasts the end */
-} Cut;
-
 /* A node that is called and calls, and the calls into it that are open. */
 typedef struct {
         Candidates scoring, open; /* for ScoreNestings and for FindNestedPairs */
@@ -112,6 +107,8 @@ typedef struct {
         double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
         double true_log;      /* oracle: how likely the true parents are */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */
+        GArray *offsets;      /* joint: of ClockOffset; NULL where not looked for */
+        gint64 *offset;       /* these by NodeId; NULL where there are none */
         guint64 dropped;      /* calls that are no longer there, all before the others */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */

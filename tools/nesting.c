@@ -45,6 +45,7 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
         (void)data;
         if (!tool_duration(value, &options.nesting.window, error))
                 return FALSE;
+        options.nesting.max_offset = options.nesting.window;
         /* Sums of a time and twice the window must fit 64 bits. */
         return options.nesting.window <= G_GINT64_CONSTANT(86400000000000) ||
                usage_error(error, value, "a skew window of at most a day");
@@ -110,7 +111,7 @@ static const GOptionEntry entries[] = {
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
           "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree (default 0s)", "DURATION" },
+          "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
           "Leave out calls that last longer", "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
@@ -212,6 +213,19 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
         if (nesting->folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           nesting->folded);
+}
+
+static void report_offsets(const Nesting *nesting)
+{
+        for (guint i = 0; nesting->offsets && i < nesting->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
+                g_autofree char *by = path_format_duration(ABS(c->offset));
+
+                tool_warn("%s: its clock seems to be %s by %s or so: else %u of %u calls around it "
+                          "fit into no other call, so %u (ravel skewer)",
+                          node_table_written(nesting->nodes, c->node),
+                          c->offset > 0 ? "fast" : "slow", by, c->before, c->n_calls, c->after);
+        }
 }
 
 /* FALSE with error set where there is nothing to cheat by. */
@@ -355,6 +369,12 @@ static char *parameters(const Nesting *n)
                         method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
                         options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
                         o->span);
+        for (guint i = 0; n->offsets && i < n->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+
+                g_string_append_printf(text, "clock_offset_ns=%s %" G_GINT64_FORMAT "\n",
+                                       node_table_written(n->nodes, c->node), c->offset);
+        }
         if (o->joint && o->span == 0)
                 g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
         if (o->joint && o->cheat && o->span == 0)
@@ -612,6 +632,7 @@ int tool_nesting(int argc, char **argv)
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);
         report_matching(nesting, reader);
+        report_offsets(nesting);
         if (!find_and_write(nesting, reader, arguments, &error))
                 return tool_fail(error);
         return EXIT_DONE;
