@@ -1040,7 +1040,7 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
                 j.share[k] = j.score[k] = 1;
         if (j.n_choice > 0)
                 find_beliefs(&j, n);
-        else if (node->habits)
+        else if (node->habits && node->n_in > 0)
                 learn_without_choice(&j);
         take_found(&j, n, found);
         joint_clear(&j);
