@@ -783,8 +783,7 @@ static void learn_in_rounds(Joint *j)
                 learn_order(j);
 }
 
-/* Learning goes on where it ended: from what is new, and from what was kept. There, whether there
- * is enough to learn from. */
+/* Learning goes on: from what is new, if that is enough, and from what was kept. */
 static void go_on(Joint *j)
 {
         if (j->habits->n_callees <= MOST_ORDERED)

@@ -27,7 +27,7 @@ void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, guint32 
 
 typedef struct {
         CallKinds in, out;
-        guint32 n_callees; /* kinds of calls out of it that there is room for; 0: no walks yet */
+        guint32 n_callees; /* kinds of calls out of it that walks have room for; 0: no walks yet */
         guint32 n_known;   /* so many calls into it were there when learning began, */
         guint32 n_parents; /* so many were counted since; of older ones, half; */
         guint32 n_new;     /* of these, so many are not learned from yet */
@@ -41,7 +41,7 @@ typedef struct {
         ServingOrder order; /* without a class where there are more than MOST_ORDERED callees */
 } NodeHabits;
 
-enum { MOST_ORDERED = 64 };
+enum { MOST_ORDERED = 64 }; /* callees, of a node that order is looked for at */
 
 /* Knows nothing. */
 void node_habits_init(NodeHabits *h);
