@@ -23,9 +23,13 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
                 d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
                 d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
+                if (d->kept)
+                        d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
         }
         d->backoff[d->n] = backoff;
         memset(d->count[d->n], 0, sizeof *d->count);
+        if (d->kept)
+                memset(d->kept[d->n], 0, sizeof *d->kept);
         return d->n++;
 }
 
@@ -41,6 +45,7 @@ void delay_densities_clear(DelayDensities *d)
 {
         g_free(d->backoff);
         g_free(d->count);
+        g_free(d->kept);
         g_free(d->density);
         g_free(d->log);
 }
@@ -54,7 +59,19 @@ void delay_densities_fade(DelayDensities *d)
 
 void delay_densities_forget(DelayDensities *d)
 {
-        memset(d->count, 0, d->n * sizeof *d->count);
+        if (d->kept)
+                memcpy(d->count, d->kept, d->n * sizeof *d->count);
+        else
+                memset(d->count, 0, d->n * sizeof *d->count);
+}
+
+void delay_densities_keep(DelayDensities *d, gboolean half)
+{
+        if (!d->kept)
+                d->kept = g_malloc_n(d->room, sizeof *d->kept);
+        for (guint32 row = 0; row < d->n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        d->kept[row][bin] = d->count[row][bin] >> half;
 }
 
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)

@@ -26,16 +26,32 @@ typedef struct {
 
 #define NO_CLASS G_MAXUINT32
 
+/* Pairs of outputs of a class: how many, and how many of them are inverted and would be by their
+ * delays. */
+typedef struct {
+        double n, inverted, expected;
+} ServedPairs;
+
 typedef struct {
         Output *outputs; /* in order of time */
         guint32 n, n_classes;
-        gboolean in_use; /* anything was learned */
-        double *factor;  /* by class: of an inversion; 1: none */
+        gboolean in_use;    /* anything was learned */
+        double *factor;     /* by class: of an inversion; 1: none */
+        ServedPairs *pairs; /* by class: learned from, */
+        ServedPairs *kept;  /* of which these of earlier outputs */
 } ServingOrder;
 
-/* For outputs at these times; takes over the array. */
-void serving_order_init(ServingOrder *o, Output *outputs, guint32 n, guint32 n_classes);
+/* Without outputs: nothing is known of any class. */
+void serving_order_init(ServingOrder *o, guint32 n_classes);
 void serving_order_clear(ServingOrder *o);
+
+/* From now on these are the outputs, of which nothing is believed; takes over the array. What was
+ * learned stays. */
+void serving_order_take(ServingOrder *o, Output *outputs, guint32 n);
+
+/* Those that were learned from latest count as well where it is learned from other outputs; half:
+ * half as much. */
+void serving_order_keep(ServingOrder *o, gboolean half);
 
 /* Nothing is believed any more. */
 void serving_order_forget(ServingOrder *o);

@@ -214,12 +214,12 @@ typedef struct {
 
 static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64 span)
 {
-        s->node = (NodeCalls){ .in = s->in,
-                               .out = s->out,
-                               .n_in = n_in,
-                               .n_out = n_out,
-                               .n_callers = 2,
-                               .n_callees = 3 };
+        s->node = (NodeCalls){
+                .in = s->in,
+                .out = s->out,
+                .n_in = n_in,
+                .n_out = n_out,
+        };
         for (guint i = 0; i < n_in; i++)
                 s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
                                      .reply = span + 1000000 * (gint64)i,
@@ -453,13 +453,18 @@ static void test_beliefs(void)
 
         for (guint round = 0; round < 50; round++) {
                 SmallNode s;
-                Joint j = { .node = &s.node };
+                NodeHabits habits;
+                Joint j = {
+                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
+                };
                 CallLabels labels = { 0 };
                 double likely[4], all = 0, first, second;
                 float found[7];
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                joint_init(&j, &labels);
+                node_habits_init(&habits);
+                joint_init(&j);
+                begin_habits(&j, &labels);
                 memcpy(j.candidates, begin, sizeof begin);
                 j.candidate = g_memdup2(candidate, sizeof candidate);
                 j.n_choice = 2;
@@ -488,6 +493,7 @@ static void test_beliefs(void)
                 g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
                 g_assert_cmpfloat(found[2], ==, 1);
                 joint_clear(&j);
+                node_habits_clear(&habits);
         }
 }
 
@@ -513,7 +519,8 @@ static void test_order(void)
                         outputs[i].time = 1000000 * (gint64)(i + 4);
                 delay_densities_init(&delays);
                 row = delay_densities_add_row(&delays, 0);
-                serving_order_init(&order, outputs, N, 2);
+                serving_order_init(&order, 2);
+                serving_order_take(&order, outputs, N);
                 for (guint i = 0; i < N; i++) {
                         guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
 

@@ -14,7 +14,6 @@
 enum {
         MOST_LAGS = 1 << 26,  /* what a few arrays of that length take is still memory to have */
         MOST_WHOLE = 1 << 28, /* quanta, for --correlate whole */
-        MOST_THREADS = 256,
 };
 
 static struct {
@@ -104,7 +103,6 @@ static gboolean check_correlate(GError **error)
 static gboolean check_options(GError **error)
 {
         ConvolutionOptions *o = &options.convolution;
-        g_autofree char *text = NULL;
 
         if (!options.method)
                 options.method = g_strdup("auto");
@@ -118,19 +116,17 @@ static gboolean check_options(GError **error)
                             o->between, o->spike);
                 return FALSE;
         }
-        if (options.min_messages < 0 || options.threads < 0 || options.threads > MOST_THREADS) {
-                text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages < 0
-                                                                    ? options.min_messages
-                                                                    : options.threads);
-                return usage_error(error, text,
-                                   options.min_messages < 0 ? "--min-messages of 1 or more"
-                                                            : "-j of 1 to 256");
+        if (options.min_messages < 0) {
+                g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages);
+
+                return usage_error(error, text, "--min-messages of 1 or more");
         }
+        if (!tool_threads(options.threads, &o->threads, error))
+                return FALSE;
         if (options.correlation && strcmp(result_format(), "svg") &&
             strcmp(result_format(), "text") && strcmp(result_format(), "tsv"))
                 return usage_error(error, result_format(), "--format tsv or svg of a correlation");
         o->min_messages = (guint64)options.min_messages;
-        o->threads = options.threads ? (guint)options.threads : g_get_num_processors();
         return TRUE;
 }
 

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/clock-offsets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracefmt/fill.h"
+
+enum {
+        STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
+        STRETCH = 4096,    /* of so many calls, half of which are looked at as children */
+        LEAST_MISFITS = 8, /* fewer are no reason to move a node */
+        SPREAD = 16,       /* steps that an offset is tried in, in each octave */
+        REFINE = 6,        /* halvings of the last one */
+};
+
+#define FIRST_STEP G_GINT64_CONSTANT(50000) /* ns */
+
+/* Of a node's calls that may be misfits without a reason, and, for each part of the messages of
+ * calls into it that are without their other half, so much more. */
+#define USUAL_SHARE 0.001
+#define LOST_SHARE  1.5
+
+/* An offset may leave so much of what the best one mends. */
+#define AS_GOOD 0.1
+
+/* Of two nodes that can be moved the one that needs less is, if that mends so much of what the
+ * other does: with a longer move more calls have candidates by chance. */
+#define ABOUT 0.9
+
+/* A node is moved for no less than that part of the misfits around it. */
+#define WORTH_IT 0.2
+
+/* Offsets that leave more than that part of all misfits explain nothing. */
+#define MOST_LEFT 0.2
+
+/* A call at one of its ends: two moments, and whose clocks they are of. */
+typedef struct {
+        gint64 from, to;
+        NodeId from_clock, to_clock;
+} Stay;
+
+typedef struct {
+        Stay *in, *out; /* the calls into it, and out of it, that are looked at */
+        guint32 n_in, n_out;
+        guint32 usual; /* misfits */
+        GArray *near;  /* of NodeId: those that it calls or is called by, and itself */
+} NodeStays;
+
+typedef struct {
+        NodeStays *nodes;
+        guint n_nodes;
+        gint64 limit;
+        gint64 *offset;       /* by NodeId; taken off the stamps already, */
+        NodeId moved;         /* but for this node, which is tried to be */
+        gint64 by;            /* moved by so much more, ns */
+        Span *called, *calls; /* room for those of one node */
+} Search;
+
+/* --- the calls that are looked at ------------------------------------------ */
+
+typedef struct {
+        guint32 first, end; /* of all calls; */
+        guint32 from, to;   /* these as children, too */
+} Stretch;
+
+static guint n_stretches(guint32 n)
+{
+        return n <= STRETCHES * STRETCH ? 1 : STRETCHES;
+}
+
+static Stretch get_stretch(guint32 n, guint i)
+{
+        guint32 first;
+
+        if (n_stretches(n) == 1)
+                return (Stretch){ 0, n, 0, n };
+        first = (guint64)(n - STRETCH) * (2 * i + 1) / (2 * STRETCHES);
+        return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
+}
+
+static Stay stay_at_callee(const CallPairs *c, guint32 call, const Edge *e)
+{
+        gboolean recv = c->stamps[call] & 1 << CALL_RECV, sent = c->stamps[call] & 1 << RET_SENT;
+
+        return (Stay){ c->at_callee[call].from, c->at_callee[call].to, recv ? e->callee : e->caller,
+                       sent ? e->callee : e->caller };
+}
+
+static Stay stay_at_caller(const CallPairs *c, guint32 call, const Edge *e)
+{
+        gboolean sent = c->stamps[call] & 1 << CALL_SENT, recv = c->stamps[call] & 1 << RET_RECV;
+
+        return (Stay){ c->at_caller[call].from, c->at_caller[call].to, sent ? e->caller : e->callee,
+                       recv ? e->caller : e->callee };
+}
+
+static gboolean is_cut(const Cut *cut, Span span)
+{
+        return span.to <= cut->returned || span.from > cut->called;
+}
+
+/* Each call to both of its nodes; where there is no room yet, it is but counted. */
+static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cut *cuts)
+{
+        for (guint i = 0; i < n_stretches(c->n); i++) {
+                Stretch stretch = get_stretch(c->n, i);
+
+                for (guint32 call = stretch.first; call < stretch.end; call++) {
+                        const Edge *e = &edges[c->edge[call] - 1];
+                        NodeStays *caller = &s->nodes[e->caller], *callee = &s->nodes[e->callee];
+
+                        if (callee->in)
+                                callee->in[callee->n_in] = stay_at_callee(c, call, e);
+                        callee->n_in++;
+                        if (call < stretch.from || call >= stretch.to ||
+                            is_cut(&cuts[e->caller], c->at_caller[call]))
+                                continue;
+                        if (caller->out)
+                                caller->out[caller->n_out] = stay_at_caller(c, call, e);
+                        caller->n_out++;
+                }
+        }
+}
+
+static int compare_stays(const void *a, const void *b)
+{
+        gint64 x = ((const Stay *)a)->from, y = ((const Stay *)b)->from;
+
+        return (x > y) - (x < y);
+}
+
+static void sort_stays(const Search *s)
+{
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                NodeStays *node = &s->nodes[id];
+
+                qsort(node->in, node->n_in, sizeof *node->in, compare_stays);
+                qsort(node->out, node->n_out, sizeof *node->out, compare_stays);
+        }
+}
+
+static void note_near(NodeStays *node, NodeId other)
+{
+        for (guint i = 0; i < node->near->len; i++)
+                if (g_array_index(node->near, NodeId, i) == other)
+                        return;
+        g_array_append_val(node->near, other);
+}
+
+static void search_init(Search *s, const CallPairs *calls, const Edge *edges, guint n_edges,
+                        const Cut *cuts)
+{
+        g_autofree guint64 *lost = g_new0(guint64, s->n_nodes), *all = g_new0(guint64, s->n_nodes);
+        guint32 most_in = 0, most_out = 0;
+
+        s->nodes = g_new0(NodeStays, s->n_nodes);
+        s->offset = g_new0(gint64, s->n_nodes);
+        put_stays(s, calls, edges, cuts);
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                NodeStays *node = &s->nodes[id];
+
+                most_in = MAX(most_in, node->n_in);
+                most_out = MAX(most_out, node->n_out);
+                node->in = g_new(Stay, node->n_in);
+                node->out = g_new(Stay, node->n_out);
+                node->n_in = node->n_out = 0;
+                node->near = g_array_new(FALSE, FALSE, sizeof(NodeId));
+                g_array_append_val(node->near, id);
+        }
+        put_stays(s, calls, edges, cuts);
+        sort_stays(s);
+        s->called = g_new(Span, most_in);
+        s->calls = g_new(Span, most_out);
+        for (guint i = 0; i < n_edges; i++) {
+                const Edge *e = &edges[i];
+
+                lost[e->callee] += e->lone_calls + e->lone_returns;
+                all[e->callee] += e->lone_calls + e->lone_returns + e->pairs;
+                if (e->pairs == 0)
+                        continue;
+                note_near(&s->nodes[e->caller], e->callee);
+                note_near(&s->nodes[e->callee], e->caller);
+        }
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                double share = all[id] ? (double)lost[id] / (double)all[id] : 0;
+
+                s->nodes[id].usual = s->nodes[id].n_out * MIN(USUAL_SHARE + LOST_SHARE * share, 1);
+        }
+}
+
+static void search_clear(Search *s)
+{
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                g_free(s->nodes[id].in);
+                g_free(s->nodes[id].out);
+                g_array_free(s->nodes[id].near, TRUE);
+        }
+        g_free(s->nodes);
+        g_free(s->offset);
+        g_free(s->called);
+        g_free(s->calls);
+}
+
+/* --- misfits ---------------------------------------------------------------- */
+
+/* As they are with the node that is tried moved, in order: its stamps stay in order among
+ * themselves, and so do the others. */
+static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans)
+{
+        guint32 own = 0, other = 0;
+
+        for (guint32 k = 0; k < n; k++) {
+                const Stay *stay;
+
+                while (own < n && stays[own].from_clock != s->moved)
+                        own++;
+                while (other < n && stays[other].from_clock == s->moved)
+                        other++;
+                if (other == n || (own < n && stays[own].from - s->by < stays[other].from))
+                        stay = &stays[own++];
+                else
+                        stay = &stays[other++];
+                spans[k].from = stay->from - (stay->from_clock == s->moved ? s->by : 0);
+                spans[k].to = stay->to - (stay->to_clock == s->moved ? s->by : 0);
+        }
+}
+
+/* Of the calls that a node makes. */
+static guint32 count_misfits(const Search *s, NodeId id)
+{
+        const NodeStays *node = &s->nodes[id];
+        gint64 latest = node->n_in ? G_MININT64 : G_MAXINT64; /* reply of those called so far */
+        guint32 misfits = 0, k = 0;
+
+        get_spans(s, node->in, node->n_in, s->called);
+        get_spans(s, node->out, node->n_out, s->calls);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                Span call = s->calls[i];
+
+                for (; k < node->n_in && s->called[k].from <= call.from; k++)
+                        latest = MAX(latest, s->called[k].to);
+                misfits += call.to > latest || call.to < call.from;
+        }
+        return misfits;
+}
+
+static guint32 count_near(const Search *s, NodeId id)
+{
+        const GArray *near = s->nodes[id].near;
+        guint32 misfits = 0;
+
+        for (guint i = 0; i < near->len; i++)
+                misfits += count_misfits(s, g_array_index(near, NodeId, i));
+        return misfits;
+}
+
+/* --- moving a node ----------------------------------------------------------- */
+
+typedef struct {
+        NodeId node;
+        gint64 by;             /* ns; 0: nowhere */
+        guint32 before, after; /* misfits around it */
+} Move;
+
+static guint32 try_move(Search *s, NodeId id, gint64 by)
+{
+        guint32 misfits;
+
+        s->moved = id;
+        s->by = by;
+        misfits = count_near(s, id);
+        s->by = 0;
+        return misfits;
+}
+
+static void move_stays(Stay *stays, guint32 n, NodeId id, gint64 by)
+{
+        for (guint32 i = 0; i < n; i++) {
+                stays[i].from -= stays[i].from_clock == id ? by : 0;
+                stays[i].to -= stays[i].to_clock == id ? by : 0;
+        }
+}
+
+static void make_move(Search *s, NodeId id, gint64 by)
+{
+        s->offset[id] += by;
+        for (NodeId i = 0; i < s->n_nodes; i++) {
+                move_stays(s->nodes[i].in, s->nodes[i].n_in, id, by);
+                move_stays(s->nodes[i].out, s->nodes[i].n_out, id, by);
+        }
+        sort_stays(s);
+}
+
+static gint64 step_length(guint step)
+{
+        gint64 length = FIRST_STEP << step / SPREAD;
+
+        return length + length * (step % SPREAD) / SPREAD;
+}
+
+/* The least move one way that is as good as any. */
+static Move find_move(Search *s, NodeId id, guint32 before, int way)
+{
+        Move move = { id, 0, before, before };
+        gint64 room = s->limit - way * s->offset[id];
+        gint64 low, high, end;
+        guint32 tried[SPREAD * 40];
+        guint n = 0, best = 0, last;
+        double enough;
+
+        for (; n < G_N_ELEMENTS(tried) && step_length(n) <= room; n++) {
+                tried[n] = try_move(s, id, way * step_length(n));
+                if (tried[n] < tried[best])
+                        best = n;
+        }
+        if (n == 0 || tried[best] >= before)
+                return move;
+        enough = tried[best] + AS_GOOD * (before - tried[best]);
+        for (best = 0; tried[best] > enough;)
+                best++;
+        for (last = best; last + 1 < n && tried[last + 1] <= enough;)
+                last++;
+        low = best > 0 ? step_length(best - 1) : 0;
+        high = step_length(best);
+        end = step_length(last);
+        for (guint i = 0; i < REFINE; i++) {
+                gint64 middle = low + (high - low) / 2;
+
+                if (try_move(s, id, way * middle) <= enough)
+                        high = middle;
+                else
+                        low = middle;
+        }
+        move.by = way * MIN(high + high / 2, high + (end - high) / 2);
+        move.after = try_move(s, id, move.by);
+        return move;
+}
+
+static guint32 gain_of(const Move *m)
+{
+        return m->before - MIN(m->after, m->before);
+}
+
+static gboolean is_shorter(const Search *s, const Move *a, const Move *b)
+{
+        gboolean again = s->offset[a->node] != 0;
+
+        if (b->by == 0 || again != (s->offset[b->node] != 0))
+                return b->by == 0 || again;
+        return ABS(a->by) < ABS(b->by);
+}
+
+/* The shortest of those moves that are about as good as the best, first of nodes that were moved
+ * already. */
+static Move choose(const Search *s, const Move *moves, guint n)
+{
+        Move best = { 0 };
+        guint32 most = 0;
+
+        for (guint i = 0; i < n; i++)
+                most = MAX(most, gain_of(&moves[i]));
+        for (guint i = 0; i < n; i++)
+                if (moves[i].by != 0 && gain_of(&moves[i]) >= ABOUT * most &&
+                    is_shorter(s, &moves[i], &best))
+                        best = moves[i];
+        return best;
+}
+
+/* Of nodes that have more misfits than usual, and of those near them. */
+static Move find_best_move(Search *s)
+{
+        g_autofree guint8 *look_at = g_new0(guint8, s->n_nodes);
+        g_autofree Move *moves = g_new(Move, 2 * s->n_nodes);
+        guint n = 0;
+
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                const NodeStays *node = &s->nodes[id];
+
+                if (count_misfits(s, id) < node->usual + LEAST_MISFITS)
+                        continue;
+                for (guint i = 0; i < node->near->len; i++)
+                        look_at[g_array_index(node->near, NodeId, i)] = TRUE;
+        }
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                guint32 before = look_at[id] ? count_near(s, id) : 0;
+
+                for (int way = -1; look_at[id] && way <= 1; way += 2)
+                        moves[n++] = find_move(s, id, before, way);
+        }
+        return choose(s, moves, n);
+}
+
+static guint32 count_all(const Search *s)
+{
+        guint32 misfits = 0;
+
+        for (NodeId id = 0; id < s->n_nodes; id++)
+                misfits += count_misfits(s, id);
+        return misfits;
+}
+
+static void move_nodes(Search *s)
+{
+        guint32 before = count_all(s);
+
+        for (guint i = 0; i < 2 * s->n_nodes; i++) {
+                Move move = find_best_move(s);
+
+                if (move.after + LEAST_MISFITS > move.before ||
+                    move.after > move.before * (1 - WORTH_IT))
+                        break;
+                make_move(s, move.node, move.by);
+        }
+        if (count_all(s) > MOST_LEFT * before)
+                memset(s->offset, 0, s->n_nodes * sizeof *s->offset);
+}
+
+GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_edges,
+                           const Cut *cuts, guint n_nodes, gint64 limit)
+{
+        GArray *found = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
+        Search s = { .n_nodes = n_nodes, .limit = limit };
+
+        search_init(&s, calls, edges, n_edges, cuts);
+        move_nodes(&s);
+        for (NodeId id = 0; id < n_nodes; id++) {
+                ClockOffset c = { .node = id, .offset = s.offset[id] };
+
+                if (c.offset == 0)
+                        continue;
+                c.after = count_near(&s, id);
+                c.before = try_move(&s, id, -c.offset);
+                for (guint i = 0; i < s.nodes[id].near->len; i++)
+                        c.n_calls += s.nodes[g_array_index(s.nodes[id].near, NodeId, i)].n_out;
+                g_array_append_val(found, c);
+        }
+        search_clear(&s);
+        return found;
+}
