@@ -22,6 +22,7 @@
 #include "nesting/node-habits.h"
 #include "nesting/walk-lattice.h"
 #include "tracefmt/fill.h"
+#include "tracefmt/hash.h"
 
 enum {
         BOUNDS_ROUNDS = 12, /* before the first assignment */
@@ -561,6 +562,138 @@ static double log_of_assignment(Joint *j)
         return (double)log / LOG_UNIT;
 }
 
+static void begin_lattice(Joint *j)
+{
+        const NodeHabits *h = j->habits;
+
+        walk_lattice_clear(&j->lattice);
+        walk_lattice_init(&j->lattice, h->n_callees, h->whole, h->n_whole);
+}
+
+/* --- kinds by duration ------------------------------------------------------- */
+
+/* What a parent does before and after a child, the next of same ones to its callee. */
+static guint16 context_of(const Joint *j, guint32 child, guint32 before, guint32 same)
+{
+        guint32 after = j->next[child];
+        guint64 h = hash_word(HASH_SEED, j->kind[j->parent[child]]);
+
+        h = hash_word(h, before == NO_PARENT ? NO_PARENT : j->calls[before].callee);
+        h = hash_word(h, after == NO_PARENT ? NO_PARENT : j->calls[after].callee);
+        return hash_word(h, MIN(same, 3)) % DURATION_CONTEXTS;
+}
+
+static gint64 duration_of(const WalkCall *call)
+{
+        return MAX(call->end - call->start, 0);
+}
+
+static guint32 sample_durations(const Joint *j, DurationSample *samples)
+{
+        g_autofree guint32 *same = g_new(guint32, j->habits->n_callees);
+        guint32 n = 0;
+
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                guint32 before = NO_PARENT;
+
+                fill(same, 0, j->habits->n_callees * sizeof *same);
+                for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k])
+                        samples[n++] = (DurationSample){ j->calls[k].callee,
+                                                         context_of(j, k, before,
+                                                                    same[j->calls[k].callee]++),
+                                                         density_bin(duration_of(&j->calls[k])) };
+        }
+        return n;
+}
+
+/* Gives calls to whole callees the kinds that the habits tell apart. */
+static void use_limits(Joint *j)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                WalkCall *call = &j->calls[i];
+
+                call->callee = node_habits_callee(j->habits, call->callee, duration_of(call));
+        }
+}
+
+static void set_limits(Joint *j, DurationLimits *limits)
+{
+        NodeHabits *h = j->habits;
+
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                j->calls[i].callee = h->whole[j->calls[i].callee];
+        node_habits_tell_apart(h, limits);
+        use_limits(j);
+        begin_lattice(j);
+}
+
+/* The logarithm of how likely the kinds are by themselves, of the children of every other
+ * parent, as those of the rest have them. */
+static double log_of_kinds(const Joint *j)
+{
+        const NodeHabits *h = j->habits;
+        g_autofree double *learned = g_new0(double, h->n_callees);
+        g_autofree double *tested = g_new0(double, h->n_callees);
+        g_autofree double *all = g_new0(double, h->n_whole);
+        double log = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 callee = j->calls[i].callee;
+
+                if (j->parent[i] == NO_PARENT || !teaches(j, j->parent[i]))
+                        continue;
+                if (j->parent[i] % 2) {
+                        tested[callee]++;
+                } else {
+                        learned[callee]++;
+                        all[h->whole[callee]]++;
+                }
+        }
+        for (guint32 k = 0; k < h->n_callees; k++)
+                log += tested[k] * exact_log((learned[k] + 1) / (all[h->whole[k]] + 2));
+        return log;
+}
+
+/* The logarithm of how likely every other parent is, by what walks learn from the rest. */
+static double log_of_others(Joint *j)
+{
+        gint64 log = 0;
+
+        parent_walk_forget(&j->habits->walk);
+        for (guint32 p = 0; p < j->node->n_in; p += 2)
+                if (teaches(j, p))
+                        run_assigned(j, p, TRUE);
+        parent_walk_learn(&j->habits->walk);
+        for (guint32 p = 1; p < j->node->n_in; p += 2) {
+                if (!teaches(j, p))
+                        continue;
+                run_assigned(j, p, FALSE);
+                log += j->lattice.log;
+        }
+        return (double)log / LOG_UNIT;
+}
+
+/* Tells callees apart by the durations of calls, where by the assignment parents do different
+ * things then, and if that makes parents likelier which were not learned from. Walks begin anew
+ * if anything is tried. */
+static void tell_apart(Joint *j)
+{
+        guint32 n_whole = j->habits->n_whole;
+        g_autofree DurationSample *samples = g_new(DurationSample, j->node->n_out);
+        g_autofree DurationLimits *limits = g_new0(DurationLimits, n_whole);
+        double whole, apart;
+
+        if (n_whole > MOST_ORDERED ||
+            !duration_limits_find(limits, n_whole, samples, sample_durations(j, samples)))
+                return;
+        whole = log_of_others(j);
+        set_limits(j, g_memdup2(limits, n_whole * sizeof *limits));
+        apart = log_of_others(j) - log_of_kinds(j);
+        if (apart <= whole)
+                memset(limits, 0, n_whole * sizeof *limits);
+        set_limits(j, g_steal_pointer(&limits));
+}
+
 /* --- beliefs --------------------------------------------------------------- */
 
 /* Claims as an assignment makes them: alike in a parent's life, but for its children. */
@@ -752,6 +885,7 @@ static void learn_in_rounds(Joint *j)
         crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
         assign_first(j);
+        tell_apart(j);
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
                 learn(j, calm_until(crowds, j->node->n_in, round));
                 assign_in_time(j);
@@ -762,7 +896,7 @@ static void learn_in_rounds(Joint *j)
                 parent_walk_forget(&j->habits->walk);
                 claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->habits->walk);
-                if (round + 2 == ROUNDS && j->habits->n_callees <= MOST_ORDERED)
+                if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
         if (j->lattice.order)
@@ -773,7 +907,7 @@ static void learn_in_rounds(Joint *j)
  * is enough to learn from. */
 static void go_on(Joint *j)
 {
-        if (j->habits->n_callees <= MOST_ORDERED)
+        if (j->habits->n_whole <= MOST_ORDERED)
                 j->lattice.order = &j->habits->order;
         j->counts = j->from > G_MININT64 && !node_habits_are_stale(j->habits, n_new(j));
 }
@@ -843,9 +977,10 @@ static void learn_from_truth(Joint *j, const guint32 *true_parent)
                 go_on_from_assignment(j);
                 return;
         }
+        tell_apart(j);
         learn(j, G_MAXUINT64);
         j->true_log = log_of_assignment(j);
-        if (j->habits->n_callees > MOST_ORDERED)
+        if (j->habits->n_whole > MOST_ORDERED)
                 return;
         j->lattice.order = &j->habits->order;
         learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
@@ -857,7 +992,7 @@ static void start_walks(Joint *j)
 {
         make_claims(j);
         order_outputs(j);
-        walk_lattice_init(&j->lattice, j->habits->n_callees);
+        begin_lattice(j);
 }
 
 /* Finds shares and scores. */

@@ -5,6 +5,7 @@
  * claims, against all sets and assignments that there are. Its sources are a part of this file, so
  * that it can look inside.
  */
+#include "nesting/duration-kinds.h"
 #include "nesting/joint.c"
 
 #include <math.h>
@@ -265,10 +266,11 @@ static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
 static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
                         WalkLattice *lattice, Names *names)
 {
+        static const guint32 whole[] = { 0, 1, 2 };
         guint32 which[80];
 
         parent_walk_init(walk, 2, 3);
-        walk_lattice_init(lattice, 3);
+        walk_lattice_init(lattice, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
                 guint32 n = children_of(s, p, which);
@@ -559,6 +561,40 @@ static void test_order(void)
         }
 }
 
+/* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
+ * whatever the context is; to a third a time that goes with the context, of no two kinds. */
+static void test_durations(void)
+{
+        enum { N = 2000 };
+        DurationSample samples[3 * N];
+        DurationLimits limits[3];
+        guint32 random = 1, limit;
+
+        for (guint i = 0; i < N; i++) {
+                guint16 context = i % 2, other = i / 2 % 2;
+                guint spread;
+
+                random = random * 1103515245 + 12345;
+                spread = random >> 16 & 7;
+                samples[3 * i] =
+                        (DurationSample){ 0, context,
+                                          density_bin(context ? 1000000 : 100000) + spread };
+                samples[3 * i + 1] =
+                        (DurationSample){ 1, context,
+                                          density_bin(other ? 1000000 : 100000) + spread };
+                samples[3 * i + 2] =
+                        (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
+        }
+        g_assert_cmpuint(duration_limits_find(limits, 3, samples, 3 * N), ==, 1);
+        g_assert_cmpuint(limits[0].n, ==, 1);
+        limit = limits[0].limit[0];
+        g_assert_cmpuint(limit, >, density_bin(100000) + 7);
+        g_assert_cmpuint(limit, <=, density_bin(1000000));
+        g_assert_cmpuint(duration_kind(&limits[0], limit - 1), ==, 0);
+        g_assert_cmpuint(duration_kind(&limits[0], limit), ==, 1);
+        g_assert_cmpuint(duration_kind(&limits[1], limit), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -570,5 +606,6 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
         g_test_add_func("/joint/order", test_order);
+        g_test_add_func("/joint/durations", test_durations);
         return g_test_run();
 }
