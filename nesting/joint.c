@@ -35,7 +35,8 @@ enum {
         SETTLE_ANEW = 7,    /* the same, where claims begin anew */
         DECIDE = 3,         /* rounds that make the likeliest parent of a call likelier */
         MOST_WEIGHT = 255,  /* of a candidate, less 1 */
-        ORDER_ROUNDS = 8,   /* of learning, where a node works in order */
+        ORDER_ROUNDS = 8,   /* of learning, where a node may work in order; */
+        SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
         REMEMBERED = 16,    /* earlier children that the first assignment looks at */
 };
 
@@ -43,6 +44,9 @@ enum {
  * is being found out, and then. */
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
+
+/* Order may make a node's parents less likely by so much, in nats a call out of it. */
+#define ORDER_PRICE (1.0 / 64)
 
 /* The weight of the first of two opinions. */
 #define FIRST_OPINION 0.6
@@ -863,17 +867,69 @@ static void doubt(Joint *j)
 
 /* --- all of it ------------------------------------------------------------- */
 
-/* More rounds, where the node is seen to work in order: the more order is believed in, the better
- * it shows; what shows none then was chance. */
+/* The logarithm of how likely the best parents are, of those that teach, whatever the order. */
+static double log_of_best(Joint *j)
+{
+        ServingOrder *order = j->lattice.order;
+        gint64 log = 0;
+
+        get_shares(j, j->score);
+        assign_best(j, FALSE);
+        j->lattice.order = NULL;
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                if (!teaches(j, p))
+                        continue;
+                run_assigned(j, p, FALSE);
+                log += j->lattice.log;
+        }
+        j->lattice.order = order;
+        return (double)log / LOG_UNIT;
+}
+
+/* Learns again from an assignment, and claims as they were then. */
+static void go_back(Joint *j, const guint32 *parent, const Claim *claims)
+{
+        ParentWalk *walk = &j->habits->walk;
+
+        memcpy(j->parent, parent, j->node->n_out * sizeof *parent);
+        link_children(j);
+        parent_walk_forget(walk);
+        learn(j, G_MAXUINT64);
+        memcpy(j->claims, claims, j->candidates[j->node->n_out] * sizeof *claims);
+        sum_claims(j);
+        parent_walk_forget(walk);
+        claim_to_learn(j, G_MAXUINT64);
+        parent_walk_learn(walk);
+}
+
+/* More rounds, which suppose that the node works in order. Where it does, that makes its parents
+ * about as likely as they were, or likelier, and shows in what claims agree on; else it is given
+ * up again. */
 static void learn_order(Joint *j)
 {
-        serving_order_learn(&j->habits->order, &j->habits->walk.delays, MAYBE_ORDER);
-        for (guint round = 0; round < ORDER_ROUNDS && j->habits->order.in_use; round++) {
-                parent_walk_forget(&j->habits->walk);
+        ServingOrder *order = &j->habits->order;
+        ParentWalk *walk = &j->habits->walk;
+        double before = log_of_best(j), price = j->node->n_out * ORDER_PRICE / n_stretches(j);
+        g_autofree guint32 *parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
+        g_autofree Claim *claims =
+                g_memdup2(j->claims, j->candidates[j->node->n_out] * sizeof *claims);
+
+        serving_order_suppose(order, &walk->delays);
+        if (!order->in_use)
+                return;
+        for (guint round = 0; round < ORDER_ROUNDS && order->in_use; round++) {
+                parent_walk_forget(walk);
                 claim_to_learn(j, G_MAXUINT64);
-                parent_walk_learn(&j->habits->walk);
-                serving_order_learn(&j->habits->order, &j->habits->walk.delays,
-                                    round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+                parent_walk_learn(walk);
+                if (round < SUPPOSE_ROUNDS)
+                        serving_order_suppose(order, &walk->delays);
+                else
+                        serving_order_learn(order, &walk->delays,
+                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+        }
+        if (log_of_best(j) < before - (order->in_use ? price : 0)) {
+                serving_order_drop(order);
+                go_back(j, parent, claims);
         }
 }
 

@@ -554,6 +554,15 @@ static void test_order(void)
                                 order.factor[1] * order.factor[1], 1e-9);
                         g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
                 }
+                /* Order that is not ruled out can be supposed, and given up. */
+                serving_order_suppose(&order, &delays);
+                g_assert_cmpfloat(order.factor[0], ==, 1);
+                g_assert_cmpfloat(order.factor[1], <=, 0.05);
+                g_assert_true(order.in_use);
+                serving_order_drop(&order);
+                g_assert_cmpfloat(order.factor[1], ==, 1);
+                g_assert_false(order.in_use);
+                serving_order_learn(&order, &delays, 0.4);
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
                 serving_order_clear(&order);
