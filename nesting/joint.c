@@ -48,8 +48,9 @@ enum {
 /* Order may make a node's parents less likely by so much, in nats a call out of it. */
 #define ORDER_PRICE (1.0 / 64)
 
-/* The weight of the first of two opinions. */
-#define FIRST_OPINION 0.6
+/* The weight of the first of two opinions, which beyond a share are too sure. */
+#define FIRST_OPINION (2.0 / 3)
+#define SURE_SHARE    (2.0 / 3)
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
@@ -833,36 +834,68 @@ static void assign_best(Joint *j, gboolean second)
         link_children(j);
 }
 
-/* A share as a probability. Claims that agree in a circle are surer of each other than they should
- * be, so what goes beyond 0.65 counts by the eighth root of its odds. */
-static float trust(double share)
+/* By how much a node is surer of its calls' parents than another opinion bears out: the mean share
+ * of the best ones of calls with a choice, less how often they are the best by the other, too. */
+static double overconfidence(const Joint *j, const float *other)
 {
-        const double odds_of_065 = 0.65 / 0.35;
+        double sure = 0;
+        guint32 same = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                gsize best = j->candidates[i], others = best;
+
+                if (n_candidates(j, i) <= 1)
+                        continue;
+                for (gsize k = best + 1; k < j->candidates[i + 1]; k++) {
+                        if (j->score[k] > j->score[best])
+                                best = k;
+                        if (other[k] > other[others])
+                                others = k;
+                }
+                sure += j->share[best];
+                same += best == others;
+        }
+        return MAX(sure - same, 0) / j->n_choice;
+}
+
+/* A share as a probability. Claims that agree in a circle are surer of each other than they should
+ * be, so what goes beyond SURE_SHARE counts by the eighth root of its odds. All odds are divided by
+ * doubt. */
+static float trust(double share, double doubt)
+{
+        const double sure_odds = SURE_SHARE / (1 - SURE_SHARE);
         double odds = share / MAX(1 - share, 1e-9);
 
-        if (odds <= odds_of_065)
-                return share;
-        odds = odds_of_065 * sqrt(sqrt(sqrt(odds / odds_of_065)));
+        if (odds > sure_odds)
+                odds = sure_odds * sqrt(sqrt(sqrt(odds / sure_odds)));
+        odds /= doubt;
         return odds / (1 + odds);
 }
 
 /* The second opinion: what claims come to that begin with the second best parent of each call.
- * Where there is another way to agree, it shows that. Shares become probabilities. */
+ * Where there is another way to agree, it shows that; and where there is for many calls of a node,
+ * what they agree on is worth less. Shares become probabilities. */
 static void doubt(Joint *j)
 {
         gsize n = j->candidates[j->node->n_out];
         g_autofree float *second = g_new(float, n);
+        double excess;
 
         assign_best(j, TRUE);
         start_claims(j);
         for (guint round = 0; round < SETTLE_ANEW; round++)
                 claim_all(j, FALSE);
         get_shares(j, second);
-        for (guint32 i = 0; i < j->node->n_out; i++)
+        excess = overconfidence(j, second);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double doubt = 1 + excess * excess * (MAX(n_candidates(j, i), 2) - 2);
+
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         if (n_candidates(j, i) > 1)
                                 j->share[k] = trust(FIRST_OPINION * j->share[k] +
-                                                    (1 - FIRST_OPINION) * second[k]);
+                                                            (1 - FIRST_OPINION) * second[k],
+                                                    doubt);
+        }
 }
 
 /* --- all of it ------------------------------------------------------------- */
