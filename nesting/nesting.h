@@ -126,9 +126,10 @@ typedef struct {
         CallOrder order;
         Scoreboard board;
         CallTrees trees;
-        gboolean ended;     /* there are no more calls to come */
-        gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
-        double two_overlap; /* the penalty for a second child at a time */
+        gboolean ended;        /* there are no more calls to come */
+        gboolean cycles;       /* clocks may disagree, so that a call may lie within itself */
+        double two_overlap;    /* the penalty for a second child at a time */
+        gboolean sole_is_sure; /* a call's only candidate is its parent, if no penalty applies */
 
         GArray *explanations; /* of Explanation; NULL where none is wanted */
 
