@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefmt/fill.h"
+#include "nesting/fixed-log.h"
 
 enum {
         STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
@@ -24,8 +24,7 @@ enum {
 /* An offset may leave so much of what the best one mends. */
 #define AS_GOOD 0.1
 
-/* Of two nodes that can be moved the one that needs less is, if that mends so much of what the
- * other does: with a longer move more calls have candidates by chance. */
+/* A node that was moved already is moved again, if that is so much as good as to move another. */
 #define ABOUT 0.9
 
 /* A node is moved for no less than that part of the misfits around it. */
@@ -51,6 +50,7 @@ typedef struct {
         NodeStays *nodes;
         guint n_nodes;
         gint64 limit;
+        gint64 span;          /* from the first call that is looked at to the last, ns */
         gint64 *offset;       /* by NodeId; taken off the stamps already, */
         NodeId moved;         /* but for this node, which is tried to be */
         gint64 by;            /* moved by so much more, ns */
@@ -154,6 +154,13 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
         g_autofree guint64 *lost = g_new0(guint64, s->n_nodes), *all = g_new0(guint64, s->n_nodes);
         guint32 most_in = 0, most_out = 0;
 
+        s->span = 1;
+        for (guint i = 0; i < n_stretches(calls->n); i++) {
+                Stretch stretch = get_stretch(calls->n, i);
+
+                s->span += ABS(calls->at_caller[stretch.end - 1].from -
+                               calls->at_caller[stretch.first].from);
+        }
         s->nodes = g_new0(NodeStays, s->n_nodes);
         s->offset = g_new0(gint64, s->n_nodes);
         put_stays(s, calls, edges, cuts);
@@ -261,6 +268,7 @@ typedef struct {
         NodeId node;
         gint64 by;             /* ns; 0: nowhere */
         guint32 before, after; /* misfits around it */
+        double worth;
 } Move;
 
 static guint32 try_move(Search *s, NodeId id, gint64 by)
@@ -299,22 +307,38 @@ static gint64 step_length(guint step)
         return length + length * (step % SPREAD) / SPREAD;
 }
 
+/* What a move mends, of the misfits before it; for less the more calls pass in that time: by a long
+ * move calls have candidates by chance. */
+static double worth_of(const Search *s, NodeId id, gint64 by, guint32 before, guint32 after)
+{
+        double passed = (double)(s->nodes[id].n_in + s->nodes[id].n_out) / (double)s->span *
+                        (double)ABS(by);
+
+        return after < before ? (before - after) / (1 + (double)fixed_log(1 + passed) / LOG_UNIT)
+                              : 0;
+}
+
 /* The least move one way that is as good as any. */
 static Move find_move(Search *s, NodeId id, guint32 before, int way)
 {
-        Move move = { id, 0, before, before };
+        Move move = { id, 0, before, before, 0 };
         gint64 room = s->limit - way * s->offset[id];
         gint64 low, high, end;
         guint32 tried[SPREAD * 40];
         guint n = 0, best = 0, last;
-        double enough;
+        double most = 0, enough;
 
         for (; n < G_N_ELEMENTS(tried) && step_length(n) <= room; n++) {
+                double worth;
+
                 tried[n] = try_move(s, id, way * step_length(n));
-                if (tried[n] < tried[best])
+                worth = worth_of(s, id, step_length(n), before, tried[n]);
+                if (worth > most) {
+                        most = worth;
                         best = n;
+                }
         }
-        if (n == 0 || tried[best] >= before)
+        if (most == 0)
                 return move;
         enough = tried[best] + AS_GOOD * (before - tried[best]);
         for (best = 0; tried[best] > enough;)
@@ -334,36 +358,26 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         }
         move.by = way * MIN(high + high / 2, high + (end - high) / 2);
         move.after = try_move(s, id, move.by);
+        move.worth = worth_of(s, id, move.by, before, move.after);
         return move;
 }
 
-static guint32 gain_of(const Move *m)
-{
-        return m->before - MIN(m->after, m->before);
-}
-
-static gboolean is_shorter(const Search *s, const Move *a, const Move *b)
-{
-        gboolean again = s->offset[a->node] != 0;
-
-        if (b->by == 0 || again != (s->offset[b->node] != 0))
-                return b->by == 0 || again;
-        return ABS(a->by) < ABS(b->by);
-}
-
-/* The shortest of those moves that are about as good as the best, first of nodes that were moved
- * already. */
+/* The best one; one of a node that was moved already, if that is about as good. */
 static Move choose(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
-        guint32 most = 0;
+        double most = 0;
 
-        for (guint i = 0; i < n; i++)
-                most = MAX(most, gain_of(&moves[i]));
-        for (guint i = 0; i < n; i++)
-                if (moves[i].by != 0 && gain_of(&moves[i]) >= ABOUT * most &&
-                    is_shorter(s, &moves[i], &best))
+        for (guint i = 0; i < n; i++) {
+                double worth = moves[i].worth;
+
+                if (s->offset[moves[i].node] == 0)
+                        worth *= ABOUT;
+                if (worth > most) {
+                        most = worth;
                         best = moves[i];
+                }
+        }
         return best;
 }
 
@@ -422,6 +436,8 @@ GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_ed
         GArray *found = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
         Search s = { .n_nodes = n_nodes, .limit = limit };
 
+        if (calls->n == 0)
+                return found;
         search_init(&s, calls, edges, n_edges, cuts);
         move_nodes(&s);
         for (NodeId id = 0; id < n_nodes; id++) {

@@ -45,7 +45,9 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
         (void)data;
         if (!tool_duration(value, &options.nesting.window, error))
                 return FALSE;
-        options.nesting.max_offset = options.nesting.window;
+        options.nesting.max_offset = options.nesting.window == 0 ? 0
+                                                                 : MAX(options.nesting.max_offset,
+                                                                       options.nesting.window);
         /* Sums of a time and twice the window must fit 64 bits. */
         return options.nesting.window <= G_GINT64_CONSTANT(86400000000000) ||
                usage_error(error, value, "a skew window of at most a day");
