@@ -67,6 +67,7 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
         guint32 i = tree->call;
         const EdgeRole *edge = nesting_edge(n, i);
 
+        /* With every field named, none is cleared first. */
         *to = (PathCall){ .parent = parent,
                           .caller = edge->caller,
                           .callee = edge->callee,
@@ -77,7 +78,11 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
                           .stamps = c->stamps[i],
                           .probability = tree->probability,
                           .candidates = c->candidates ? c->candidates[i] : 0,
-                          .call = i };
+                          .id = NULL,
+                          .id_length = 0,
+                          .call = i,
+                          .own = 0,
+                          .network = 0 };
         if (n->ids)
                 to->id = nesting_call_id(n, i, &to->id_length);
 }

@@ -164,7 +164,7 @@ static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
                 }
                 j->candidates[i] = n_all;
                 for (guint32 k = 0; k < n_found; k++) {
-                        guint32 parent = candidates->which[candidates->found[k]];
+                        guint32 parent = candidates->active[candidates->found[k]].which;
 
                         if (node->in[parent].call != child->call) /* a node that calls itself */
                                 j->candidate[n_all++] = parent;

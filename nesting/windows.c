@@ -157,7 +157,7 @@ static void drop_calls(Nesting *n, guint64 number)
         call_trees_drop_calls(&n->trees, drop);
         for (guint i = 0; i < n->n_calling; i++)
                 for (guint32 k = 0; n->calling[i] && k < n->calling[i]->scoring.end; k++)
-                        n->calling[i]->scoring.which[k] -= drop;
+                        n->calling[i]->scoring.active[k].which -= drop;
         n->dropped += drop;
         if (n->ids)
                 drop_ids(n);

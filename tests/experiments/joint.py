@@ -65,6 +65,8 @@ SCENARIOS = {
     "multi-tier, loss 5 %": (lambda _: multi_tier(), {"loss": 0.05}),
     "multi-tier, noise 10 %": (lambda _: multi_tier(), {"noise": 0.1}),
     "multi-tier, noise 25 %": (lambda _: multi_tier(), {"noise": 0.25}),
+    "multi-tier, WS2 20 ms early": (lambda _: multi_tier(), {"skew": "WS2=-20ms"}),
+    "multi-tier, WS2 60 ms early": (lambda _: multi_tier(), {"skew": "WS2=-60ms"}),
     "publish and subscribe": (lambda _: publish_subscribe(), {}),
     "topics": (lambda _: conf.load("topics"), {}),
     "mail": (mail_configuration.configuration, {"stamp": SECOND}),
@@ -84,7 +86,10 @@ ABLATED = [
 
 def scenario(lab, name, seed):
     text, disturbances = SCENARIOS[name]
-    return messages_of(lab, text(seed), seed, **disturbances)
+    skew = disturbances.get("skew")
+    disturbances = {k: v for k, v in disturbances.items() if k != "skew"}
+    trace, true = messages_of(lab, text(seed), seed, **disturbances)
+    return lab.skewed(trace, skew) if skew else trace, true
 
 
 def row(name, seed, true, found):
