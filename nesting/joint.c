@@ -134,7 +134,7 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_foun
         for (guint32 k = 0; k < n_found; k++) {
                 guint32 i = c->found[k];
 
-                if (c->enter[i] < child->start && c->reply[i] >= end)
+                if (c->active[i].enter < child->start && c->reply[i] >= end)
                         c->found[kept++] = i;
         }
         return kept > 0 ? kept : n_found;
