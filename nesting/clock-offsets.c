@@ -10,7 +10,8 @@ enum {
         STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
         STRETCH = 4096,    /* of so many calls, half of which are looked at as children */
         LEAST_MISFITS = 8, /* fewer are no reason to move a node */
-        SPREAD = 16,       /* steps that an offset is tried in, in each octave */
+        SPREAD = 16,       /* steps that an offset is tried in, in each octave, */
+        ROUGH = 5,         /* and at first, in one stretch alone */
         REFINE = 6,        /* halvings of the last one */
 };
 
@@ -50,6 +51,7 @@ typedef struct {
         NodeStays *nodes;
         guint n_nodes;
         gint64 limit;
+        guint32 most_stretches, spread, least; /* misfits beyond the usual, to look at a node */
         gint64 span;          /* from the first call that is looked at to the last, ns */
         gint64 *offset;       /* by NodeId; taken off the stamps already, */
         NodeId moved;         /* but for this node, which is tried to be */
@@ -64,18 +66,18 @@ typedef struct {
         guint32 from, to;   /* these as children, too */
 } Stretch;
 
-static guint n_stretches(guint32 n)
+static guint n_stretches(const Search *s, guint32 n)
 {
-        return n <= STRETCHES * STRETCH ? 1 : STRETCHES;
+        return n <= s->most_stretches * STRETCH ? 1 : s->most_stretches;
 }
 
-static Stretch get_stretch(guint32 n, guint i)
+static Stretch get_stretch(const Search *s, guint32 n, guint i)
 {
         guint32 first;
 
-        if (n_stretches(n) == 1)
+        if (n <= s->most_stretches * STRETCH)
                 return (Stretch){ 0, n, 0, n };
-        first = (guint64)(n - STRETCH) * (2 * i + 1) / (2 * STRETCHES);
+        first = (guint64)(n - STRETCH) * (2 * i + 1) / (2 * s->most_stretches);
         return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
 }
 
@@ -103,8 +105,8 @@ static gboolean is_cut(const Cut *cut, Span span)
 /* Each call to both of its nodes; where there is no room yet, it is but counted. */
 static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cut *cuts)
 {
-        for (guint i = 0; i < n_stretches(c->n); i++) {
-                Stretch stretch = get_stretch(c->n, i);
+        for (guint i = 0; i < n_stretches(s, c->n); i++) {
+                Stretch stretch = get_stretch(s, c->n, i);
 
                 for (guint32 call = stretch.first; call < stretch.end; call++) {
                         const Edge *e = &edges[c->edge[call] - 1];
@@ -155,8 +157,8 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
         guint32 most_in = 0, most_out = 0;
 
         s->span = 1;
-        for (guint i = 0; i < n_stretches(calls->n); i++) {
-                Stretch stretch = get_stretch(calls->n, i);
+        for (guint i = 0; i < n_stretches(s, calls->n); i++) {
+                Stretch stretch = get_stretch(s, calls->n, i);
 
                 s->span += ABS(calls->at_caller[stretch.end - 1].from -
                                calls->at_caller[stretch.first].from);
@@ -300,11 +302,11 @@ static void make_move(Search *s, NodeId id, gint64 by)
         sort_stays(s);
 }
 
-static gint64 step_length(guint step)
+static gint64 step_length(const Search *s, guint step)
 {
-        gint64 length = FIRST_STEP << step / SPREAD;
+        gint64 length = FIRST_STEP << step / s->spread;
 
-        return length + length * (step % SPREAD) / SPREAD;
+        return length + length * (step % s->spread) / s->spread;
 }
 
 /* What a move mends, of the misfits before it; for less the more calls pass in that time: by a long
@@ -328,11 +330,11 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         guint n = 0, best = 0, last;
         double most = 0, enough;
 
-        for (; n < G_N_ELEMENTS(tried) && step_length(n) <= room; n++) {
+        for (; n < G_N_ELEMENTS(tried) && step_length(s, n) <= room; n++) {
                 double worth;
 
-                tried[n] = try_move(s, id, way * step_length(n));
-                worth = worth_of(s, id, step_length(n), before, tried[n]);
+                tried[n] = try_move(s, id, way * step_length(s, n));
+                worth = worth_of(s, id, step_length(s, n), before, tried[n]);
                 if (worth > most) {
                         most = worth;
                         best = n;
@@ -345,9 +347,9 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
                 best++;
         for (last = best; last + 1 < n && tried[last + 1] <= enough;)
                 last++;
-        low = best > 0 ? step_length(best - 1) : 0;
-        high = step_length(best);
-        end = step_length(last);
+        low = best > 0 ? step_length(s, best - 1) : 0;
+        high = step_length(s, best);
+        end = step_length(s, last);
         for (guint i = 0; i < REFINE; i++) {
                 gint64 middle = low + (high - low) / 2;
 
@@ -362,7 +364,8 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         return move;
 }
 
-/* The best one; one of a node that was moved already, if that is about as good. */
+/* The best one, which may be none (before: misfits around nodes that were looked at); one of a node
+ * that was moved already, if that is about as good. */
 static Move choose(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
@@ -371,6 +374,8 @@ static Move choose(const Search *s, const Move *moves, guint n)
         for (guint i = 0; i < n; i++) {
                 double worth = moves[i].worth;
 
+                if (most == 0)
+                        best = moves[i];
                 if (s->offset[moves[i].node] == 0)
                         worth *= ABOUT;
                 if (worth > most) {
@@ -391,7 +396,7 @@ static Move find_best_move(Search *s)
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 const NodeStays *node = &s->nodes[id];
 
-                if (count_misfits(s, id) < node->usual + LEAST_MISFITS)
+                if (count_misfits(s, id) < node->usual + s->least)
                         continue;
                 for (guint i = 0; i < node->near->len; i++)
                         look_at[g_array_index(node->near, NodeId, i)] = TRUE;
@@ -414,6 +419,11 @@ static guint32 count_all(const Search *s)
         return misfits;
 }
 
+static gboolean is_worth_it(const Move *move)
+{
+        return move->worth > 0 && move->after <= move->before * (1 - WORTH_IT);
+}
+
 static void move_nodes(Search *s)
 {
         guint32 before = count_all(s);
@@ -421,8 +431,7 @@ static void move_nodes(Search *s)
         for (guint i = 0; i < 2 * s->n_nodes; i++) {
                 Move move = find_best_move(s);
 
-                if (move.after + LEAST_MISFITS > move.before ||
-                    move.after > move.before * (1 - WORTH_IT))
+                if (move.after + LEAST_MISFITS > move.before || !is_worth_it(&move))
                         break;
                 make_move(s, move.node, move.by);
         }
@@ -430,13 +439,35 @@ static void move_nodes(Search *s)
                 memset(s->offset, 0, s->n_nodes * sizeof *s->offset);
 }
 
+/* Whether there are nodes to look at, but none to move, as far as one stretch shows: nodes often
+ * make calls of their own accord, and what those cost should be little. */
+static gboolean is_hopeless(const CallPairs *calls, const Edge *edges, guint n_edges,
+                            const Cut *cuts, guint n_nodes, gint64 limit)
+{
+        Search s = { .n_nodes = n_nodes,
+                     .limit = limit,
+                     .most_stretches = 1,
+                     .spread = ROUGH,
+                     .least = LEAST_MISFITS / STRETCHES };
+        Move move;
+
+        search_init(&s, calls, edges, n_edges, cuts);
+        move = find_best_move(&s);
+        search_clear(&s);
+        return move.before > 0 && !is_worth_it(&move);
+}
+
 GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_edges,
                            const Cut *cuts, guint n_nodes, gint64 limit)
 {
         GArray *found = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
-        Search s = { .n_nodes = n_nodes, .limit = limit };
+        Search s = { .n_nodes = n_nodes,
+                     .limit = limit,
+                     .most_stretches = STRETCHES,
+                     .spread = SPREAD,
+                     .least = LEAST_MISFITS };
 
-        if (calls->n == 0)
+        if (calls->n == 0 || is_hopeless(calls, edges, n_edges, cuts, n_nodes, limit))
                 return found;
         search_init(&s, calls, edges, n_edges, cuts);
         move_nodes(&s);
