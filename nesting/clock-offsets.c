@@ -31,7 +31,7 @@ enum {
 /* A node is moved for no less than that part of the misfits around it. */
 #define WORTH_IT 0.2
 
-/* Offsets that leave more than that part of all misfits explain nothing. */
+/* An offset that leaves more than that part of the misfits around a node explains nothing. */
 #define MOST_LEFT 0.2
 
 /* A call at one of its ends: two moments, and whose clocks they are of. */
@@ -50,12 +50,15 @@ typedef struct {
 typedef struct {
         NodeStays *nodes;
         guint n_nodes;
+        const Edge *edges; /* borrowed */
+        guint n_edges;
         gint64 limit;
         guint32 most_stretches, spread, least; /* misfits beyond the usual, to look at a node */
         gint64 span;          /* from the first call that is looked at to the last, ns */
         gint64 *offset;       /* by NodeId; taken off the stamps already, */
-        NodeId moved;         /* but for this node, which is tried to be */
-        gint64 by;            /* moved by so much more, ns */
+        guint8 *group;        /* but for these nodes, by NodeId, which are tried to be */
+        gint64 by;            /* moved by so much more, ns; */
+        GArray *around;       /* of NodeId: those whose misfits it may change */
         Span *called, *calls; /* room for those of one node */
 } Search;
 
@@ -165,6 +168,10 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
         }
         s->nodes = g_new0(NodeStays, s->n_nodes);
         s->offset = g_new0(gint64, s->n_nodes);
+        s->group = g_new0(guint8, s->n_nodes);
+        s->around = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        s->edges = edges;
+        s->n_edges = n_edges;
         put_stays(s, calls, edges, cuts);
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 NodeStays *node = &s->nodes[id];
@@ -207,14 +214,16 @@ static void search_clear(Search *s)
         }
         g_free(s->nodes);
         g_free(s->offset);
+        g_free(s->group);
+        g_array_free(s->around, TRUE);
         g_free(s->called);
         g_free(s->calls);
 }
 
 /* --- misfits ---------------------------------------------------------------- */
 
-/* As they are with the node that is tried moved, in order: its stamps stay in order among
- * themselves, and so do the others. */
+/* As they are with the group moved, in order: its stamps stay in order among themselves, and so do
+ * the others. */
 static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans)
 {
         guint32 own = 0, other = 0;
@@ -222,16 +231,16 @@ static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans
         for (guint32 k = 0; k < n; k++) {
                 const Stay *stay;
 
-                while (own < n && stays[own].from_clock != s->moved)
+                while (own < n && !s->group[stays[own].from_clock])
                         own++;
-                while (other < n && stays[other].from_clock == s->moved)
+                while (other < n && s->group[stays[other].from_clock])
                         other++;
                 if (other == n || (own < n && stays[own].from - s->by < stays[other].from))
                         stay = &stays[own++];
                 else
                         stay = &stays[other++];
-                spans[k].from = stay->from - (stay->from_clock == s->moved ? s->by : 0);
-                spans[k].to = stay->to - (stay->to_clock == s->moved ? s->by : 0);
+                spans[k].from = stay->from - (s->group[stay->from_clock] ? s->by : 0);
+                spans[k].to = stay->to - (s->group[stay->to_clock] ? s->by : 0);
         }
 }
 
@@ -254,52 +263,109 @@ static guint32 count_misfits(const Search *s, NodeId id)
         return misfits;
 }
 
-static guint32 count_near(const Search *s, NodeId id)
+static guint32 count_around(const Search *s)
 {
-        const GArray *near = s->nodes[id].near;
         guint32 misfits = 0;
 
-        for (guint i = 0; i < near->len; i++)
-                misfits += count_misfits(s, g_array_index(near, NodeId, i));
+        for (guint i = 0; i < s->around->len; i++)
+                misfits += count_misfits(s, g_array_index(s->around, NodeId, i));
         return misfits;
 }
 
-/* --- moving a node ----------------------------------------------------------- */
+/* --- moving nodes ------------------------------------------------------------ */
 
 typedef struct {
         NodeId node;
+        gboolean below;        /* with all nodes that are called by it, or below it, alone */
         gint64 by;             /* ns; 0: nowhere */
-        guint32 before, after; /* misfits around it */
+        guint32 before, after; /* misfits around them */
         double worth;
 } Move;
 
-static guint32 try_move(Search *s, NodeId id, gint64 by)
+/* Adds those whose callers are all in the group. FALSE where there are none. */
+static gboolean extend_group(Search *s, guint8 *others)
+{
+        gboolean extended = FALSE;
+
+        memset(others, 0, s->n_nodes);
+        for (guint i = 0; i < s->n_edges; i++)
+                others[s->edges[i].callee] |=
+                        s->edges[i].pairs > 0 && !s->group[s->edges[i].caller];
+        for (guint i = 0; i < s->n_edges; i++) {
+                NodeId callee = s->edges[i].callee;
+
+                if (s->edges[i].pairs == 0 || others[callee] || s->group[callee])
+                        continue;
+                s->group[callee] = extended = TRUE;
+        }
+        return extended;
+}
+
+/* Returns how many nodes are in it. */
+static guint set_group(Search *s, NodeId id, gboolean below)
+{
+        g_autofree guint8 *seen = g_new0(guint8, s->n_nodes);
+        guint n = 0;
+
+        memset(s->group, 0, s->n_nodes);
+        s->group[id] = TRUE;
+        while (below && extend_group(s, seen))
+                ;
+        memset(seen, 0, s->n_nodes);
+        g_array_set_size(s->around, 0);
+        for (NodeId i = 0; i < s->n_nodes; i++) {
+                const GArray *near = s->nodes[i].near;
+
+                n += s->group[i];
+                for (guint k = 0; s->group[i] && k < near->len; k++) {
+                        NodeId node = g_array_index(near, NodeId, k);
+
+                        if (!seen[node])
+                                g_array_append_val(s->around, node);
+                        seen[node] = TRUE;
+                }
+        }
+        return n;
+}
+
+static guint32 try_move(Search *s, gint64 by)
 {
         guint32 misfits;
 
-        s->moved = id;
         s->by = by;
-        misfits = count_near(s, id);
+        misfits = count_around(s);
         s->by = 0;
         return misfits;
 }
 
-static void move_stays(Stay *stays, guint32 n, NodeId id, gint64 by)
+static void move_stays(const Search *s, Stay *stays, guint32 n, gint64 by)
 {
         for (guint32 i = 0; i < n; i++) {
-                stays[i].from -= stays[i].from_clock == id ? by : 0;
-                stays[i].to -= stays[i].to_clock == id ? by : 0;
+                stays[i].from -= s->group[stays[i].from_clock] ? by : 0;
+                stays[i].to -= s->group[stays[i].to_clock] ? by : 0;
         }
 }
 
-static void make_move(Search *s, NodeId id, gint64 by)
+static void make_move(Search *s, const Move *move)
 {
-        s->offset[id] += by;
+        set_group(s, move->node, move->below);
         for (NodeId i = 0; i < s->n_nodes; i++) {
-                move_stays(s->nodes[i].in, s->nodes[i].n_in, id, by);
-                move_stays(s->nodes[i].out, s->nodes[i].n_out, id, by);
+                s->offset[i] += s->group[i] ? move->by : 0;
+                move_stays(s, s->nodes[i].in, s->nodes[i].n_in, move->by);
+                move_stays(s, s->nodes[i].out, s->nodes[i].n_out, move->by);
         }
         sort_stays(s);
+}
+
+/* How far the group can go one way. */
+static gint64 room_of(const Search *s, int way)
+{
+        gint64 room = G_MAXINT64;
+
+        for (NodeId id = 0; id < s->n_nodes; id++)
+                if (s->group[id])
+                        room = MIN(room, s->limit - way * s->offset[id]);
+        return room;
 }
 
 static gint64 step_length(const Search *s, guint step)
@@ -320,11 +386,11 @@ static double worth_of(const Search *s, NodeId id, gint64 by, guint32 before, gu
                               : 0;
 }
 
-/* The least move one way that is as good as any. */
-static Move find_move(Search *s, NodeId id, guint32 before, int way)
+/* The least move of the group one way that is as good as any. */
+static Move find_move(Search *s, NodeId id, gboolean below, guint32 before, int way)
 {
-        Move move = { id, 0, before, before, 0 };
-        gint64 room = s->limit - way * s->offset[id];
+        Move move = { id, below, 0, before, before, 0 };
+        gint64 room = room_of(s, way);
         gint64 low, high, end;
         guint32 tried[SPREAD * 40];
         guint n = 0, best = 0, last;
@@ -333,7 +399,7 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         for (; n < G_N_ELEMENTS(tried) && step_length(s, n) <= room; n++) {
                 double worth;
 
-                tried[n] = try_move(s, id, way * step_length(s, n));
+                tried[n] = try_move(s, way * step_length(s, n));
                 worth = worth_of(s, id, step_length(s, n), before, tried[n]);
                 if (worth > most) {
                         most = worth;
@@ -353,13 +419,13 @@ static Move find_move(Search *s, NodeId id, guint32 before, int way)
         for (guint i = 0; i < REFINE; i++) {
                 gint64 middle = low + (high - low) / 2;
 
-                if (try_move(s, id, way * middle) <= enough)
+                if (try_move(s, way * middle) <= enough)
                         high = middle;
                 else
                         low = middle;
         }
         move.by = way * MIN(high + high / 2, high + (end - high) / 2);
-        move.after = try_move(s, id, move.by);
+        move.after = try_move(s, move.by);
         move.worth = worth_of(s, id, move.by, before, move.after);
         return move;
 }
@@ -390,7 +456,7 @@ static Move choose(const Search *s, const Move *moves, guint n)
 static Move find_best_move(Search *s)
 {
         g_autofree guint8 *look_at = g_new0(guint8, s->n_nodes);
-        g_autofree Move *moves = g_new(Move, 2 * s->n_nodes);
+        g_autofree Move *moves = g_new(Move, 4 * s->n_nodes);
         guint n = 0;
 
         for (NodeId id = 0; id < s->n_nodes; id++) {
@@ -401,22 +467,17 @@ static Move find_best_move(Search *s)
                 for (guint i = 0; i < node->near->len; i++)
                         look_at[g_array_index(node->near, NodeId, i)] = TRUE;
         }
-        for (NodeId id = 0; id < s->n_nodes; id++) {
-                guint32 before = look_at[id] ? count_near(s, id) : 0;
-
-                for (int way = -1; look_at[id] && way <= 1; way += 2)
-                        moves[n++] = find_move(s, id, before, way);
-        }
-        return choose(s, moves, n);
-}
-
-static guint32 count_all(const Search *s)
-{
-        guint32 misfits = 0;
-
         for (NodeId id = 0; id < s->n_nodes; id++)
-                misfits += count_misfits(s, id);
-        return misfits;
+                for (guint below = 0; look_at[id] && below <= 1; below++) {
+                        guint32 before;
+
+                        if (set_group(s, id, below) == 1 && below)
+                                continue;
+                        before = count_around(s);
+                        moves[n++] = find_move(s, id, below, before, -1);
+                        moves[n++] = find_move(s, id, below, before, 1);
+                }
+        return choose(s, moves, n);
 }
 
 static gboolean is_worth_it(const Move *move)
@@ -426,17 +487,34 @@ static gboolean is_worth_it(const Move *move)
 
 static void move_nodes(Search *s)
 {
-        guint32 before = count_all(s);
-
         for (guint i = 0; i < 2 * s->n_nodes; i++) {
                 Move move = find_best_move(s);
 
                 if (move.after + LEAST_MISFITS > move.before || !is_worth_it(&move))
                         break;
-                make_move(s, move.node, move.by);
+                make_move(s, &move);
         }
-        if (count_all(s) > MOST_LEFT * before)
-                memset(s->offset, 0, s->n_nodes * sizeof *s->offset);
+}
+
+/* What the offset of a node is good for; it is taken back where that is little. */
+static ClockOffset judge_offset(Search *s, NodeId id)
+{
+        ClockOffset c = { .node = id, .offset = s->offset[id] };
+
+        if (c.offset == 0)
+                return c;
+        set_group(s, id, FALSE);
+        c.after = count_around(s);
+        c.before = try_move(s, -c.offset);
+        for (guint i = 0; i < s->around->len; i++)
+                c.n_calls += s->nodes[g_array_index(s->around, NodeId, i)].n_out;
+        if (c.after > MOST_LEFT * c.before) {
+                Move back = { id, FALSE, -c.offset, c.after, c.before, 0 };
+
+                make_move(s, &back);
+                c.offset = 0;
+        }
+        return c;
 }
 
 /* Whether there are nodes to look at, but none to move, as far as one stretch shows: nodes often
@@ -472,15 +550,10 @@ GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_ed
         search_init(&s, calls, edges, n_edges, cuts);
         move_nodes(&s);
         for (NodeId id = 0; id < n_nodes; id++) {
-                ClockOffset c = { .node = id, .offset = s.offset[id] };
+                ClockOffset c = judge_offset(&s, id);
 
-                if (c.offset == 0)
-                        continue;
-                c.after = count_near(&s, id);
-                c.before = try_move(&s, id, -c.offset);
-                for (guint i = 0; i < s.nodes[id].near->len; i++)
-                        c.n_calls += s.nodes[g_array_index(s.nodes[id].near, NodeId, i)].n_out;
-                g_array_append_val(found, c);
+                if (c.offset != 0)
+                        g_array_append_val(found, c);
         }
         search_clear(&s);
         return found;
