@@ -51,3 +51,11 @@ void call_labels_move(CallLabels *l, guint32 to, guint32 from)
         if (to < l->n)
                 l->label[to] = call_labels_get(l, from);
 }
+
+void call_labels_drop(CallLabels *l, guint32 n)
+{
+        guint32 drop = MIN(n, l->n);
+
+        l->n -= drop;
+        memmove(l->label, l->label + drop, l->n * sizeof *l->label);
+}

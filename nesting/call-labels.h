@@ -22,6 +22,9 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message);
 /* A call has become another number, a smaller one. */
 void call_labels_move(CallLabels *l, guint32 to, guint32 from);
 
+/* Forgets the first calls; the others are so much smaller numbers. */
+void call_labels_drop(CallLabels *l, guint32 n);
+
 static inline guint16 call_labels_get(const CallLabels *l, guint32 call)
 {
         return call < l->n ? l->label[call] : 0;

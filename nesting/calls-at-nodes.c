@@ -20,18 +20,17 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
         const CallPairs *c = &n->calls;
         gboolean starts, enters;
         guint32 call;
-        guint n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
 
         by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
         by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
         /* One longer: while they are filled, [node + 1] is where the next one goes. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
-        for (guint i = 0; i < n_edges; i++) {
-                by->first_in[edges[i].callee + 2] += edges[i].pairs;
-                by->first_out[edges[i].caller + 2] += edges[i].pairs;
+        while (call_order_next(&n->order, &call, &starts, &enters)) {
+                by->first_in[nesting_edge(n, call)->callee + 2] += enters;
+                by->first_out[nesting_edge(n, call)->caller + 2] += starts;
         }
+        call_order_restart(&n->order);
         for (guint i = 0; i < n_nodes; i++) {
                 by->first_in[i + 2] += by->first_in[i + 1];
                 by->first_out[i + 2] += by->first_out[i + 1];
@@ -45,22 +44,6 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
                         by->in[by->first_in[role->callee + 1]++] = call;
         }
         call_order_restart(&n->order);
-}
-
-/* Numbers things of one node from 0 by first sight, without forgetting those of
- * other nodes one by one. */
-typedef struct {
-        guint32 *number, *seen; /* by NodeId; seen: the mark of the node it is for */
-        guint32 mark, n;
-} Numbering;
-
-static inline guint32 number_of(Numbering *g, NodeId node)
-{
-        if (g->seen[node] != g->mark) {
-                g->seen[node] = g->mark;
-                g->number[node] = g->n++;
-        }
-        return g->number[node];
 }
 
 static int compare_in(const void *a, const void *b)
@@ -107,27 +90,23 @@ static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
 }
 
 /* Copies the calls of one node side by side. */
-static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node,
-                        Numbering *callers, Numbering *callees)
+static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node)
 {
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
-        callers->mark = callees->mark = id + 1;
-        callers->n = callees->n = 0;
         for (guint32 i = 0; i < node->n_in; i++) {
                 Span span = n->calls.at_callee[in[i]];
                 NodeId caller = n->fold[nesting_edge(n, in[i])->caller];
 
-                node->in[i] = (CallIn){ span.from, span.to, in[i], number_of(callers, caller) };
+                node->in[i] = (CallIn){ span.from, span.to, in[i], caller };
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 Span span = n->calls.at_caller[out[i]];
                 NodeId callee = nesting_edge(n, out[i])->callee;
 
-                node->out[i] = (CallOut){ span.from, span.to, out[i], number_of(callees, callee) };
+                node->out[i] = (CallOut){ span.from, span.to, out[i], callee };
         }
-        node->n_callers = callers->n;
-        node->n_callees = callees->n;
+        node->habits = n->habits ? n->habits[id] : NULL;
 }
 
 /* --- causes ------------------------------------------------------------------ */
@@ -152,6 +131,8 @@ static void set_causes(Nesting *n, NodeParents *found)
                 Cause best = { NO_PARENT, 0 };
                 float most = -1;
 
+                if (call == NO_PARENT)
+                        continue;
                 for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
                         guint32 parent = found->parent[k];
 
@@ -229,9 +210,7 @@ static gpointer search_nodes(gpointer data)
 {
         Search *s = data;
         Nesting *n = s->nesting;
-        guint n_nodes = node_table_size(n->nodes), i;
-        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
+        guint i;
         gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
         NodeCalls node = { .in = big_renew(NULL, 0, size_in), .out = big_renew(NULL, 0, size_out) };
         Candidates candidates;
@@ -242,7 +221,7 @@ static gpointer search_nodes(gpointer data)
 
                 node.n_in = task->n_in;
                 node.n_out = task->n_out;
-                gather_node(n, &s->by, task->node, &node, &callers, &callees);
+                gather_node(n, &s->by, task->node, &node);
                 if (n->offset)
                         shift_node(n, task->node, &node);
                 candidates_restart(&candidates);
@@ -253,10 +232,6 @@ static gpointer search_nodes(gpointer data)
         candidates_clear(&candidates);
         big_free(node.in, size_in);
         big_free(node.out, size_out);
-        g_free(callers.number);
-        g_free(callers.seen);
-        g_free(callees.number);
-        g_free(callees.seen);
         return NULL;
 }
 

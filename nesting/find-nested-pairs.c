@@ -94,6 +94,14 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         double best = 0, sum = 0;
         guint32 chosen = 0;
 
+        /* A sole candidate has all the score there is, and that is not 0, since this child has
+         * added to it. */
+        if (n_found == 1 && n->sole_is_sure && !count &&
+            at->active[found[0]].waiting.crowded_until <= child.from) {
+                *parent = found[0];
+                *probability = 1;
+                return TRUE;
+        }
         rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[found[k]];
@@ -175,6 +183,8 @@ gboolean find_nested_pairs(Nesting *n, GError **error)
         guint32 call;
 
         n->two_overlap = penalty(2, n->options.overlap);
+        /* Smoothing could round it to 0, and windows that are closed halve it. */
+        n->sole_is_sure = n->options.smooth == 0 && !n->windows;
         while (call_order_next(&n->order, &call, &starts, &enters)) {
                 const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
                 guint32 tree = call_trees_open(&n->trees, call);

@@ -28,14 +28,14 @@ enum {
         FRESH_ROUNDS = 6,   /* that assign anew, in the order of time */
         ROUNDS = 16,        /* of learning from beliefs */
         CALM_ROUNDS = 14,   /* until all parents are learned from */
-        LEARN_FROM = 8192,  /* parents at most, or twice that; in stretches of */
-        STRETCH = 1024,
-        SETTLE = 4,        /* rounds after these */
-        SETTLE_ANEW = 7,   /* the same, where claims begin anew */
-        DECIDE = 3,        /* rounds that make the likeliest parent of a call likelier */
-        MOST_WEIGHT = 255, /* of a candidate, less 1 */
-        ORDER_ROUNDS = 8,  /* of learning, where a node works in order */
-        REMEMBERED = 16,   /* earlier children that the first assignment looks at */
+        STRETCH = 1024,     /* parents that follow each other teach, of more than LEARN_FROM */
+        GO_ON_ROUNDS = 3,   /* of learning, from what was learned before */
+        SETTLE = 4,         /* rounds after these */
+        SETTLE_ANEW = 7,    /* the same, where claims begin anew */
+        DECIDE = 3,         /* rounds that make the likeliest parent of a call likelier */
+        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
+        ORDER_ROUNDS = 8,   /* of learning, where a node works in order */
+        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
 };
 
 /* How likely an inversion is, next to what delays alone say, where a node works in order: while it
@@ -68,8 +68,10 @@ typedef struct {
 } Claim;
 
 typedef struct {
-        const NodeCalls *node;
+        NodeCalls *node;
         gint64 window;
+        gint64 from, before; /* when the parents replied that are learned from */
+        gboolean counts;     /* these are counted alone, and learned from later */
         NodeHabits *habits;
         WalkLattice lattice;
 
@@ -91,8 +93,9 @@ typedef struct {
         Claim *claims;      /* of parents, each one's in order of start */
         float *share;       /* by candidate: of its claim, then its probability; */
         float *score;       /* the same, once it is decided */
-        guint32 n_choice;   /* calls with more than one candidate, */
-        guint32 n_children; /* and with any */
+        guint32 n_choice;   /* calls with more than one candidate */
+        guint32 n_children; /* of calls that are decided, those with candidates, */
+        guint64 n_nestings; /* and all of these */
         double log, true_log;
 
         LatticeCall *offered; /* room for those of one parent */
@@ -149,6 +152,7 @@ static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
         j->candidate = g_new(guint32, room);
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *child = &node->out[i];
+                gboolean known = nesting_is_decided(n, child->call) && j->from > G_MININT64;
                 guint32 n_found;
 
                 for (; next_in < node->n_in && node->in[next_in].enter < child->start + j->window;
@@ -166,14 +170,18 @@ static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
                 for (guint32 k = 0; k < n_found; k++) {
                         guint32 parent = candidates->active[candidates->found[k]].which;
 
-                        if (node->in[parent].call != child->call) /* a node that calls itself */
+                        if (node->in[parent].call != child->call && /* a node that calls itself */
+                            (!known || node->in[parent].call == n->calls.cause[child->call].parent))
                                 j->candidate[n_all++] = parent;
                 }
                 n_found = n_all - j->candidates[i];
+                j->n_choice += n_found > 1;
+                if (!nesting_decides(n, child->call))
+                        continue;
                 if (n->calls.candidates)
                         n->calls.candidates[child->call] = n_found;
                 j->n_children += n_found > 0;
-                j->n_choice += n_found > 1;
+                j->n_nestings += n_found;
         }
         j->candidates[node->n_out] = n_all;
 }
@@ -481,6 +489,23 @@ static inline gboolean teaches(const Joint *j, guint32 parent)
         return parent / STRETCH % n_stretches(j) == 0;
 }
 
+/* Those that are known to their end, and were not learned from already. */
+static inline gboolean is_new(const Joint *j, guint32 parent)
+{
+        gint64 reply = j->node->in[parent].reply;
+
+        return reply >= j->from && reply < j->before;
+}
+
+static guint32 n_new(const Joint *j)
+{
+        guint32 n = 0;
+
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                n += teaches(j, p) && is_new(j, p);
+        return n;
+}
+
 static LatticeParent lattice_parent_of(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->node->in[parent];
@@ -502,18 +527,24 @@ static void run_assigned(Joint *j, guint32 parent, gboolean count)
         walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n, count);
 }
 
-/* Learns from the assignment, as far as parents are calm. */
-static void learn(Joint *j, guint64 calm)
+/* Counts what parents do by the assignment, as far as they are calm. */
+static void count_assigned(Joint *j, guint64 calm)
 {
-        parent_walk_fade(&j->habits->walk);
-        delay_densities_fade(&j->habits->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++) {
-                if (j->crowd[p] > calm || !teaches(j, p))
+                if (j->crowd[p] > calm || !teaches(j, p) || !is_new(j, p))
                         continue;
                 run_assigned(j, p, 1);
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
                         count_bounds(j, k, p, DENSITY_COUNT);
         }
+}
+
+/* Learns from the assignment, as far as parents are calm. */
+static void learn(Joint *j, guint64 calm)
+{
+        parent_walk_fade(&j->habits->walk);
+        delay_densities_fade(&j->habits->bounds);
+        count_assigned(j, calm);
         parent_walk_learn(&j->habits->walk);
         delay_densities_learn(&j->habits->bounds);
 }
@@ -614,7 +645,7 @@ static void claim_to_learn(Joint *j, guint64 calm)
 {
         for (guint32 p = 0; p < j->node->n_in; p++)
                 if (teaches(j, p))
-                        claim_again(j, p, j->crowd[p] <= calm, FALSE);
+                        claim_again(j, p, j->crowd[p] <= calm && is_new(j, p), FALSE);
         sum_claims(j);
 }
 
@@ -738,10 +769,80 @@ static void learn_in_rounds(Joint *j)
                 learn_order(j);
 }
 
+/* Learning goes on where it ended: from what is new, and from what was kept. There, whether there
+ * is enough to learn from. */
+static void go_on(Joint *j)
+{
+        if (j->habits->n_callees <= MOST_ORDERED)
+                j->lattice.order = &j->habits->order;
+        j->counts = j->from > G_MININT64 && !node_habits_are_stale(j->habits, n_new(j));
+}
+
+static void forget_new(Joint *j)
+{
+        parent_walk_forget(&j->habits->walk);
+        delay_densities_forget(&j->habits->bounds);
+}
+
+static void learn_all(Joint *j, double most)
+{
+        NodeHabits *h = j->habits;
+
+        if (!j->counts) {
+                parent_walk_learn(&h->walk);
+                delay_densities_learn(&h->bounds);
+        }
+        if (j->lattice.order)
+                serving_order_learn(&h->order, &h->walk.delays, most);
+}
+
+static void go_on_in_rounds(Joint *j)
+{
+        guint rounds;
+
+        go_on(j);
+        rounds = j->counts ? 1 : GO_ON_ROUNDS;
+        assign_in_time(j);
+        start_claims(j);
+        for (guint round = 0; round < rounds; round++) {
+                parent_walk_forget(&j->habits->walk);
+                claim_to_learn(j, G_MAXUINT64);
+                learn_all(j, round + 1 < rounds ? MAYBE_ORDER : ORDER);
+        }
+}
+
+/* From an assignment that is no guess. */
+static void go_on_from_assignment(Joint *j)
+{
+        go_on(j);
+        forget_new(j);
+        count_assigned(j, G_MAXUINT64);
+        learn_all(j, ORDER);
+        serving_order_forget(&j->habits->order);
+}
+
+/* What was learned, of bounds by the parents that were found, is kept for the next calls. */
+static void keep_habits(Joint *j)
+{
+        assign_best(j, FALSE);
+        delay_densities_forget(&j->habits->bounds);
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
+                        if (teaches(j, p) && is_new(j, p))
+                                count_bounds(j, k, p, DENSITY_COUNT);
+        if (!j->counts)
+                delay_densities_learn(&j->habits->bounds);
+        node_habits_keep(j->habits, n_new(j), !j->counts);
+}
+
 /* The oracle: learns from the true parents, and keeps to that. */
 static void learn_from_truth(Joint *j, const guint32 *true_parent)
 {
         assign_truth(j, true_parent);
+        if (j->from > G_MININT64) {
+                go_on_from_assignment(j);
+                return;
+        }
         learn(j, G_MAXUINT64);
         j->true_log = log_of_assignment(j);
         if (j->habits->n_callees > MOST_ORDERED)
@@ -767,8 +868,10 @@ static void find_beliefs(Joint *j, const Nesting *n)
         start_walks(j);
         if (n->true_parent)
                 learn_from_truth(j, n->true_parent);
-        else
+        else if (j->from == G_MININT64)
                 learn_in_rounds(j);
+        else
+                go_on_in_rounds(j);
         if (n->true_parent || n_stretches(j) > 1) {
                 assign_in_time(j);
                 start_claims(j);
@@ -781,14 +884,59 @@ static void find_beliefs(Joint *j, const Nesting *n)
                 claim_all(j, TRUE);
         get_shares(j, j->score);
         doubt(j);
-        if (n->options.keep) {
+        if (j->node->habits) {
+                keep_habits(j);
+        } else if (n->options.keep) {
                 j->lattice.order = NULL;
                 assign_best(j, FALSE);
                 j->log = log_of_assignment(j);
         }
 }
 
-static void joint_init(Joint *j, const CallLabels *labels)
+/* Whether a call out of the node matters in a step: its parent is not known, or may have
+ * others. */
+static gboolean is_in_view(const Joint *j, const Nesting *n, guint32 call)
+{
+        guint32 parent = n->calls.cause[call].parent;
+
+        return !nesting_is_decided(n, call) ||
+               (parent < n->calls.n && n->calls.at_callee[parent].to + 2 * j->window >= j->from);
+}
+
+/* What is to be learned from: where there are habits already, the step's calls, and only these stay
+ * in view; where there are none, or far more calls than when learning began, all calls that
+ * there are. */
+static void find_view(Joint *j, const Nesting *n)
+{
+        NodeCalls *node = j->node;
+        const NodeHabits *h = j->habits;
+        guint32 n_in = 0, n_out = 0;
+
+        j->from = G_MININT64;
+        j->before = n->view.decide;
+        if (h->n_parents == 0 || (h->n_parents < LEARN_FROM && node->n_in >= 2 * h->n_known))
+                return;
+        j->from = n->view.from;
+        for (guint32 p = 0; p < node->n_in; p++)
+                if (node->in[p].reply + 2 * j->window >= j->from)
+                        node->in[n_in++] = node->in[p];
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (is_in_view(j, n, node->out[i].call))
+                        node->out[n_out++] = node->out[i];
+        node->n_in = n_in;
+        node->n_out = n_out;
+}
+
+/* There is nothing to find out, but something to learn for what comes. */
+static void learn_without_choice(Joint *j)
+{
+        start_walks(j);
+        assign_best(j, FALSE);
+        go_on_from_assignment(j);
+        keep_habits(j);
+}
+
+static void joint_init(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
 
@@ -797,11 +945,27 @@ static void joint_init(Joint *j, const CallLabels *labels)
         j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
         j->kind = g_new(guint32, n_in);
-        find_all_kinds(j, labels);
-        node_habits_start(j->habits);
         j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->crowd = g_new0(guint64, n_in);
+}
+
+/* Begins to learn, where it does not go on or what there is has no room for these calls. */
+static void begin_habits(Joint *j, const CallLabels *labels)
+{
+        NodeHabits *h = j->habits;
+
+        if (j->from > G_MININT64) {
+                find_all_kinds(j, labels);
+                if (node_habits_fit(h))
+                        return;
+                j->from = G_MININT64;
+        }
+        node_habits_clear(h);
+        node_habits_init(h);
+        find_all_kinds(j, labels);
+        node_habits_start(h, j->node->habits ? h->out.n / 2 + 2 : 0);
+        h->n_known = j->node->n_in;
 }
 
 static void joint_clear(Joint *j)
@@ -821,7 +985,7 @@ static void joint_clear(Joint *j)
 }
 
 /* Hands out the candidates with their shares and scores. */
-static void take_found(Joint *j, NodeParents *found)
+static void take_found(Joint *j, const Nesting *nesting, NodeParents *found)
 {
         const NodeCalls *node = j->node;
         gsize n = j->candidates[node->n_out];
@@ -833,23 +997,28 @@ static void take_found(Joint *j, NodeParents *found)
                                 .share = j->share,
                                 .score = j->score,
                                 .children = j->n_children,
-                                .nestings = n,
+                                .nestings = j->n_nestings,
                                 .log = j->log,
                                 .true_log = j->true_log };
         for (guint32 i = 0; i < node->n_out; i++)
-                found->call[i] = node->out[i].call;
+                found->call[i] =
+                        nesting_decides(nesting, node->out[i].call) ? node->out[i].call : NO_PARENT;
         for (gsize k = 0; k < n; k++)
                 found->parent[k] = node->in[found->parent[k]].call;
 }
 
-void find_parents_jointly(const Nesting *n, const NodeCalls *node, Candidates *candidates,
+void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candidates,
                           NodeParents *found)
 {
-        NodeHabits habits;
-        Joint j = { .node = node, .window = n->options.window, .habits = &habits };
+        NodeHabits own;
+        Joint j = { .node = node,
+                    .window = n->options.window,
+                    .habits = node->habits ? node->habits : &own };
 
-        node_habits_init(&habits);
-        joint_init(&j, &n->labels);
+        node_habits_init(&own);
+        find_view(&j, n);
+        joint_init(&j);
+        begin_habits(&j, &n->labels);
         find_candidates(n, &j, candidates);
         j.share = g_new(float, j.candidates[node->n_out] + 1);
         j.score = g_new(float, j.candidates[node->n_out] + 1);
@@ -857,7 +1026,10 @@ void find_parents_jointly(const Nesting *n, const NodeCalls *node, Candidates *c
                 j.share[k] = j.score[k] = 1;
         if (j.n_choice > 0)
                 find_beliefs(&j, n);
-        take_found(&j, found);
+        else if (node->habits)
+                learn_without_choice(&j);
+        take_found(&j, n, found);
         joint_clear(&j);
-        node_habits_clear(&habits);
+        serving_order_take(&j.habits->order, NULL, 0);
+        node_habits_clear(&own);
 }

@@ -14,6 +14,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 
         n->options = *options;
         n->nodes = nodes;
+        n->view = (View){ G_MININT64, G_MAXINT64 };
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
         if (options->joint && !options->span)
@@ -46,6 +47,12 @@ void nesting_free(Nesting *n)
                         g_free(n->calling[i]);
                 }
         g_free(n->calling);
+        for (guint i = 0; i < n->n_habits; i++)
+                if (n->habits[i]) {
+                        node_habits_clear(n->habits[i]);
+                        g_free(n->habits[i]);
+                }
+        g_free(n->habits);
         g_free(n->roles);
         scoreboard_clear(&n->board);
         call_trees_clear(&n->trees);
@@ -111,7 +118,7 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
         }
         did = call_matcher_add(n->matcher, message);
         if (n->options.joint && message_is_call(message))
-                call_labels_add(&n->labels, call_matcher_latest(n->matcher), message);
+                call_labels_add(&n->labels, call_matcher_latest(n->matcher) - n->dropped, message);
         if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
         return !n->windows || windows_add(n, message->time, error);
@@ -231,16 +238,6 @@ void nesting_find_roles(Nesting *n, gboolean all)
 
 /* --- the order of it all --------------------------------------------------- */
 
-/* Keeps the true parents for the oracle to learn from; calls have none again. */
-static void take_truth(Nesting *n)
-{
-        n->true_parent = g_new(guint32, n->calls.n);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                n->true_parent[i] = n->calls.cause[i].parent;
-                n->calls.cause[i].parent = NO_PARENT;
-        }
-}
-
 void nesting_end_calls(Nesting *n)
 {
         if (n->ended)
@@ -305,10 +302,10 @@ void nesting_find_parents(Nesting *n)
         n->cycles = n->options.window > 0 || n->calls.both_ends || n->offset;
         call_order_init(&n->order, &n->calls, n->options.window,
                         !call_matcher_counts(n->matcher)->disorder);
-        if (n->options.cheat)
-                find_true_parents(n);
         if (n->options.cheat && n->options.joint)
-                take_truth(n);
+                n->true_parent = find_true_parents(n);
+        else if (n->options.cheat)
+                take_true_parents(n);
         if (n->options.joint)
                 find_parents_at_nodes(n);
         else if (!n->options.cheat)

@@ -25,6 +25,7 @@
 #include "nesting/candidates.h"
 #include "nesting/clock-offsets.h"
 #include "nesting/find-call-pairs.h"
+#include "nesting/node-habits.h"
 #include "nesting/scoreboard.h"
 
 typedef struct {
@@ -75,6 +76,13 @@ typedef struct {
 
 typedef struct Windows Windows;
 
+/* What of the calls a step of windows is about, where parents are found jointly: all of them before
+ * there are steps. */
+typedef struct {
+        gint64 from;   /* calls that returned before it are given no children any more, ns */
+        gint64 decide; /* calls that start before it, and were not, are given a parent, ns */
+} View;
+
 /* A node that is called and calls, and the calls into it that are open. */
 typedef struct {
         Candidates scoring, open; /* for ScoreNestings and for FindNestedPairs */
@@ -118,9 +126,10 @@ typedef struct {
         CallOrder order;
         Scoreboard board;
         CallTrees trees;
-        gboolean ended;     /* there are no more calls to come */
-        gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
-        double two_overlap; /* the penalty for a second child at a time */
+        gboolean ended;        /* there are no more calls to come */
+        gboolean cycles;       /* clocks may disagree, so that a call may lie within itself */
+        double two_overlap;    /* the penalty for a second child at a time */
+        gboolean sole_is_sure; /* a call's only candidate is its parent, if no penalty applies */
 
         GArray *explanations; /* of Explanation; NULL where none is wanted */
 
@@ -130,6 +139,9 @@ typedef struct {
         PathCall *path; /* the instance in hand */
         guint32 path_size;
         Windows *windows; /* NULL where there are none */
+        View view;
+        NodeHabits **habits; /* by NodeId, joint with windows: what is learned outlives a step */
+        guint n_habits;      /* how long that is */
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -190,6 +202,9 @@ static inline const EdgeRole *nesting_edge(const Nesting *n, guint32 call)
 void score_nestings(Nesting *nesting);
 gboolean find_nested_pairs(Nesting *nesting, GError **error);
 
+/* Goes through n->order; puts n->trees together where causes are known. */
+gboolean place_nested_pairs(Nesting *nesting, GError **error);
+
 /* Brings what is known of edges and nodes, and the room on the scoreboard, up to what was
  * read. all: any node that is called may yet call. */
 void nesting_find_roles(Nesting *nesting, gboolean all);
@@ -225,15 +240,15 @@ static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_f
 /* A call into a node. */
 typedef struct {
         gint64 enter, reply;
-        guint32 call;   /* index into the calls */
-        guint32 caller; /* the number of its caller among the node's callers */
+        guint32 call;  /* index into the calls */
+        NodeId caller; /* folded */
 } CallIn;
 
 /* A call out of a node. */
 typedef struct {
         gint64 start, end;
-        guint32 call;   /* index into the calls */
-        guint32 callee; /* the number of its callee among the node's callees */
+        guint32 call; /* index into the calls */
+        NodeId callee;
 } CallOut;
 
 /* One node's part in the nestings. */
@@ -241,14 +256,14 @@ typedef struct {
         CallIn *in;   /* the calls into it, by enter */
         CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;
-        guint32 n_callers, n_callees;
+        NodeHabits *habits; /* NULL: nothing is known, nor asked for */
 } NodeCalls;
 
 /* The candidate parents of calls out of a node, indices into the calls: those of call[i] are
  * parent[first[i]] to parent[first[i + 1]], by enter. */
 typedef struct {
         guint32 n_out;
-        guint32 *call;
+        guint32 *call; /* NO_PARENT: it is not its turn */
         gsize *first;
         guint32 *parent;
         float *share, *score;       /* by candidate: its probability; the best score decides */
@@ -261,10 +276,25 @@ typedef struct {
 void find_parents_at_nodes(Nesting *nesting);
 
 /* The candidate parents of all calls out of a node, weighed together (joint.c). found's arrays are
- * the caller's to free. Of the nesting it writes only to calls.candidates of calls out of the node,
- * so that there may be several nodes at a time. */
-void find_parents_jointly(const Nesting *nesting, const NodeCalls *node, Candidates *candidates,
+ * the caller's to free. Leaves of the node's calls those that it looked at. Of the nesting it
+ * writes only to calls.candidates of calls out of the node, so that there may be several nodes at a
+ * time.
+ */
+void find_parents_jointly(const Nesting *nesting, NodeCalls *node, Candidates *candidates,
                           NodeParents *found);
+
+/* Whether the parent of a call was found in an earlier step; it may be that it has none. */
+static inline gboolean nesting_is_decided(const Nesting *n, guint32 call)
+{
+        return n->windows && (n->calls.progress[call] & CALL_STARTED);
+}
+
+/* Whether it is found in this one. */
+static inline gboolean nesting_decides(const Nesting *n, guint32 call)
+{
+        return !nesting_is_decided(n, call) &&
+               n->calls.at_caller[call].from < n->view.decide - n->options.window;
+}
 
 /* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
 static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32 other)
@@ -284,7 +314,10 @@ void true_path_join(Nesting *nesting, Message *message);
  * blank follows it. */
 guint32 true_path_length(const char *id, guint32 length);
 
-/* Gives each call the parent that its path names, if that is there. */
-void find_true_parents(Nesting *nesting);
+/* By call, the parent that its path names, if that is there, or NO_PARENT; to be freed. */
+guint32 *find_true_parents(Nesting *nesting);
+
+/* Gives each call that parent. */
+void take_true_parents(Nesting *nesting);
 
 #endif

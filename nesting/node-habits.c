@@ -3,49 +3,62 @@
 
 #include <string.h>
 
+enum { LEARN_AGAIN = 256 }; /* parents that came since: it costs as much as to find some dozens */
+
 /* --- kinds of calls -------------------------------------------------------- */
 
 /* Fewer calls than that share of a node's are of no kind of their own for their label. */
 enum { RARE_SHARE = 100 };
 
-static GHashTable *new_numbers(void)
-{
-        return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-}
+#define NO_KIND G_MAXUINT32
+
+/* What calls have at their other end. */
+typedef struct {
+        gint64 key; /* node << 32 | label */
+        guint64 n_calls;
+        guint32 kind; /* or NO_KIND */
+} OtherEnd;
 
 void call_kinds_init(CallKinds *k)
 {
-        k->numbers = new_numbers();
+        *k = (CallKinds){ .seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+                                                        NULL) };
 }
 
 void call_kinds_clear(CallKinds *k)
 {
-        g_hash_table_unref(k->numbers);
+        g_hash_table_unref(k->seen);
 }
 
-static guint32 number_kind(GHashTable *numbers, guint32 number, guint32 label)
+static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint32 label)
 {
-        gint64 key = (gint64)number << 32 | label;
-        gpointer kind;
+        OtherEnd new = { (gint64)node << 32 | label, 0, NO_KIND };
+        OtherEnd *end = g_hash_table_lookup(k->seen, &new.key);
 
-        if (!g_hash_table_lookup_extended(numbers, &key, NULL, &kind)) {
-                kind = GUINT_TO_POINTER(g_hash_table_size(numbers));
-                g_hash_table_insert(numbers, g_memdup2(&key, sizeof key), kind);
+        if (!end) {
+                end = g_memdup2(&new, sizeof new);
+                g_hash_table_add(k->seen, end);
         }
-        return GPOINTER_TO_UINT(kind);
+        return end;
 }
 
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, guint32 n)
 {
-        g_autoptr(GHashTable) all = new_numbers();
-        g_autofree guint32 *times = g_new0(guint32, n);
+        g_autofree OtherEnd **ends = g_new(OtherEnd *, n);
 
-        for (guint32 i = 0; i < n; i++)
-                times[number_kind(all, kind[i], label[i])]++;
         for (guint32 i = 0; i < n; i++) {
-                gboolean rare = times[number_kind(all, kind[i], label[i])] < n / RARE_SHARE;
+                ends[i] = get_other_end(k, kind[i], label[i]);
+                ends[i]->n_calls++;
+        }
+        k->n_calls += n;
+        for (guint32 i = 0; i < n; i++) {
+                OtherEnd *end = ends[i];
 
-                kind[i] = number_kind(k->numbers, kind[i], rare ? 0 : label[i]);
+                if (end->kind == NO_KIND && end->n_calls < k->n_calls / RARE_SHARE)
+                        end = get_other_end(k, kind[i], 0);
+                if (end->kind == NO_KIND)
+                        end->kind = k->n++;
+                kind[i] = end->kind;
         }
 }
 
@@ -58,10 +71,23 @@ void node_habits_init(NodeHabits *h)
         call_kinds_init(&h->out);
 }
 
-void node_habits_start(NodeHabits *h)
+static void clear_walks(NodeHabits *h)
 {
-        h->n_callees = MIN(call_kinds_n(&h->out), WALK_MAX_CALLEES);
-        parent_walk_init(&h->walk, call_kinds_n(&h->in), h->n_callees);
+        if (h->n_callees == 0)
+                return;
+        parent_walk_clear(&h->walk);
+        delay_densities_clear(&h->bounds);
+        g_free(h->enter_row);
+        g_free(h->reply_row);
+        serving_order_clear(&h->order);
+}
+
+void node_habits_start(NodeHabits *h, guint32 more_callees)
+{
+        clear_walks(h);
+        h->n_parents = h->n_new = 0;
+        h->n_callees = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
+        parent_walk_init(&h->walk, h->in.n, h->n_callees);
         delay_densities_init(&h->bounds);
         h->enter_row = g_new(guint32, h->n_callees);
         h->reply_row = g_new(guint32, h->n_callees);
@@ -74,14 +100,34 @@ void node_habits_start(NodeHabits *h)
                                               : (2 * h->n_callees + 1) * (h->n_callees + 1));
 }
 
+gboolean node_habits_fit(NodeHabits *h)
+{
+        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_callees)
+                return FALSE;
+        parent_walk_add_callers(&h->walk, h->in.n);
+        return TRUE;
+}
+
+gboolean node_habits_are_stale(const NodeHabits *h, guint32 n)
+{
+        return h->n_new + n >= MIN(h->n_parents / 8, LEARN_AGAIN);
+}
+
+void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned)
+{
+        gboolean half = h->n_parents + n >= 2 * LEARN_FROM;
+
+        h->n_parents = (h->n_parents + n) >> half;
+        h->n_new = learned ? 0 : h->n_new + n;
+        parent_walk_keep(&h->walk, half);
+        delay_densities_keep(&h->bounds, half);
+        serving_order_keep(&h->order, half);
+}
+
 void node_habits_clear(NodeHabits *h)
 {
+        clear_walks(h);
         call_kinds_clear(&h->in);
         call_kinds_clear(&h->out);
-        parent_walk_clear(&h->walk);
-        delay_densities_clear(&h->bounds);
-        g_free(h->enter_row);
-        g_free(h->reply_row);
-        serving_order_clear(&h->order);
         memset(h, 0, sizeof *h);
 }

@@ -11,9 +11,12 @@
 #include "nesting/serving-order.h"
 
 /* Numbers, from 0, of what a call is: the node at its other end, and its label where at least one
- * call of a hundred has it there; all others of that node are of one kind. */
+ * call of a hundred had it there when it was first seen; all others of that node are of one kind.
+ */
 typedef struct {
-        GHashTable *numbers; /* node << 32 | label to its kind */
+        GHashTable *seen; /* other ends and labels */
+        guint64 n_calls;  /* seen so far */
+        guint32 n;        /* kinds */
 } CallKinds;
 
 void call_kinds_init(CallKinds *k);
@@ -22,14 +25,12 @@ void call_kinds_clear(CallKinds *k);
 /* The kinds of n calls, which have other ends kind[i], now their kinds, and labels label[i]. */
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, guint32 n);
 
-static inline guint32 call_kinds_n(const CallKinds *k)
-{
-        return g_hash_table_size(k->numbers);
-}
-
 typedef struct {
         CallKinds in, out;
-        guint32 n_callees; /* kinds of calls out of it, at most WALK_MAX_CALLEES; 0: no walks yet */
+        guint32 n_callees; /* kinds of calls out of it that there is room for; 0: no walks yet */
+        guint32 n_known;   /* so many calls into it were there when learning began, */
+        guint32 n_parents; /* so many were counted since; of older ones, half; */
+        guint32 n_new;     /* of these, so many are not learned from yet */
         ParentWalk walk;
 
         /* By callee: how long after a parent's enter it calls it, and how long before its
@@ -46,7 +47,21 @@ enum { MOST_ORDERED = 64 };
 void node_habits_init(NodeHabits *h);
 void node_habits_clear(NodeHabits *h); /* frees what it holds */
 
-/* Makes room for the walks, when kinds are known. */
-void node_habits_start(NodeHabits *h);
+/* Forgets what walks there are, and makes room for new ones: of the kinds that are known, and
+ * of so many more callees. */
+void node_habits_start(NodeHabits *h, guint32 more_callees);
+
+/* Whether there is room for the kinds that are known; makes it for callers. */
+gboolean node_habits_fit(NodeHabits *h);
+
+/* What was counted of n parents more is kept, to be learned from with what comes; of what is
+ * older than thousands of parents, half. learned: from all of it. */
+void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned);
+
+/* Whether with n parents more there are enough new ones that learning is worth its while. */
+gboolean node_habits_are_stale(const NodeHabits *h, guint32 n);
+
+/* Parents that are enough to learn from. */
+enum { LEARN_FROM = 8192 };
 
 #endif

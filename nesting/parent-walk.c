@@ -374,6 +374,7 @@ void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
 
 void parent_walk_learn(ParentWalk *w)
 {
+        w->patience_known = FALSE;
         delay_densities_learn(&w->delays);
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++)
@@ -387,6 +388,9 @@ void parent_walk_learn_patience(ParentWalk *w)
         double(*longer)[DENSITY_BINS];
         guint32 n = 1;
 
+        if (w->patience_known)
+                return;
+        w->patience_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
         longer = g_malloc0_n(n, sizeof *longer);

@@ -68,6 +68,7 @@ typedef struct {
         DelayDensities delays;
         gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
         guint32 patience_room;
+        gboolean patience_known; /* since the latest learning */
 } ParentWalk;
 
 /* Of a node with so many callers and callees, at least one each. */

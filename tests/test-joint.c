@@ -214,12 +214,12 @@ typedef struct {
 
 static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64 span)
 {
-        s->node = (NodeCalls){ .in = s->in,
-                               .out = s->out,
-                               .n_in = n_in,
-                               .n_out = n_out,
-                               .n_callers = 2,
-                               .n_callees = 3 };
+        s->node = (NodeCalls){
+                .in = s->in,
+                .out = s->out,
+                .n_in = n_in,
+                .n_out = n_out,
+        };
         for (guint i = 0; i < n_in; i++)
                 s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
                                      .reply = span + 1000000 * (gint64)i,
@@ -454,14 +454,17 @@ static void test_beliefs(void)
         for (guint round = 0; round < 50; round++) {
                 SmallNode s;
                 NodeHabits habits;
-                Joint j = { .node = &s.node, .habits = &habits };
+                Joint j = {
+                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
+                };
                 CallLabels labels = { 0 };
                 double likely[4], all = 0, first, second;
                 float found[7];
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
                 node_habits_init(&habits);
-                joint_init(&j, &labels);
+                joint_init(&j);
+                begin_habits(&j, &labels);
                 memcpy(j.candidates, begin, sizeof begin);
                 j.candidate = g_memdup2(candidate, sizeof candidate);
                 j.n_choice = 2;

@@ -236,6 +236,7 @@ static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError
 {
         const TruthCounts *truth = &n->truth;
         const MatchCounts *counts = call_matcher_counts(n->matcher);
+        const guint64 n_calls = counts->pairs;
 
         if (!truth->calls && (counts->pairs || counts->lone_calls)) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -249,16 +250,19 @@ static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError
                           " returns have no path=, expected that of their call",
                           truth->returns_without, truth->returns + truth->returns_without);
         if (truth->calls_without)
-                tool_warn("%u of %u calls have no path=: each is the root of a path",
-                          truth->calls_without, n->calls.n);
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls have no path=: each is the root of a path",
+                          truth->calls_without, n_calls);
         if (truth->lost)
-                tool_warn("%u of %u calls are roots for want of their parent: the call that path= "
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls are roots for want of their parent: the call that path= "
                           "puts above them is not there, has no return or goes elsewhere",
-                          truth->lost, n->calls.n);
+                          truth->lost, n_calls);
         if (truth->repeated)
-                tool_warn("%u of %u calls have the path= of an earlier call, which alone has "
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls have the path= of an earlier call, which alone has "
                           "children",
-                          truth->repeated, n->calls.n);
+                          truth->repeated, n_calls);
         return TRUE;
 }
 
@@ -374,9 +378,9 @@ static char *parameters(const Nesting *n)
                 g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
                                        node_table_written(n->nodes, c->node), c->offset);
         }
-        if (o->joint)
+        if (o->joint && o->span == 0)
                 g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
-        if (o->joint && o->cheat)
+        if (o->joint && o->cheat && o->span == 0)
                 g_string_append_printf(text, "true_log_likelihood=%.0f\n", n->true_log);
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -536,6 +540,8 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         if (status < 0 || !nesting_finish_windows(r.nesting, error))
                 return FALSE;
         tool_report_reader(reader);
+        if (options.nesting.cheat && !report_truth(r.nesting, reader, error))
+                return FALSE;
         report_matching(r.nesting, reader);
         if (r.store) {
                 summarise_all(&r);
@@ -548,15 +554,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 
 static gboolean check_options(GError **error)
 {
-        gboolean oracle = !g_strcmp0(options.method, "oracle");
+        gboolean oracle = !g_strcmp0(options.method, "oracle"), cheat;
 
         if (options.method && !oracle && strcmp(options.method, "joint") &&
             strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper, joint or oracle");
-        /* A window is answered for before all is known that joint learns from. */
         options.nesting.joint =
-                !options.nesting.cheat &&
-                (options.method ? strcmp(options.method, "paper") != 0 : options.nesting.span == 0);
+                !options.nesting.cheat && (!options.method || strcmp(options.method, "paper") != 0);
         if (options.of_paper && options.nesting.joint) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "%s: expected --method paper with it", options.of_paper);
@@ -568,19 +572,16 @@ static gboolean check_options(GError **error)
                             "--no-requests is about the database: expected -o FILE with it");
                 return FALSE;
         }
-        if (options.nesting.span > 0 &&
-            (options.nesting.joint || options.nesting.cheat || !strcmp(result_format(), "svg"))) {
-                g_set_error(
-                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                        "--window with %s: expected --method paper, and a format other than svg",
-                        oracle                  ? "--method oracle"
-                        : options.nesting.joint ? "--method joint"
-                        : options.nesting.cheat ? "--cheat"
-                                                : "--format svg");
+        cheat = options.nesting.cheat && !options.nesting.joint;
+        if (options.nesting.span > 0 && (cheat || !strcmp(result_format(), "svg"))) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--window with %s: expected parents that are found, and a format other "
+                            "than svg",
+                            cheat ? "--cheat" : "--format svg");
                 return FALSE;
         }
-        if (options.explain && (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 ||
-                                (options.nesting.cheat && !options.nesting.joint))) {
+        if (options.explain &&
+            (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 || cheat)) {
                 g_set_error(
                         error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                         "--explain with %s: expected parents that are found in the whole trace, "

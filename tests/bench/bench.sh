@@ -110,6 +110,11 @@ verdict 'ravel nesting --window 60s, memory, 20 million messages / 200 thousand'
 	"$(growth "$work/short.trace" "$work/long.trace" "${windows[@]}")" 1.1 times
 verdict 'ravel nesting --window 60s / without, CPU time' \
 	"$(in_turn a/b "${windows[@]}" "$trace" -- "${nesting[@]}" "$trace")" 2 times
+joint=(./ravel nesting -j 1 --method joint)
+verdict 'ravel nesting --method joint --window 60s, memory, 2 million messages / 200 thousand' \
+	"$(growth "$work/short.trace" "$trace" "${joint[@]}" --window 60s)" 1.1 times
+verdict 'ravel nesting --method joint --window 60s / without, CPU time' \
+	"$(in_turn a/b "${joint[@]}" --window 60s "$trace" -- "${joint[@]}" "$trace")" 1.3 times
 rm "$work/long.trace"
 verdict 'ravel nesting -o, more than without, CPU time a call' \
 	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store" "$trace" -- \
