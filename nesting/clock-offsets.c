@@ -13,6 +13,7 @@ enum {
         SPREAD = 16,       /* steps that an offset is tried in, in each octave, */
         ROUGH = 5,         /* and at first, in one stretch alone */
         REFINE = 6,        /* halvings of the last one */
+        MOST_TRIED = 16,   /* nodes at a time */
 };
 
 #define FIRST_STEP G_GINT64_CONSTANT(50000) /* ns */
@@ -44,7 +45,7 @@ typedef struct {
         Stay *in, *out; /* the calls into it, and out of it, that are looked at */
         guint32 n_in, n_out;
         guint32 usual; /* misfits */
-        GArray *near;  /* of NodeId: those that it calls or is called by, and itself */
+        GArray *near;  /* of NodeId, some twice: those that it calls or is called by, and itself */
 } NodeStays;
 
 typedef struct {
@@ -53,13 +54,14 @@ typedef struct {
         const Edge *edges; /* borrowed */
         guint n_edges;
         gint64 limit;
-        guint32 most_stretches, spread, least; /* misfits beyond the usual, to look at a node */
-        gint64 span;          /* from the first call that is looked at to the last, ns */
-        gint64 *offset;       /* by NodeId; taken off the stamps already, */
-        guint8 *group;        /* but for these nodes, by NodeId, which are tried to be */
-        gint64 by;            /* moved by so much more, ns; */
-        GArray *around;       /* of NodeId: those whose misfits it may change */
-        Span *called, *calls; /* room for those of one node */
+        guint32 most_stretches, spread; /* see STRETCHES and SPREAD */
+        guint32 least;                  /* misfits beyond the usual, to look at a node */
+        gint64 span;                    /* from the first call that is looked at to the last, ns */
+        gint64 *offset;                 /* by NodeId; taken off the stamps already, */
+        guint8 *group;                  /* but for these nodes, by NodeId, which are tried to be */
+        gint64 by;                      /* moved by so much more, ns; */
+        GArray *around;                 /* of NodeId: those whose misfits it may change */
+        Span *called, *calls;           /* room for those of one node */
 } Search;
 
 /* --- the calls that are looked at ------------------------------------------ */
@@ -145,14 +147,6 @@ static void sort_stays(const Search *s)
         }
 }
 
-static void note_near(NodeStays *node, NodeId other)
-{
-        for (guint i = 0; i < node->near->len; i++)
-                if (g_array_index(node->near, NodeId, i) == other)
-                        return;
-        g_array_append_val(node->near, other);
-}
-
 static void search_init(Search *s, const CallPairs *calls, const Edge *edges, guint n_edges,
                         const Cut *cuts)
 {
@@ -195,8 +189,8 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 all[e->callee] += e->lone_calls + e->lone_returns + e->pairs;
                 if (e->pairs == 0)
                         continue;
-                note_near(&s->nodes[e->caller], e->callee);
-                note_near(&s->nodes[e->callee], e->caller);
+                g_array_append_val(s->nodes[e->caller].near, e->callee);
+                g_array_append_val(s->nodes[e->callee].near, e->caller);
         }
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 double share = all[id] ? (double)lost[id] / (double)all[id] : 0;
@@ -452,30 +446,64 @@ static Move choose(const Search *s, const Move *moves, guint n)
         return best;
 }
 
-/* Of nodes that have more misfits than usual, and of those near them. */
-static Move find_best_move(Search *s)
+typedef struct {
+        NodeId node;
+        guint32 n_calls;
+} Candidate;
+
+static gint compare_candidates(const void *a, const void *b)
+{
+        const Candidate *x = a, *y = b;
+
+        if (x->n_calls != y->n_calls)
+                return x->n_calls > y->n_calls ? -1 : 1;
+        return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Nodes that have more misfits than usual, and those near them, the ones with the most calls. */
+static GArray *find_candidates(const Search *s)
 {
         g_autofree guint8 *look_at = g_new0(guint8, s->n_nodes);
-        g_autofree Move *moves = g_new(Move, 4 * s->n_nodes);
-        guint n = 0;
+        GArray *found = g_array_new(FALSE, FALSE, sizeof(Candidate));
 
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 const NodeStays *node = &s->nodes[id];
 
-                if (count_misfits(s, id) < node->usual + s->least)
+                if (node->n_out < s->least || count_misfits(s, id) < node->usual + s->least)
                         continue;
                 for (guint i = 0; i < node->near->len; i++)
                         look_at[g_array_index(node->near, NodeId, i)] = TRUE;
         }
-        for (NodeId id = 0; id < s->n_nodes; id++)
-                for (guint below = 0; look_at[id] && below <= 1; below++) {
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                Candidate c = { id, s->nodes[id].n_in + s->nodes[id].n_out };
+
+                if (look_at[id])
+                        g_array_append_val(found, c);
+        }
+        g_array_sort(found, compare_candidates);
+        if (found->len > MOST_TRIED)
+                g_array_set_size(found, MOST_TRIED);
+        return found;
+}
+
+static Move find_best_move(Search *s)
+{
+        g_autoptr(GArray) candidates = find_candidates(s);
+        Move moves[4 * MOST_TRIED];
+        guint n = 0;
+
+        for (guint i = 0; i < candidates->len; i++)
+                for (guint below = 0; below <= 1; below++) {
+                        const Candidate *c = &g_array_index(candidates, Candidate, i);
                         guint32 before;
 
-                        if (set_group(s, id, below) == 1 && below)
+                        if (set_group(s, c->node, below) == 1 && below)
                                 continue;
                         before = count_around(s);
-                        moves[n++] = find_move(s, id, below, before, -1);
-                        moves[n++] = find_move(s, id, below, before, 1);
+                        if (c->n_calls < WORTH_IT * before)
+                                continue;
+                        moves[n++] = find_move(s, c->node, below, before, -1);
+                        moves[n++] = find_move(s, c->node, below, before, 1);
                 }
         return choose(s, moves, n);
 }
