@@ -57,5 +57,6 @@ void call_labels_drop(CallLabels *l, guint32 n)
         guint32 drop = MIN(n, l->n);
 
         l->n -= drop;
-        memmove(l->label, l->label + drop, l->n * sizeof *l->label);
+        if (l->n > 0)
+                memmove(l->label, l->label + drop, l->n * sizeof *l->label);
 }

@@ -160,24 +160,23 @@ static void set_causes(Nesting *n, NodeParents *found)
 typedef struct {
         NodeId node;
         guint32 n_in, n_out;
+        double work; /* in proportion to this, about */
         NodeParents found;
 } Task;
 
 typedef struct {
         Nesting *nesting;
         CallsByNode by;
-        GArray *tasks; /* the largest first */
+        GArray *tasks; /* the one with the most work first */
         guint32 most_in, most_out;
         gint next; /* task that no thread has */
 } Search;
 
-static int compare_sizes(const void *a, const void *b)
+static int compare_work(const void *a, const void *b)
 {
-        const Task *x = a, *y = b;
+        double x = ((const Task *)a)->work, y = ((const Task *)b)->work;
 
-        if (x->n_out != y->n_out)
-                return x->n_out > y->n_out ? -1 : 1;
-        return (x->node > y->node) - (x->node < y->node);
+        return (x < y) - (x > y);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -187,6 +186,21 @@ static int compare_nodes(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
+/* How long calls into a node take together, ns. */
+static double time_at(const Search *s, NodeId node)
+{
+        double time = 0;
+
+        for (guint32 i = s->by.first_in[node]; i < s->by.first_in[node + 1]; i++) {
+                Span span = s->nesting->calls.at_callee[s->by.in[i]];
+
+                time += (double)(span.to - span.from);
+        }
+        return time;
+}
+
+/* A node's work is that of all nestings that there may be: calls out of it, times the calls into it
+ * that are open in the mean. */
 static void find_tasks(Search *s, guint n_nodes)
 {
         const CallsByNode *by = &s->by;
@@ -198,11 +212,12 @@ static void find_tasks(Search *s, guint n_nodes)
 
                 if (!task.n_in || !task.n_out)
                         continue;
+                task.work = task.n_out * time_at(s, id);
                 s->most_in = MAX(s->most_in, task.n_in);
                 s->most_out = MAX(s->most_out, task.n_out);
                 g_array_append_val(s->tasks, task);
         }
-        g_array_sort(s->tasks, compare_sizes);
+        g_array_sort(s->tasks, compare_work);
 }
 
 /* A thread: takes tasks until there are none. */

@@ -649,10 +649,24 @@ static void claim_to_learn(Joint *j, guint64 calm)
         sum_claims(j);
 }
 
+/* Whether a parent's claims can change: not where they are the only ones on its calls. */
+static gboolean is_contested(const Joint *j, guint32 parent)
+{
+        for (gsize k = j->first_claim[parent]; k < j->first_claim[parent + 1]; k++)
+                if (n_candidates(j, j->claims[k].child) > 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* All claim again, for nothing to be learned. Those whose claims cannot change do so only for the
+ * order of others. */
 static void claim_all(Joint *j, gboolean decide)
 {
+        gboolean ordered = j->lattice.order && j->lattice.order->in_use;
+
         for (guint32 p = 0; p < j->node->n_in; p++)
-                claim_again(j, p, FALSE, decide);
+                if (ordered || is_contested(j, p))
+                        claim_again(j, p, FALSE, decide);
         sum_claims(j);
 }
 
@@ -1026,7 +1040,7 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
                 j.share[k] = j.score[k] = 1;
         if (j.n_choice > 0)
                 find_beliefs(&j, n);
-        else if (node->habits)
+        else if (node->habits && node->n_in > 0)
                 learn_without_choice(&j);
         take_found(&j, n, found);
         joint_clear(&j);

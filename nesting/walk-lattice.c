@@ -42,7 +42,8 @@ struct LatticeStep {
         guint32 mark;   /* of the state that it is for */
         guint32 number; /* NO_STEP: there was none so far */
         guint32 row;
-        double probability;
+        double probability; /* with that of the returns before it */
+        double most;        /* that, per ns, at the likeliest delay */
 };
 
 void walk_lattice_init(WalkLattice *l, guint32 n_callees)
@@ -138,8 +139,9 @@ static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
         return v;
 }
 
-/* The step from the state that is marked to a callee. */
-static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
+/* The step from the state that is marked to a callee, after returns of this probability. */
+static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee,
+                                   double before)
 {
         LatticeStep *step = &l->steps[callee];
 
@@ -147,6 +149,8 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->mark = l->mark;
                 step->number =
                         parent_walk_foresee(w, state, callee, &step->probability, &step->row);
+                step->probability *= before;
+                step->most = step->probability * w->delays.most[step->row];
         }
         return step;
 }
@@ -240,11 +244,13 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                         before = r->probability;
                         l->mark++;
                 }
-                step = step_to(l, w, state, call->call.callee);
+                step = step_to(l, w, state, call->call.callee, before);
+                /* Most are of no use at any delay. */
+                if (step->most * call->per_claimed < call->least)
+                        continue;
                 bin = density_bin(call->call.start - latest);
-                weight = before * step->probability * w->delays.density[step->row][bin] *
-                         call->per_claimed;
-                if (weight < l->least * call->left)
+                weight = step->probability * w->delays.density[step->row][bin] * call->per_claimed;
+                if (weight < call->least)
                         continue;
                 weight *= skip;
                 if (ordered)
@@ -367,6 +373,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 l->first[i] = NO_VERTEX;
                 calls[i].per_claimed = 1 / calls[i].claimed;
                 calls[i].left = 1 - calls[i].taken;
+                calls[i].least = l->least * calls[i].left;
         }
         ROOM(l->vertices, 1, l->vertices_room);
         l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,

@@ -19,7 +19,8 @@ typedef struct {
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
-        double per_claimed, left; /* the lattice's own: 1 / claimed, 1 - taken */
+        /* The lattice's own: 1 / claimed, 1 - taken, and what is too little beside that. */
+        double per_claimed, left, least;
 } LatticeCall;
 
 typedef struct LatticeVertex LatticeVertex;

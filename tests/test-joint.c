@@ -279,6 +279,88 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
         parent_walk_learn(walk);
 }
 
+/* What is kept and what comes later teach the same as both together; what comes in between and is
+ * forgotten, nothing. */
+static void test_keep(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(15);
+        Names names;
+        SmallNode s;
+        WalkCall calls[80];
+        guint32 which[80];
+        ParentWalk at_once, kept;
+        WalkLattice lattice, other;
+
+        make_node(&s, rand, 30, 80, 100000000);
+        for (guint i = 0; i < 80; i++)
+                calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+        learn_small(&s, calls, &at_once, &lattice, &names);
+        parent_walk_init(&kept, 1, 3);
+        parent_walk_add_callers(&kept, 2);
+        walk_lattice_init(&other, 3);
+        for (guint p = 0; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+                if (p == 14)
+                        parent_walk_keep(&kept, FALSE);
+        }
+        parent_walk_forget(&kept);
+        for (guint p = 15; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+        }
+        parent_walk_learn(&kept);
+        g_assert_cmpuint(kept.n_steps, ==, at_once.n_steps);
+        for (guint32 i = 0; i < kept.n_steps; i++) {
+                const WalkStep *a = &at_once.steps[i], *b = &kept.steps[i];
+
+                g_assert_cmpuint(a->count, ==, b->count);
+                g_assert_cmpint(a->log, ==, b->log);
+                g_assert_cmpmem(at_once.delays.log[a->row], sizeof *at_once.delays.log,
+                                kept.delays.log[b->row], sizeof *kept.delays.log);
+        }
+        /* Half of it, and half again, until nothing is left. */
+        for (guint i = 0; i < 32; i++) {
+                parent_walk_keep(&kept, TRUE);
+                parent_walk_forget(&kept);
+        }
+        for (guint32 i = 0; i < kept.n_states; i++)
+                g_assert_cmpuint(kept.states[i].count, ==, 0);
+        walk_lattice_clear(&lattice);
+        walk_lattice_clear(&other);
+        parent_walk_clear(&at_once);
+        parent_walk_clear(&kept);
+        g_hash_table_unref(names.seen);
+}
+
+/* A kind is a node and a label that was not rare until then, or without one. */
+static void test_kinds(void)
+{
+        enum { N = 1000 };
+        static const guint16 labels[][2] = { { 1, 2 }, { 2, 1 } }; /* often, and five times */
+        guint32 kind[2][N];
+        CallKinds k;
+
+        call_kinds_init(&k);
+        for (guint round = 0; round < 2; round++) {
+                guint16 label[N];
+
+                for (guint i = 0; i < N; i++) {
+                        kind[round][i] = 7;
+                        label[i] = labels[round][i % 200 == 199];
+                }
+                call_kinds_find(&k, kind[round], label, N);
+        }
+        g_assert_cmpuint(k.n, ==, 3);
+        g_assert_cmpuint(kind[0][0], ==, 0);
+        g_assert_cmpuint(kind[0][199], ==, 1); /* the node without a label */
+        g_assert_cmpuint(kind[1][0], ==, 2);
+        g_assert_cmpuint(kind[1][199], ==, 0);
+        call_kinds_clear(&k);
+}
+
 static void test_walk(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(5);
@@ -493,6 +575,8 @@ static void test_beliefs(void)
                 g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
                 g_assert_cmpfloat(found[2], ==, 1);
                 joint_clear(&j);
+                g_free(j.candidates);
+                g_free(j.candidate);
                 node_habits_clear(&habits);
         }
 }
@@ -554,6 +638,16 @@ static void test_order(void)
                 }
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
+                /* What is kept is known without outputs, until there is too little of it. */
+                serving_order_take(&order, NULL, 0);
+                for (guint i = 0; i < 10; i++) {
+                        double factor = order.factor[1];
+
+                        serving_order_keep(&order, i > 0);
+                        serving_order_learn(&order, &delays, 0.4);
+                        g_assert_true(i > 0 || order.factor[1] == factor);
+                }
+                g_assert_cmpfloat(order.factor[1], ==, 1);
                 serving_order_clear(&order);
                 delay_densities_clear(&delays);
         }
@@ -566,6 +660,8 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/density-bins", test_density_bins);
         g_test_add_func("/joint/density", test_density);
         g_test_add_func("/joint/walk", test_walk);
+        g_test_add_func("/joint/keep", test_keep);
+        g_test_add_func("/joint/kinds", test_kinds);
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
