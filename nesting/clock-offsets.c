@@ -137,13 +137,17 @@ static int compare_stays(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void sort_stays(const Search *s)
+static void sort_stays(Stay *stays, guint32 n)
+{
+        if (n > 0)
+                qsort(stays, n, sizeof *stays, compare_stays);
+}
+
+static void sort_all_stays(const Search *s)
 {
         for (NodeId id = 0; id < s->n_nodes; id++) {
-                NodeStays *node = &s->nodes[id];
-
-                qsort(node->in, node->n_in, sizeof *node->in, compare_stays);
-                qsort(node->out, node->n_out, sizeof *node->out, compare_stays);
+                sort_stays(s->nodes[id].in, s->nodes[id].n_in);
+                sort_stays(s->nodes[id].out, s->nodes[id].n_out);
         }
 }
 
@@ -179,7 +183,7 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 g_array_append_val(node->near, id);
         }
         put_stays(s, calls, edges, cuts);
-        sort_stays(s);
+        sort_all_stays(s);
         s->called = g_new(Span, most_in);
         s->calls = g_new(Span, most_out);
         for (guint i = 0; i < n_edges; i++) {
@@ -348,7 +352,7 @@ static void make_move(Search *s, const Move *move)
                 move_stays(s, s->nodes[i].in, s->nodes[i].n_in, move->by);
                 move_stays(s, s->nodes[i].out, s->nodes[i].n_out, move->by);
         }
-        sort_stays(s);
+        sort_all_stays(s);
 }
 
 /* How far the group can go one way. */
