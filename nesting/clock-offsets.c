@@ -4,14 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefmt/fill.h"
+#include "nesting/fixed-log.h"
 
 enum {
         STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */
         STRETCH = 4096,    /* of so many calls, half of which are looked at as children */
         LEAST_MISFITS = 8, /* fewer are no reason to move a node */
-        SPREAD = 16,       /* steps that an offset is tried in, in each octave */
+        SPREAD = 16,       /* steps that an offset is tried in, in each octave, */
+        ROUGH = 5,         /* and at first, in one stretch alone */
         REFINE = 6,        /* halvings of the last one */
+        MOST_TRIED = 16,   /* nodes at a time */
 };
 
 #define FIRST_STEP G_GINT64_CONSTANT(50000) /* ns */
@@ -24,14 +26,13 @@ enum {
 /* An offset may leave so much of what the best one mends. */
 #define AS_GOOD 0.1
 
-/* Of two nodes that can be moved the one that needs less is, if that mends so much of what the
- * other does: with a longer move more calls have candidates by chance. */
+/* A node that was moved already is moved again, if that is so much as good as to move another. */
 #define ABOUT 0.9
 
 /* A node is moved for no less than that part of the misfits around it. */
 #define WORTH_IT 0.2
 
-/* Offsets that leave more than that part of all misfits explain nothing. */
+/* An offset that leaves more than that part of the misfits around a node explains nothing. */
 #define MOST_LEFT 0.2
 
 /* A call at one of its ends: two moments, and whose clocks they are of. */
@@ -44,17 +45,23 @@ typedef struct {
         Stay *in, *out; /* the calls into it, and out of it, that are looked at */
         guint32 n_in, n_out;
         guint32 usual; /* misfits */
-        GArray *near;  /* of NodeId: those that it calls or is called by, and itself */
+        GArray *near;  /* of NodeId, some twice: those that it calls or is called by, and itself */
 } NodeStays;
 
 typedef struct {
         NodeStays *nodes;
         guint n_nodes;
+        const Edge *edges; /* borrowed */
+        guint n_edges;
         gint64 limit;
-        gint64 *offset;       /* by NodeId; taken off the stamps already, */
-        NodeId moved;         /* but for this node, which is tried to be */
-        gint64 by;            /* moved by so much more, ns */
-        Span *called, *calls; /* room for those of one node */
+        guint32 most_stretches, spread; /* see STRETCHES and SPREAD */
+        guint32 least;                  /* misfits beyond the usual, to look at a node */
+        gint64 span;                    /* from the first call that is looked at to the last, ns */
+        gint64 *offset;                 /* by NodeId; taken off the stamps already, */
+        guint8 *group;                  /* but for these nodes, by NodeId, which are tried to be */
+        gint64 by;                      /* moved by so much more, ns; */
+        GArray *around;                 /* of NodeId: those whose misfits it may change */
+        Span *called, *calls;           /* room for those of one node */
 } Search;
 
 /* --- the calls that are looked at ------------------------------------------ */
@@ -64,18 +71,18 @@ typedef struct {
         guint32 from, to;   /* these as children, too */
 } Stretch;
 
-static guint n_stretches(guint32 n)
+static guint n_stretches(const Search *s, guint32 n)
 {
-        return n <= STRETCHES * STRETCH ? 1 : STRETCHES;
+        return n <= s->most_stretches * STRETCH ? 1 : s->most_stretches;
 }
 
-static Stretch get_stretch(guint32 n, guint i)
+static Stretch get_stretch(const Search *s, guint32 n, guint i)
 {
         guint32 first;
 
-        if (n_stretches(n) == 1)
+        if (n <= s->most_stretches * STRETCH)
                 return (Stretch){ 0, n, 0, n };
-        first = (guint64)(n - STRETCH) * (2 * i + 1) / (2 * STRETCHES);
+        first = (guint64)(n - STRETCH) * (2 * i + 1) / (2 * s->most_stretches);
         return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
 }
 
@@ -103,8 +110,8 @@ static gboolean is_cut(const Cut *cut, Span span)
 /* Each call to both of its nodes; where there is no room yet, it is but counted. */
 static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cut *cuts)
 {
-        for (guint i = 0; i < n_stretches(c->n); i++) {
-                Stretch stretch = get_stretch(c->n, i);
+        for (guint i = 0; i < n_stretches(s, c->n); i++) {
+                Stretch stretch = get_stretch(s, c->n, i);
 
                 for (guint32 call = stretch.first; call < stretch.end; call++) {
                         const Edge *e = &edges[c->edge[call] - 1];
@@ -130,22 +137,18 @@ static int compare_stays(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void sort_stays(const Search *s)
+static void sort_stays(Stay *stays, guint32 n)
 {
-        for (NodeId id = 0; id < s->n_nodes; id++) {
-                NodeStays *node = &s->nodes[id];
-
-                qsort(node->in, node->n_in, sizeof *node->in, compare_stays);
-                qsort(node->out, node->n_out, sizeof *node->out, compare_stays);
-        }
+        if (n > 0)
+                qsort(stays, n, sizeof *stays, compare_stays);
 }
 
-static void note_near(NodeStays *node, NodeId other)
+static void sort_all_stays(const Search *s)
 {
-        for (guint i = 0; i < node->near->len; i++)
-                if (g_array_index(node->near, NodeId, i) == other)
-                        return;
-        g_array_append_val(node->near, other);
+        for (NodeId id = 0; id < s->n_nodes; id++) {
+                sort_stays(s->nodes[id].in, s->nodes[id].n_in);
+                sort_stays(s->nodes[id].out, s->nodes[id].n_out);
+        }
 }
 
 static void search_init(Search *s, const CallPairs *calls, const Edge *edges, guint n_edges,
@@ -154,8 +157,19 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
         g_autofree guint64 *lost = g_new0(guint64, s->n_nodes), *all = g_new0(guint64, s->n_nodes);
         guint32 most_in = 0, most_out = 0;
 
+        s->span = 1;
+        for (guint i = 0; i < n_stretches(s, calls->n); i++) {
+                Stretch stretch = get_stretch(s, calls->n, i);
+
+                s->span += ABS(calls->at_caller[stretch.end - 1].from -
+                               calls->at_caller[stretch.first].from);
+        }
         s->nodes = g_new0(NodeStays, s->n_nodes);
         s->offset = g_new0(gint64, s->n_nodes);
+        s->group = g_new0(guint8, s->n_nodes);
+        s->around = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        s->edges = edges;
+        s->n_edges = n_edges;
         put_stays(s, calls, edges, cuts);
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 NodeStays *node = &s->nodes[id];
@@ -169,7 +183,7 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 g_array_append_val(node->near, id);
         }
         put_stays(s, calls, edges, cuts);
-        sort_stays(s);
+        sort_all_stays(s);
         s->called = g_new(Span, most_in);
         s->calls = g_new(Span, most_out);
         for (guint i = 0; i < n_edges; i++) {
@@ -179,8 +193,8 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 all[e->callee] += e->lone_calls + e->lone_returns + e->pairs;
                 if (e->pairs == 0)
                         continue;
-                note_near(&s->nodes[e->caller], e->callee);
-                note_near(&s->nodes[e->callee], e->caller);
+                g_array_append_val(s->nodes[e->caller].near, e->callee);
+                g_array_append_val(s->nodes[e->callee].near, e->caller);
         }
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 double share = all[id] ? (double)lost[id] / (double)all[id] : 0;
@@ -198,14 +212,16 @@ static void search_clear(Search *s)
         }
         g_free(s->nodes);
         g_free(s->offset);
+        g_free(s->group);
+        g_array_free(s->around, TRUE);
         g_free(s->called);
         g_free(s->calls);
 }
 
 /* --- misfits ---------------------------------------------------------------- */
 
-/* As they are with the node that is tried moved, in order: its stamps stay in order among
- * themselves, and so do the others. */
+/* As they are with the group moved, in order: its stamps stay in order among themselves, and so do
+ * the others. */
 static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans)
 {
         guint32 own = 0, other = 0;
@@ -213,16 +229,16 @@ static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans
         for (guint32 k = 0; k < n; k++) {
                 const Stay *stay;
 
-                while (own < n && stays[own].from_clock != s->moved)
+                while (own < n && !s->group[stays[own].from_clock])
                         own++;
-                while (other < n && stays[other].from_clock == s->moved)
+                while (other < n && s->group[stays[other].from_clock])
                         other++;
                 if (other == n || (own < n && stays[own].from - s->by < stays[other].from))
                         stay = &stays[own++];
                 else
                         stay = &stays[other++];
-                spans[k].from = stay->from - (stay->from_clock == s->moved ? s->by : 0);
-                spans[k].to = stay->to - (stay->to_clock == s->moved ? s->by : 0);
+                spans[k].from = stay->from - (s->group[stay->from_clock] ? s->by : 0);
+                spans[k].to = stay->to - (s->group[stay->to_clock] ? s->by : 0);
         }
 }
 
@@ -245,195 +261,331 @@ static guint32 count_misfits(const Search *s, NodeId id)
         return misfits;
 }
 
-static guint32 count_near(const Search *s, NodeId id)
+static guint32 count_around(const Search *s)
 {
-        const GArray *near = s->nodes[id].near;
         guint32 misfits = 0;
 
-        for (guint i = 0; i < near->len; i++)
-                misfits += count_misfits(s, g_array_index(near, NodeId, i));
+        for (guint i = 0; i < s->around->len; i++)
+                misfits += count_misfits(s, g_array_index(s->around, NodeId, i));
         return misfits;
 }
 
-/* --- moving a node ----------------------------------------------------------- */
+/* --- moving nodes ------------------------------------------------------------ */
 
 typedef struct {
         NodeId node;
+        gboolean below;        /* with all nodes that are called by it, or below it, alone */
         gint64 by;             /* ns; 0: nowhere */
-        guint32 before, after; /* misfits around it */
+        guint32 before, after; /* misfits around them */
+        double worth;
 } Move;
 
-static guint32 try_move(Search *s, NodeId id, gint64 by)
+/* Adds those whose callers are all in the group. FALSE where there are none. */
+static gboolean extend_group(Search *s, guint8 *others)
+{
+        gboolean extended = FALSE;
+
+        memset(others, 0, s->n_nodes);
+        for (guint i = 0; i < s->n_edges; i++)
+                others[s->edges[i].callee] |=
+                        s->edges[i].pairs > 0 && !s->group[s->edges[i].caller];
+        for (guint i = 0; i < s->n_edges; i++) {
+                NodeId callee = s->edges[i].callee;
+
+                if (s->edges[i].pairs == 0 || others[callee] || s->group[callee])
+                        continue;
+                s->group[callee] = extended = TRUE;
+        }
+        return extended;
+}
+
+/* Returns how many nodes are in it. */
+static guint set_group(Search *s, NodeId id, gboolean below)
+{
+        g_autofree guint8 *seen = g_new0(guint8, s->n_nodes);
+        guint n = 0;
+
+        memset(s->group, 0, s->n_nodes);
+        s->group[id] = TRUE;
+        while (below && extend_group(s, seen))
+                ;
+        memset(seen, 0, s->n_nodes);
+        g_array_set_size(s->around, 0);
+        for (NodeId i = 0; i < s->n_nodes; i++) {
+                const GArray *near = s->nodes[i].near;
+
+                n += s->group[i];
+                for (guint k = 0; s->group[i] && k < near->len; k++) {
+                        NodeId node = g_array_index(near, NodeId, k);
+
+                        if (!seen[node])
+                                g_array_append_val(s->around, node);
+                        seen[node] = TRUE;
+                }
+        }
+        return n;
+}
+
+static guint32 try_move(Search *s, gint64 by)
 {
         guint32 misfits;
 
-        s->moved = id;
         s->by = by;
-        misfits = count_near(s, id);
+        misfits = count_around(s);
         s->by = 0;
         return misfits;
 }
 
-static void move_stays(Stay *stays, guint32 n, NodeId id, gint64 by)
+static void move_stays(const Search *s, Stay *stays, guint32 n, gint64 by)
 {
         for (guint32 i = 0; i < n; i++) {
-                stays[i].from -= stays[i].from_clock == id ? by : 0;
-                stays[i].to -= stays[i].to_clock == id ? by : 0;
+                stays[i].from -= s->group[stays[i].from_clock] ? by : 0;
+                stays[i].to -= s->group[stays[i].to_clock] ? by : 0;
         }
 }
 
-static void make_move(Search *s, NodeId id, gint64 by)
+static void make_move(Search *s, const Move *move)
 {
-        s->offset[id] += by;
+        set_group(s, move->node, move->below);
         for (NodeId i = 0; i < s->n_nodes; i++) {
-                move_stays(s->nodes[i].in, s->nodes[i].n_in, id, by);
-                move_stays(s->nodes[i].out, s->nodes[i].n_out, id, by);
+                s->offset[i] += s->group[i] ? move->by : 0;
+                move_stays(s, s->nodes[i].in, s->nodes[i].n_in, move->by);
+                move_stays(s, s->nodes[i].out, s->nodes[i].n_out, move->by);
         }
-        sort_stays(s);
+        sort_all_stays(s);
 }
 
-static gint64 step_length(guint step)
+/* How far the group can go one way. */
+static gint64 room_of(const Search *s, int way)
 {
-        gint64 length = FIRST_STEP << step / SPREAD;
+        gint64 room = G_MAXINT64;
 
-        return length + length * (step % SPREAD) / SPREAD;
+        for (NodeId id = 0; id < s->n_nodes; id++)
+                if (s->group[id])
+                        room = MIN(room, s->limit - way * s->offset[id]);
+        return room;
 }
 
-/* The least move one way that is as good as any. */
-static Move find_move(Search *s, NodeId id, guint32 before, int way)
+static gint64 step_length(const Search *s, guint step)
 {
-        Move move = { id, 0, before, before };
-        gint64 room = s->limit - way * s->offset[id];
+        gint64 length = FIRST_STEP << step / s->spread;
+
+        return length + length * (step % s->spread) / s->spread;
+}
+
+/* What a move mends, of the misfits before it; for less the more calls pass in that time: by a long
+ * move calls have candidates by chance. */
+static double worth_of(const Search *s, NodeId id, gint64 by, guint32 before, guint32 after)
+{
+        double passed = (double)(s->nodes[id].n_in + s->nodes[id].n_out) / (double)s->span *
+                        (double)ABS(by);
+
+        return after < before ? (before - after) / (1 + (double)fixed_log(1 + passed) / LOG_UNIT)
+                              : 0;
+}
+
+/* The least move of the group one way that is as good as any. */
+static Move find_move(Search *s, NodeId id, gboolean below, guint32 before, int way)
+{
+        Move move = { id, below, 0, before, before, 0 };
+        gint64 room = room_of(s, way);
         gint64 low, high, end;
         guint32 tried[SPREAD * 40];
         guint n = 0, best = 0, last;
-        double enough;
+        double most = 0, enough;
 
-        for (; n < G_N_ELEMENTS(tried) && step_length(n) <= room; n++) {
-                tried[n] = try_move(s, id, way * step_length(n));
-                if (tried[n] < tried[best])
+        for (; n < G_N_ELEMENTS(tried) && step_length(s, n) <= room; n++) {
+                double worth;
+
+                tried[n] = try_move(s, way * step_length(s, n));
+                worth = worth_of(s, id, step_length(s, n), before, tried[n]);
+                if (worth > most) {
+                        most = worth;
                         best = n;
+                }
         }
-        if (n == 0 || tried[best] >= before)
+        if (most == 0)
                 return move;
         enough = tried[best] + AS_GOOD * (before - tried[best]);
         for (best = 0; tried[best] > enough;)
                 best++;
         for (last = best; last + 1 < n && tried[last + 1] <= enough;)
                 last++;
-        low = best > 0 ? step_length(best - 1) : 0;
-        high = step_length(best);
-        end = step_length(last);
+        low = best > 0 ? step_length(s, best - 1) : 0;
+        high = step_length(s, best);
+        end = step_length(s, last);
         for (guint i = 0; i < REFINE; i++) {
                 gint64 middle = low + (high - low) / 2;
 
-                if (try_move(s, id, way * middle) <= enough)
+                if (try_move(s, way * middle) <= enough)
                         high = middle;
                 else
                         low = middle;
         }
         move.by = way * MIN(high + high / 2, high + (end - high) / 2);
-        move.after = try_move(s, id, move.by);
+        move.after = try_move(s, move.by);
+        move.worth = worth_of(s, id, move.by, before, move.after);
         return move;
 }
 
-static guint32 gain_of(const Move *m)
-{
-        return m->before - MIN(m->after, m->before);
-}
-
-static gboolean is_shorter(const Search *s, const Move *a, const Move *b)
-{
-        gboolean again = s->offset[a->node] != 0;
-
-        if (b->by == 0 || again != (s->offset[b->node] != 0))
-                return b->by == 0 || again;
-        return ABS(a->by) < ABS(b->by);
-}
-
-/* The shortest of those moves that are about as good as the best, first of nodes that were moved
- * already. */
+/* The best one, which may be none (before: misfits around nodes that were looked at); one of a node
+ * that was moved already, if that is about as good. */
 static Move choose(const Search *s, const Move *moves, guint n)
 {
         Move best = { 0 };
-        guint32 most = 0;
+        double most = 0;
 
-        for (guint i = 0; i < n; i++)
-                most = MAX(most, gain_of(&moves[i]));
-        for (guint i = 0; i < n; i++)
-                if (moves[i].by != 0 && gain_of(&moves[i]) >= ABOUT * most &&
-                    is_shorter(s, &moves[i], &best))
+        for (guint i = 0; i < n; i++) {
+                double worth = moves[i].worth;
+
+                if (most == 0)
                         best = moves[i];
+                if (s->offset[moves[i].node] == 0)
+                        worth *= ABOUT;
+                if (worth > most) {
+                        most = worth;
+                        best = moves[i];
+                }
+        }
         return best;
 }
 
-/* Of nodes that have more misfits than usual, and of those near them. */
-static Move find_best_move(Search *s)
+typedef struct {
+        NodeId node;
+        guint32 n_calls;
+} Candidate;
+
+static gint compare_candidates(const void *a, const void *b)
+{
+        const Candidate *x = a, *y = b;
+
+        if (x->n_calls != y->n_calls)
+                return x->n_calls > y->n_calls ? -1 : 1;
+        return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Nodes that have more misfits than usual, and those near them, the ones with the most calls. */
+static GArray *find_candidates(const Search *s)
 {
         g_autofree guint8 *look_at = g_new0(guint8, s->n_nodes);
-        g_autofree Move *moves = g_new(Move, 2 * s->n_nodes);
-        guint n = 0;
+        GArray *found = g_array_new(FALSE, FALSE, sizeof(Candidate));
 
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 const NodeStays *node = &s->nodes[id];
 
-                if (count_misfits(s, id) < node->usual + LEAST_MISFITS)
+                if (node->n_out < s->least || count_misfits(s, id) < node->usual + s->least)
                         continue;
                 for (guint i = 0; i < node->near->len; i++)
                         look_at[g_array_index(node->near, NodeId, i)] = TRUE;
         }
         for (NodeId id = 0; id < s->n_nodes; id++) {
-                guint32 before = look_at[id] ? count_near(s, id) : 0;
+                Candidate c = { id, s->nodes[id].n_in + s->nodes[id].n_out };
 
-                for (int way = -1; look_at[id] && way <= 1; way += 2)
-                        moves[n++] = find_move(s, id, before, way);
+                if (look_at[id])
+                        g_array_append_val(found, c);
         }
+        g_array_sort(found, compare_candidates);
+        if (found->len > MOST_TRIED)
+                g_array_set_size(found, MOST_TRIED);
+        return found;
+}
+
+static Move find_best_move(Search *s)
+{
+        g_autoptr(GArray) candidates = find_candidates(s);
+        Move moves[4 * MOST_TRIED];
+        guint n = 0;
+
+        for (guint i = 0; i < candidates->len; i++)
+                for (guint below = 0; below <= 1; below++) {
+                        const Candidate *c = &g_array_index(candidates, Candidate, i);
+                        guint32 before;
+
+                        if (set_group(s, c->node, below) == 1 && below)
+                                continue;
+                        before = count_around(s);
+                        if (c->n_calls < WORTH_IT * before)
+                                continue;
+                        moves[n++] = find_move(s, c->node, below, before, -1);
+                        moves[n++] = find_move(s, c->node, below, before, 1);
+                }
         return choose(s, moves, n);
 }
 
-static guint32 count_all(const Search *s)
+static gboolean is_worth_it(const Move *move)
 {
-        guint32 misfits = 0;
-
-        for (NodeId id = 0; id < s->n_nodes; id++)
-                misfits += count_misfits(s, id);
-        return misfits;
+        return move->worth > 0 && move->after <= move->before * (1 - WORTH_IT);
 }
 
 static void move_nodes(Search *s)
 {
-        guint32 before = count_all(s);
-
         for (guint i = 0; i < 2 * s->n_nodes; i++) {
                 Move move = find_best_move(s);
 
-                if (move.after + LEAST_MISFITS > move.before ||
-                    move.after > move.before * (1 - WORTH_IT))
+                if (move.after + LEAST_MISFITS > move.before || !is_worth_it(&move))
                         break;
-                make_move(s, move.node, move.by);
+                make_move(s, &move);
         }
-        if (count_all(s) > MOST_LEFT * before)
-                memset(s->offset, 0, s->n_nodes * sizeof *s->offset);
+}
+
+/* What the offset of a node is good for; it is taken back where that is little. */
+static ClockOffset judge_offset(Search *s, NodeId id)
+{
+        ClockOffset c = { .node = id, .offset = s->offset[id] };
+
+        if (c.offset == 0)
+                return c;
+        set_group(s, id, FALSE);
+        c.after = count_around(s);
+        c.before = try_move(s, -c.offset);
+        for (guint i = 0; i < s->around->len; i++)
+                c.n_calls += s->nodes[g_array_index(s->around, NodeId, i)].n_out;
+        if (c.after > MOST_LEFT * c.before) {
+                Move back = { id, FALSE, -c.offset, c.after, c.before, 0 };
+
+                make_move(s, &back);
+                c.offset = 0;
+        }
+        return c;
+}
+
+/* Whether there are nodes to look at, but none to move, as far as one stretch shows: nodes often
+ * make calls of their own accord, and what those cost should be little. */
+static gboolean is_hopeless(const CallPairs *calls, const Edge *edges, guint n_edges,
+                            const Cut *cuts, guint n_nodes, gint64 limit)
+{
+        Search s = { .n_nodes = n_nodes,
+                     .limit = limit,
+                     .most_stretches = 1,
+                     .spread = ROUGH,
+                     .least = LEAST_MISFITS / STRETCHES };
+        Move move;
+
+        search_init(&s, calls, edges, n_edges, cuts);
+        move = find_best_move(&s);
+        search_clear(&s);
+        return move.before > 0 && !is_worth_it(&move);
 }
 
 GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_edges,
                            const Cut *cuts, guint n_nodes, gint64 limit)
 {
         GArray *found = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
-        Search s = { .n_nodes = n_nodes, .limit = limit };
+        Search s = { .n_nodes = n_nodes,
+                     .limit = limit,
+                     .most_stretches = STRETCHES,
+                     .spread = SPREAD,
+                     .least = LEAST_MISFITS };
 
+        if (calls->n == 0 || is_hopeless(calls, edges, n_edges, cuts, n_nodes, limit))
+                return found;
         search_init(&s, calls, edges, n_edges, cuts);
         move_nodes(&s);
         for (NodeId id = 0; id < n_nodes; id++) {
-                ClockOffset c = { .node = id, .offset = s.offset[id] };
+                ClockOffset c = judge_offset(&s, id);
 
-                if (c.offset == 0)
-                        continue;
-                c.after = count_near(&s, id);
-                c.before = try_move(&s, id, -c.offset);
-                for (guint i = 0; i < s.nodes[id].near->len; i++)
-                        c.n_calls += s.nodes[g_array_index(s.nodes[id].near, NodeId, i)].n_out;
-                g_array_append_val(found, c);
+                if (c.offset != 0)
+                        g_array_append_val(found, c);
         }
         search_clear(&s);
         return found;

@@ -9,8 +9,9 @@
  * go: as much as they need and up to half as much again. There is nothing to tell the rest of an
  * offset from a delay, and it does no harm; so clocks that agree, or nearly, stay as they are.
  *
- * Nodes are moved one at a time, always the one with which most misfits go, until it is no longer
- * worth it, where there are more misfits than the messages that the trace has lost can make.
+ * Nodes are moved alone or with all that only they call, always those with which most misfits go by
+ * the shortest way, until it is no longer worth it, where there are more misfits than the messages
+ * that the trace has lost can make.
  */
 #ifndef RAVEL_CLOCK_OFFSETS_H
 #define RAVEL_CLOCK_OFFSETS_H

@@ -138,6 +138,20 @@ static void test_two_nodes(void)
         }
 }
 
+/* No one of them can be moved without the other. */
+static void test_group(void)
+{
+        static const gint64 clock[N_NODES] = { 0, 0, -15 * MS, -15 * MS };
+        g_autoptr(GArray) found = find(clock, 0, 1000 * MS);
+
+        g_assert_cmpuint(found->len, ==, 2);
+        for (guint i = 0; i < found->len; i++) {
+                const ClockOffset *c = &g_array_index(found, ClockOffset, i);
+
+                g_assert_cmpint(ABS(c->offset - clock[c->node]), <, 5 * MS);
+        }
+}
+
 static void test_limit(void)
 {
         static const gint64 clock[N_NODES] = { 0, 60 * MS };
@@ -154,6 +168,7 @@ int main(int argc, char **argv)
         g_test_add_func("/clock-offsets/lost", test_lost);
         g_test_add_func("/clock-offsets/one-node", test_one_node);
         g_test_add_func("/clock-offsets/two-nodes", test_two_nodes);
+        g_test_add_func("/clock-offsets/group", test_group);
         g_test_add_func("/clock-offsets/limit", test_limit);
         return g_test_run();
 }

@@ -45,7 +45,9 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
         (void)data;
         if (!tool_duration(value, &options.nesting.window, error))
                 return FALSE;
-        options.nesting.max_offset = options.nesting.window;
+        options.nesting.max_offset = options.nesting.window == 0 ? 0
+                                                                 : MAX(options.nesting.max_offset,
+                                                                       options.nesting.window);
         /* Sums of a time and twice the window must fit 64 bits. */
         return options.nesting.window <= G_GINT64_CONSTANT(86400000000000) ||
                usage_error(error, value, "a skew window of at most a day");
@@ -221,10 +223,11 @@ static void report_offsets(const Nesting *nesting)
                 const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
                 g_autofree char *by = path_format_duration(ABS(c->offset));
 
-                tool_warn("%s: its clock seems to be %s by %s or so: else %u of %u calls around it "
-                          "fit into no other call, so %u (ravel skewer)",
-                          node_table_written(nesting->nodes, c->node),
-                          c->offset > 0 ? "fast" : "slow", by, c->before, c->n_calls, c->after);
+                tool_warn(
+                        "%s: its clock seems to be %s, by %s or so, which is put right: else %u of "
+                        "%u calls around it fit into no other call, so %u (ravel skewer)",
+                        node_table_written(nesting->nodes, c->node),
+                        c->offset > 0 ? "late" : "early", by, c->before, c->n_calls, c->after);
         }
 }
 
@@ -372,7 +375,7 @@ static char *parameters(const Nesting *n)
         for (guint i = 0; n->offsets && i < n->offsets->len; i++) {
                 const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
 
-                g_string_append_printf(text, "clock_offset_ns=%s %" G_GINT64_FORMAT "\n",
+                g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
                                        node_table_written(n->nodes, c->node), c->offset);
         }
         if (o->joint && o->span == 0)
