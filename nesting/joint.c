@@ -22,6 +22,7 @@
 #include "nesting/node-habits.h"
 #include "nesting/walk-lattice.h"
 #include "tracefmt/fill.h"
+#include "tracefmt/hash.h"
 
 enum {
         BOUNDS_ROUNDS = 12, /* before the first assignment */
@@ -34,7 +35,8 @@ enum {
         SETTLE_ANEW = 7,    /* the same, where claims begin anew */
         DECIDE = 3,         /* rounds that make the likeliest parent of a call likelier */
         MOST_WEIGHT = 255,  /* of a candidate, less 1 */
-        ORDER_ROUNDS = 8,   /* of learning, where a node works in order */
+        ORDER_ROUNDS = 8,   /* of learning, where a node may work in order; */
+        SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
         REMEMBERED = 16,    /* earlier children that the first assignment looks at */
 };
 
@@ -43,8 +45,12 @@ enum {
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
 
-/* The weight of the first of two opinions. */
-#define FIRST_OPINION 0.6
+/* Order may make a node's parents less likely by so much, in nats a call out of it. */
+#define ORDER_PRICE (1.0 / 64)
+
+/* The weight of the first of two opinions, which beyond a share are too sure. */
+#define FIRST_OPINION (2.0 / 3)
+#define SURE_SHARE    (2.0 / 3)
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
@@ -561,6 +567,138 @@ static double log_of_assignment(Joint *j)
         return (double)log / LOG_UNIT;
 }
 
+static void begin_lattice(Joint *j)
+{
+        const NodeHabits *h = j->habits;
+
+        walk_lattice_clear(&j->lattice);
+        walk_lattice_init(&j->lattice, h->n_callees, h->whole, h->n_whole);
+}
+
+/* --- kinds by duration ------------------------------------------------------- */
+
+/* What a parent does before and after a child, the next of same ones to its callee. */
+static guint16 context_of(const Joint *j, guint32 child, guint32 before, guint32 same)
+{
+        guint32 after = j->next[child];
+        guint64 h = hash_word(HASH_SEED, j->kind[j->parent[child]]);
+
+        h = hash_word(h, before == NO_PARENT ? NO_PARENT : j->calls[before].callee);
+        h = hash_word(h, after == NO_PARENT ? NO_PARENT : j->calls[after].callee);
+        return hash_word(h, MIN(same, 3)) % DURATION_CONTEXTS;
+}
+
+static gint64 duration_of(const WalkCall *call)
+{
+        return MAX(call->end - call->start, 0);
+}
+
+static guint32 sample_durations(const Joint *j, DurationSample *samples)
+{
+        g_autofree guint32 *same = g_new(guint32, j->habits->n_callees);
+        guint32 n = 0;
+
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                guint32 before = NO_PARENT;
+
+                fill(same, 0, j->habits->n_callees * sizeof *same);
+                for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k])
+                        samples[n++] = (DurationSample){ j->calls[k].callee,
+                                                         context_of(j, k, before,
+                                                                    same[j->calls[k].callee]++),
+                                                         density_bin(duration_of(&j->calls[k])) };
+        }
+        return n;
+}
+
+/* Gives calls to whole callees the kinds that the habits tell apart. */
+static void use_limits(Joint *j)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                WalkCall *call = &j->calls[i];
+
+                call->callee = node_habits_callee(j->habits, call->callee, duration_of(call));
+        }
+}
+
+static void set_limits(Joint *j, DurationLimits *limits)
+{
+        NodeHabits *h = j->habits;
+
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                j->calls[i].callee = h->whole[j->calls[i].callee];
+        node_habits_tell_apart(h, limits);
+        use_limits(j);
+        begin_lattice(j);
+}
+
+/* The logarithm of how likely the kinds are by themselves, of the children of every other
+ * parent, as those of the rest have them. */
+static double log_of_kinds(const Joint *j)
+{
+        const NodeHabits *h = j->habits;
+        g_autofree double *learned = g_new0(double, h->n_callees);
+        g_autofree double *tested = g_new0(double, h->n_callees);
+        g_autofree double *all = g_new0(double, h->n_whole);
+        double log = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 callee = j->calls[i].callee;
+
+                if (j->parent[i] == NO_PARENT || !teaches(j, j->parent[i]))
+                        continue;
+                if (j->parent[i] % 2) {
+                        tested[callee]++;
+                } else {
+                        learned[callee]++;
+                        all[h->whole[callee]]++;
+                }
+        }
+        for (guint32 k = 0; k < h->n_callees; k++)
+                log += tested[k] * exact_log((learned[k] + 1) / (all[h->whole[k]] + 2));
+        return log;
+}
+
+/* The logarithm of how likely every other parent is, by what walks learn from the rest. */
+static double log_of_others(Joint *j)
+{
+        gint64 log = 0;
+
+        parent_walk_forget(&j->habits->walk);
+        for (guint32 p = 0; p < j->node->n_in; p += 2)
+                if (teaches(j, p))
+                        run_assigned(j, p, TRUE);
+        parent_walk_learn(&j->habits->walk);
+        for (guint32 p = 1; p < j->node->n_in; p += 2) {
+                if (!teaches(j, p))
+                        continue;
+                run_assigned(j, p, FALSE);
+                log += j->lattice.log;
+        }
+        return (double)log / LOG_UNIT;
+}
+
+/* Tells callees apart by the durations of calls, where by the assignment parents do different
+ * things then, and if that makes parents likelier which were not learned from. Walks begin anew
+ * if anything is tried. */
+static void tell_apart(Joint *j)
+{
+        guint32 n_whole = j->habits->n_whole;
+        g_autofree DurationSample *samples = g_new(DurationSample, j->node->n_out);
+        g_autofree DurationLimits *limits = g_new0(DurationLimits, n_whole);
+        double whole, apart;
+
+        if (n_whole > MOST_ORDERED ||
+            !duration_limits_find(limits, n_whole, samples, sample_durations(j, samples)))
+                return;
+        whole = log_of_others(j);
+        set_limits(j, g_memdup2(limits, n_whole * sizeof *limits));
+        apart = log_of_others(j) - log_of_kinds(j);
+        if (apart <= whole)
+                memset(limits, 0, n_whole * sizeof *limits);
+        set_limits(j, g_steal_pointer(&limits));
+}
+
 /* --- beliefs --------------------------------------------------------------- */
 
 /* Claims as an assignment makes them: alike in a parent's life, but for its children. */
@@ -710,51 +848,135 @@ static void assign_best(Joint *j, gboolean second)
         link_children(j);
 }
 
-/* A share as a probability. Claims that agree in a circle are surer of each other than they should
- * be, so what goes beyond 0.65 counts by the eighth root of its odds. */
-static float trust(double share)
+/* By how much a node is surer of its calls' parents than another opinion bears out: the mean share
+ * of the best ones of calls with a choice, less how often they are the best by the other, too. */
+static double overconfidence(const Joint *j, const float *other)
 {
-        const double odds_of_065 = 0.65 / 0.35;
+        double sure = 0;
+        guint32 same = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                gsize best = j->candidates[i], others = best;
+
+                if (n_candidates(j, i) <= 1)
+                        continue;
+                for (gsize k = best + 1; k < j->candidates[i + 1]; k++) {
+                        if (j->score[k] > j->score[best])
+                                best = k;
+                        if (other[k] > other[others])
+                                others = k;
+                }
+                sure += j->share[best];
+                same += best == others;
+        }
+        return MAX(sure - same, 0) / j->n_choice;
+}
+
+/* A share as a probability. Claims that agree in a circle are surer of each other than they should
+ * be, so what goes beyond SURE_SHARE counts by the eighth root of its odds. All odds are divided by
+ * doubt. */
+static float trust(double share, double doubt)
+{
+        const double sure_odds = SURE_SHARE / (1 - SURE_SHARE);
         double odds = share / MAX(1 - share, 1e-9);
 
-        if (odds <= odds_of_065)
-                return share;
-        odds = odds_of_065 * sqrt(sqrt(sqrt(odds / odds_of_065)));
+        if (odds > sure_odds)
+                odds = sure_odds * sqrt(sqrt(sqrt(odds / sure_odds)));
+        odds /= doubt;
         return odds / (1 + odds);
 }
 
 /* The second opinion: what claims come to that begin with the second best parent of each call.
- * Where there is another way to agree, it shows that. Shares become probabilities. */
+ * Where there is another way to agree, it shows that; and where there is for many calls of a node,
+ * what they agree on is worth less. Shares become probabilities. */
 static void doubt(Joint *j)
 {
         gsize n = j->candidates[j->node->n_out];
         g_autofree float *second = g_new(float, n);
+        double excess;
 
         assign_best(j, TRUE);
         start_claims(j);
         for (guint round = 0; round < SETTLE_ANEW; round++)
                 claim_all(j, FALSE);
         get_shares(j, second);
-        for (guint32 i = 0; i < j->node->n_out; i++)
+        excess = overconfidence(j, second);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double doubt = 1 + excess * excess * (MAX(n_candidates(j, i), 2) - 2);
+
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         if (n_candidates(j, i) > 1)
                                 j->share[k] = trust(FIRST_OPINION * j->share[k] +
-                                                    (1 - FIRST_OPINION) * second[k]);
+                                                            (1 - FIRST_OPINION) * second[k],
+                                                    doubt);
+        }
 }
 
 /* --- all of it ------------------------------------------------------------- */
 
-/* More rounds, where the node is seen to work in order: the more order is believed in, the better
- * it shows; what shows none then was chance. */
+/* The logarithm of how likely the best parents are, of those that teach, whatever the order. */
+static double log_of_best(Joint *j)
+{
+        ServingOrder *order = j->lattice.order;
+        gint64 log = 0;
+
+        get_shares(j, j->score);
+        assign_best(j, FALSE);
+        j->lattice.order = NULL;
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                if (!teaches(j, p))
+                        continue;
+                run_assigned(j, p, FALSE);
+                log += j->lattice.log;
+        }
+        j->lattice.order = order;
+        return (double)log / LOG_UNIT;
+}
+
+/* Learns again from an assignment, and claims as they were then. */
+static void go_back(Joint *j, const guint32 *parent, const Claim *claims)
+{
+        ParentWalk *walk = &j->habits->walk;
+
+        memcpy(j->parent, parent, j->node->n_out * sizeof *parent);
+        link_children(j);
+        parent_walk_forget(walk);
+        learn(j, G_MAXUINT64);
+        memcpy(j->claims, claims, j->candidates[j->node->n_out] * sizeof *claims);
+        sum_claims(j);
+        parent_walk_forget(walk);
+        claim_to_learn(j, G_MAXUINT64);
+        parent_walk_learn(walk);
+}
+
+/* More rounds, which suppose that the node works in order. Where it does, that makes its parents
+ * about as likely as they were, or likelier, and shows in what claims agree on; else it is given
+ * up again. */
 static void learn_order(Joint *j)
 {
-        serving_order_learn(&j->habits->order, &j->habits->walk.delays, MAYBE_ORDER);
-        for (guint round = 0; round < ORDER_ROUNDS && j->habits->order.in_use; round++) {
-                parent_walk_forget(&j->habits->walk);
+        ServingOrder *order = &j->habits->order;
+        ParentWalk *walk = &j->habits->walk;
+        double before = log_of_best(j), price = j->node->n_out * ORDER_PRICE / n_stretches(j);
+        g_autofree guint32 *parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
+        g_autofree Claim *claims =
+                g_memdup2(j->claims, j->candidates[j->node->n_out] * sizeof *claims);
+
+        serving_order_suppose(order, &walk->delays);
+        if (!order->in_use)
+                return;
+        for (guint round = 0; round < ORDER_ROUNDS && order->in_use; round++) {
+                parent_walk_forget(walk);
                 claim_to_learn(j, G_MAXUINT64);
-                parent_walk_learn(&j->habits->walk);
-                serving_order_learn(&j->habits->order, &j->habits->walk.delays,
-                                    round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+                parent_walk_learn(walk);
+                if (round < SUPPOSE_ROUNDS)
+                        serving_order_suppose(order, &walk->delays);
+                else
+                        serving_order_learn(order, &walk->delays,
+                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+        }
+        if (log_of_best(j) < before - (order->in_use ? price : 0)) {
+                serving_order_drop(order);
+                go_back(j, parent, claims);
         }
 }
 
@@ -766,6 +988,7 @@ static void learn_in_rounds(Joint *j)
         crowds = g_memdup2(j->crowd, j->node->n_in * sizeof *crowds);
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
         assign_first(j);
+        tell_apart(j);
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
                 learn(j, calm_until(crowds, j->node->n_in, round));
                 assign_in_time(j);
@@ -776,18 +999,17 @@ static void learn_in_rounds(Joint *j)
                 parent_walk_forget(&j->habits->walk);
                 claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->habits->walk);
-                if (round + 2 == ROUNDS && j->habits->n_callees <= MOST_ORDERED)
+                if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
         if (j->lattice.order)
                 learn_order(j);
 }
 
-/* Learning goes on where it ended: from what is new, and from what was kept. There, whether there
- * is enough to learn from. */
+/* Learning goes on: from what is new, if that is enough, and from what was kept. */
 static void go_on(Joint *j)
 {
-        if (j->habits->n_callees <= MOST_ORDERED)
+        if (j->habits->n_whole <= MOST_ORDERED)
                 j->lattice.order = &j->habits->order;
         j->counts = j->from > G_MININT64 && !node_habits_are_stale(j->habits, n_new(j));
 }
@@ -857,9 +1079,10 @@ static void learn_from_truth(Joint *j, const guint32 *true_parent)
                 go_on_from_assignment(j);
                 return;
         }
+        tell_apart(j);
         learn(j, G_MAXUINT64);
         j->true_log = log_of_assignment(j);
-        if (j->habits->n_callees > MOST_ORDERED)
+        if (j->habits->n_whole > MOST_ORDERED)
                 return;
         j->lattice.order = &j->habits->order;
         learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
@@ -871,7 +1094,7 @@ static void start_walks(Joint *j)
 {
         make_claims(j);
         order_outputs(j);
-        walk_lattice_init(&j->lattice, j->habits->n_callees);
+        begin_lattice(j);
 }
 
 /* Finds shares and scores. */

@@ -79,6 +79,9 @@ static void clear_walks(NodeHabits *h)
         delay_densities_clear(&h->bounds);
         g_free(h->enter_row);
         g_free(h->reply_row);
+        g_free(h->whole);
+        g_clear_pointer(&h->limits, g_free);
+        g_clear_pointer(&h->first, g_free);
         serving_order_clear(&h->order);
 }
 
@@ -86,12 +89,14 @@ void node_habits_start(NodeHabits *h, guint32 more_callees)
 {
         clear_walks(h);
         h->n_parents = h->n_new = 0;
-        h->n_callees = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
+        h->n_callees = h->n_whole = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
         parent_walk_init(&h->walk, h->in.n, h->n_callees);
         delay_densities_init(&h->bounds);
         h->enter_row = g_new(guint32, h->n_callees);
         h->reply_row = g_new(guint32, h->n_callees);
+        h->whole = g_new(guint32, h->n_callees);
         for (guint32 i = 0; i < h->n_callees; i++) {
+                h->whole[i] = i;
                 h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
                 h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
         }
@@ -100,9 +105,40 @@ void node_habits_start(NodeHabits *h, guint32 more_callees)
                                               : (2 * h->n_callees + 1) * (h->n_callees + 1));
 }
 
+void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits)
+{
+        g_free(h->limits);
+        h->limits = limits;
+        h->first = g_renew(guint32, h->first, h->n_whole);
+        h->n_callees = h->n_whole;
+        for (guint32 i = 0; i < h->n_whole; i++) {
+                h->first[i] = h->n_callees;
+                h->n_callees += limits[i].n;
+        }
+        h->whole = g_renew(guint32, h->whole, h->n_callees);
+        for (guint32 i = 0; i < h->n_whole; i++)
+                for (guint32 k = 0; k < limits[i].n; k++)
+                        h->whole[h->first[i] + k] = i;
+        h->enter_row = g_renew(guint32, h->enter_row, h->n_callees);
+        h->reply_row = g_renew(guint32, h->reply_row, h->n_callees);
+        for (guint32 i = 0; i < h->n_callees; i++) {
+                guint32 whole = h->whole[i];
+
+                /* They lean on those of the whole callee, which have the first rows. */
+                h->enter_row[i] = 1 + 2 * whole;
+                h->reply_row[i] = 2 + 2 * whole;
+                if (limits[whole].n == 0)
+                        continue;
+                h->enter_row[i] = delay_densities_add_row(&h->bounds, h->enter_row[i]);
+                h->reply_row[i] = delay_densities_add_row(&h->bounds, h->reply_row[i]);
+        }
+        parent_walk_clear(&h->walk);
+        parent_walk_init(&h->walk, h->in.n, h->n_callees);
+}
+
 gboolean node_habits_fit(NodeHabits *h)
 {
-        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_callees)
+        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_whole)
                 return FALSE;
         parent_walk_add_callers(&h->walk, h->in.n);
         return TRUE;

@@ -7,6 +7,7 @@
 #ifndef RAVEL_NODE_HABITS_H
 #define RAVEL_NODE_HABITS_H
 
+#include "nesting/duration-kinds.h"
 #include "nesting/parent-walk.h"
 #include "nesting/serving-order.h"
 
@@ -27,10 +28,18 @@ void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, guint32 
 
 typedef struct {
         CallKinds in, out;
-        guint32 n_callees; /* kinds of calls out of it that there is room for; 0: no walks yet */
+        guint32 n_whole;   /* kinds of calls out of it that walks have room for; 0: none yet */
         guint32 n_known;   /* so many calls into it were there when learning began, */
         guint32 n_parents; /* so many were counted since; of older ones, half; */
         guint32 n_new;     /* of these, so many are not learned from yet */
+
+        /* Calls out of it told apart by duration: of a whole kind its own number and as many from
+         * first on as it has limits. limits and first are NULL where nothing is told apart. */
+        guint32 n_callees;
+        DurationLimits *limits; /* by whole callee */
+        guint32 *first;
+        guint32 *whole; /* by callee */
+
         ParentWalk walk;
 
         /* By callee: how long after a parent's enter it calls it, and how long before its
@@ -41,6 +50,7 @@ typedef struct {
         ServingOrder order; /* without a class where there are more than MOST_ORDERED callees */
 } NodeHabits;
 
+/* Whole callees, of a node whose order and durations are looked at. */
 enum { MOST_ORDERED = 64 };
 
 /* Knows nothing. */
@@ -63,5 +73,16 @@ gboolean node_habits_are_stale(const NodeHabits *h, guint32 n);
 
 /* Parents that are enough to learn from. */
 enum { LEARN_FROM = 8192 };
+
+/* Tells callees apart by these limits, which it takes over. Walks begin anew. */
+void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits);
+
+/* The callee of a call to a whole one that lasted so long. */
+static inline guint32 node_habits_callee(const NodeHabits *h, guint32 whole, gint64 duration)
+{
+        guint32 kind = h->limits ? duration_kind(&h->limits[whole], density_bin(duration)) : 0;
+
+        return kind ? h->first[whole] + kind - 1 : whole;
+}
 
 #endif

@@ -6,6 +6,11 @@ enum {
         ENOUGH = 20, /* pairs of a class to learn from */
 };
 
+/* The odds of an inversion, next to those by delays alone, that rule order out; and as they are
+ * supposed to be where these do not. */
+#define RULED_OUT 3
+#define SUPPOSED  0.05
+
 /* Learned from are outputs that are believed so much, */
 #define SURE 0.95
 /* and pairs that by their delays might as well be the other way round. */
@@ -64,7 +69,8 @@ static void count_pair(ServedPairs *pairs, const DelayDensities *delays, const O
         pairs->expected += share;
 }
 
-void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+/* Factors above most are none, the others at_most at the most. */
+static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
 {
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = o->kept[i];
@@ -90,9 +96,29 @@ void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double m
                        found = (p->inverted + 1) / (p->n + 2);
                 double factor = found / (1 - found) * (1 - expected) / expected;
 
-                o->factor[i] = p->n < ENOUGH || factor > most ? 1 : MAX(factor, 1.0 / 64);
+                o->factor[i] =
+                        p->n < ENOUGH || factor > most ? 1 : CLAMP(factor, 1.0 / 64, at_most);
                 o->in_use |= o->factor[i] < 1;
         }
+}
+
+void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+{
+        learn(o, delays, most, 1);
+}
+
+void serving_order_suppose(ServingOrder *o, const DelayDensities *delays)
+{
+        learn(o, delays, RULED_OUT, SUPPOSED);
+}
+
+void serving_order_drop(ServingOrder *o)
+{
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                o->factor[i] = 1;
+                o->pairs[i] = (ServedPairs){ 0 };
+        }
+        o->in_use = FALSE;
 }
 
 void serving_order_keep(ServingOrder *o, gboolean half)

@@ -59,6 +59,13 @@ void serving_order_forget(ServingOrder *o);
 /* Learns the factors from what is believed; those above most are none. */
 void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most);
 
+/* The same, supposing more than is seen: classes for which order is not ruled out are taken for
+ * ordered. Where calls might as well be the other way round, beliefs show what was supposed. */
+void serving_order_suppose(ServingOrder *o, const DelayDensities *delays);
+
+/* Nothing was learned: no class is in order. */
+void serving_order_drop(ServingOrder *o);
+
 /* How likely output at of a parent is for a class and a trigger, by inversions alone: 1 without
  * one. */
 double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,

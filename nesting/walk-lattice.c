@@ -46,9 +46,11 @@ struct LatticeStep {
         double most;        /* that, per ns, at the likeliest delay */
 };
 
-void walk_lattice_init(WalkLattice *l, guint32 n_callees)
+void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
 {
         memset(l, 0, sizeof *l);
+        l->whole = whole;
+        l->n_whole = n_whole;
         l->least = 1e-4;
         l->steps = g_new0(LatticeStep, n_callees);
 }
@@ -209,9 +211,17 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
 }
 
 /* The class of what comes after an event: a call, or the reply, as one more callee. */
-static inline guint32 class_of(const ParentWalk *w, guint32 event, guint32 callee)
+static inline guint32 class_of(const WalkLattice *l, const ParentWalk *w, guint32 event,
+                               guint32 callee)
 {
-        return event * (w->n_callees + 1) + callee;
+        guint32 n = w->n_callees;
+
+        callee = callee < n ? l->whole[callee] : l->n_whole;
+        if (event < n)
+                event = l->whole[event];
+        else
+                event = l->n_whole + (event < 2 * n ? l->whole[event - n] : l->n_whole);
+        return event * (l->n_whole + 1) + callee;
 }
 
 /* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
@@ -256,7 +266,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, call->output,
-                                class_of(w, event_of(l, w, &l->vertices[v], n_returns, calls),
+                                class_of(l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
                                          call->call.callee),
                                 latest, parent->number);
                 if (step->number == NO_STEP)
@@ -287,7 +297,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, parent->output,
-                                class_of(w, event_of(l, w, &l->vertices[v], n_open, calls),
+                                class_of(l, w, event_of(l, w, &l->vertices[v], n_open, calls),
                                          w->n_callees),
                                 latest, parent->number);
                 if (*end == 0)
@@ -355,7 +365,7 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
                 note_output(l->order, to ? calls[to->call].output : parent->output,
-                            class_of(w, event, to ? calls[to->call].call.callee : w->n_callees),
+                            class_of(l, w, event, to ? calls[to->call].call.callee : w->n_callees),
                             moment_of(l, v, e->n_returns, parent, calls), parent->number,
                             w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
         }

@@ -10,6 +10,9 @@
  * candidates that are open, trees that may get more children. So where a window ends makes
  * no difference to parents, but for what the scoreboard has learned by then.
  *
+ * Where parents are found jointly, parents of the calls before a moment are found with the calls of
+ * some time after it in view, and what nodes have learned is carried over as well.
+ *
  * A window is closed when all paths that began in it are complete. What was learned counts
  * half from then on, and half of that after the next one.
  */
@@ -60,6 +63,12 @@ void nesting_begin_windows(Nesting *n, PathSet *first, WindowDone done, gpointer
         call_trees_init(&n->trees, &n->calls, n->options.window, nesting_take_instance, n);
 }
 
+/* How late a message may come. */
+static gint64 slack(const Nesting *n)
+{
+        return MIN(n->options.span / STEPS + 1, SLACK);
+}
+
 /* Windows begin at multiples of their length. */
 static void begin_window(Nesting *n, gint64 time)
 {
@@ -68,7 +77,10 @@ static void begin_window(Nesting *n, gint64 time)
 
         w->from = time - (into < 0 ? into + span : into);
         w->to = w->from + span;
-        w->next_step = w->to + w->context;
+        w->next_step = w->to;
+        /* Such a step costs more, so it waits until it may be the last one of the window. */
+        if (n->options.joint)
+                w->next_step += w->context + slack(n);
 }
 
 static void summarise(Nesting *n)
@@ -196,12 +208,12 @@ static void decide(Nesting *n, gint64 before, gint64 until)
         n->view.from = before;
 }
 
-/* Takes everything up to a moment a step further; all calls before the later one are known. */
+/* Takes everything up to a moment a step further; all calls before the later one are known, and
+ * roles are. */
 static gboolean step(Nesting *n, gint64 before, gint64 until, GError **error)
 {
         gboolean ok;
 
-        nesting_find_roles(n, TRUE);
         nesting_find_cuts(n);
         path_set_set_fold(n->set, n->fold);
         if (n->options.joint)
@@ -257,19 +269,21 @@ static gboolean take_step(Nesting *n, gint64 time, GError **error)
             !nesting_take_done(n, error))
                 return FALSE;
         call_matcher_oldest(n->matcher, &until, &number);
-        until = MIN(until, time - MIN(part, SLACK));
-        before = n->options.joint ? MAX(until - w->context, n->view.from) : until;
-        if (!step(n, before, until, error))
-                return FALSE;
+        until = MIN(until, time - slack(n));
+        nesting_find_roles(n, TRUE);
         if (n->options.joint)
                 w->context = find_context(n);
+        /* A call that comes late may be open before what was decided. */
+        before = MAX(until - w->context, n->view.from);
+        if (!step(n, before, MAX(until, before), error))
+                return FALSE;
         next = MIN(before, call_trees_first_start(&n->trees)); /* no path begins before it */
         if (next >= w->to) {
                 if (!close_window(n, error))
                         return FALSE;
                 begin_window(n, next);
         }
-        w->next_step = MAX(w->to + w->context, time + MAX(part, 2 * w->context));
+        w->next_step = MAX(w->next_step, time + MAX(part, 2 * w->context));
         call_matcher_forget_lone(n->matcher, until);
         drop_calls(n, number);
         return TRUE;
@@ -288,6 +302,8 @@ gboolean nesting_finish_windows(Nesting *n, GError **error)
 {
         if ((call_matcher_finish(n->matcher) & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
-        return n->calls.n == 0 ||
-               (step(n, G_MAXINT64, G_MAXINT64, error) && close_window(n, error));
+        if (n->calls.n == 0)
+                return TRUE;
+        nesting_find_roles(n, TRUE);
+        return step(n, G_MAXINT64, G_MAXINT64, error) && close_window(n, error);
 }

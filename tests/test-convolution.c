@@ -7,7 +7,9 @@
 #include "convolution/convolution.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "convolution/node-causes.h"
 #include "tests/messages.h"
 
 typedef struct {
@@ -313,6 +315,72 @@ static void test_no_clock_helps(Fixture *f, gconstpointer data)
         g_assert_false(find_offset(f, &found));
 }
 
+/* What --method auto finds without some elements, as find_paths() writes it but for the times. */
+static char *find_joint_paths(Fixture *f, guint without)
+{
+        ConvolutionOptions options = in_ms;
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(PathSet) set = NULL;
+        GString *text = g_string_new(NULL);
+
+        options.without = without;
+        run = convolution_new(f->traces, &options, one_root(f, "a"));
+        set = convolution_find_joint_paths(run);
+        for (guint32 i = 0; i < path_set_size(set); i++)
+                g_string_append_printf(text, "%s ", path_set_pattern(set, i)->signature);
+        return g_string_free(text, FALSE);
+}
+
+/* b tells f what c has answered, and d 100 ms after a has asked: when c has answered, so it is on
+ * the same path as f. e it tells before. */
+static void test_order(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *beside = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                gint64 back = t + 3 * MS + random_below(f, 40 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + MS, "b", "c");
+                send_message(f, t + 2 * MS, "b", "e");
+                send_message(f, back, "c", "b");
+                send_message(f, back + 2 * MS, "b", "f");
+                send_message(f, t + 100 * MS, "b", "d");
+        }
+        finish(f);
+        beside = find_joint_paths(f, JOINT_ORDER);
+        found = find_joint_paths(f, 0);
+        g_assert_nonnull(strstr(beside, "a>b>d "));
+        g_assert_nonnull(strstr(found, "a>b>c>b>d "));
+        g_assert_null(strstr(found, "a>b>d "));
+        g_assert_nonnull(strstr(found, "a>b>e "));
+}
+
+/* d answers b and c, but for one answer in twenty that seems to go to the other: since all else
+ * that it sends them are answers, these are taken for mistakes. */
+static void test_answers(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *all = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 4000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                const char *middle = i % 2 ? "b" : "c", *other = i % 2 ? "c" : "b";
+
+                send_message(f, t, "a", middle);
+                send_message(f, t + 5 * MS, middle, "d");
+                send_message(f, t + 25 * MS, "d", i % 20 == 0 || i % 20 == 7 ? other : middle);
+        }
+        finish(f);
+        all = find_joint_paths(f, JOINT_ANSWER | JOINT_RETURN);
+        found = find_joint_paths(f, JOINT_RETURN);
+        g_assert_nonnull(strstr(all, "a>b>d>c "));
+        g_assert_null(strstr(found, "a>b>d>c "));
+        g_assert_nonnull(strstr(found, "a>b>d>b "));
+}
+
 static void assert_roots(Fixture *f, const char *expected)
 {
         g_autoptr(GArray) roots = convolution_find_roots(f->traces);
@@ -427,6 +495,8 @@ int main(int argc, char **argv)
         g_test_add("/convolution/no-clock-off-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
                    test_no_clock_off, tear_down);
         TEST("no-clock-helps", test_no_clock_helps);
+        TEST("order", test_order);
+        TEST("answers", test_answers);
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
         TEST("roots-called", test_roots_called);

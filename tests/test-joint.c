@@ -5,6 +5,7 @@
  * claims, against all sets and assignments that there are. Its sources are a part of this file, so
  * that it can look inside.
  */
+#include "nesting/duration-kinds.h"
 #include "nesting/joint.c"
 
 #include <math.h>
@@ -261,6 +262,9 @@ static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
         return lattice->log;
 }
 
+/* Callees that are not told apart. */
+static const guint32 whole[] = { 0, 1, 2 };
+
 /* Learns from all parents of a node, by a walk and by name. */
 static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
                         WalkLattice *lattice, Names *names)
@@ -268,7 +272,7 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
         guint32 which[80];
 
         parent_walk_init(walk, 2, 3);
-        walk_lattice_init(lattice, 3);
+        walk_lattice_init(lattice, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
                 guint32 n = children_of(s, p, which);
@@ -297,7 +301,7 @@ static void test_keep(void)
         learn_small(&s, calls, &at_once, &lattice, &names);
         parent_walk_init(&kept, 1, 3);
         parent_walk_add_callers(&kept, 2);
-        walk_lattice_init(&other, 3);
+        walk_lattice_init(&other, 3, whole, 3);
         for (guint p = 0; p < 30; p++) {
                 guint32 n = children_of(&s, p, which);
 
@@ -636,6 +640,15 @@ static void test_order(void)
                                 order.factor[1] * order.factor[1], 1e-9);
                         g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
                 }
+                /* Order that is not ruled out can be supposed, and given up. */
+                serving_order_suppose(&order, &delays);
+                g_assert_cmpfloat(order.factor[0], ==, 1);
+                g_assert_cmpfloat(order.factor[1], <=, 0.05);
+                g_assert_true(order.in_use);
+                serving_order_drop(&order);
+                g_assert_cmpfloat(order.factor[1], ==, 1);
+                g_assert_false(order.in_use);
+                serving_order_learn(&order, &delays, 0.4);
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
                 /* What is kept is known without outputs, until there is too little of it. */
@@ -653,6 +666,40 @@ static void test_order(void)
         }
 }
 
+/* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
+ * whatever the context is; to a third a time that goes with the context, of no two kinds. */
+static void test_durations(void)
+{
+        enum { N = 2000 };
+        DurationSample samples[3 * N];
+        DurationLimits limits[3];
+        guint32 random = 1, limit;
+
+        for (guint i = 0; i < N; i++) {
+                guint16 context = i % 2, other = i / 2 % 2;
+                guint spread;
+
+                random = random * 1103515245 + 12345;
+                spread = random >> 16 & 7;
+                samples[3 * i] =
+                        (DurationSample){ 0, context,
+                                          density_bin(context ? 1000000 : 100000) + spread };
+                samples[3 * i + 1] =
+                        (DurationSample){ 1, context,
+                                          density_bin(other ? 1000000 : 100000) + spread };
+                samples[3 * i + 2] =
+                        (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
+        }
+        g_assert_cmpuint(duration_limits_find(limits, 3, samples, 3 * N), ==, 1);
+        g_assert_cmpuint(limits[0].n, ==, 1);
+        limit = limits[0].limit[0];
+        g_assert_cmpuint(limit, >, density_bin(100000) + 7);
+        g_assert_cmpuint(limit, <=, density_bin(1000000));
+        g_assert_cmpuint(duration_kind(&limits[0], limit - 1), ==, 0);
+        g_assert_cmpuint(duration_kind(&limits[0], limit), ==, 1);
+        g_assert_cmpuint(duration_kind(&limits[1], limit), ==, 0);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -666,5 +713,6 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
         g_test_add_func("/joint/order", test_order);
+        g_test_add_func("/joint/durations", test_durations);
         return g_test_run();
 }

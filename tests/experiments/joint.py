@@ -29,6 +29,8 @@ ELEMENTS = {
     "without the future": 1 << 6,
     "without the test for wrong causes": 1 << 7,
     "without return consistency": 1 << 8,
+    "without the order of answers": 1 << 9,
+    "without the test for wrong answers": 1 << 10,
 }
 
 
