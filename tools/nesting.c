@@ -224,10 +224,10 @@ static void report_offsets(const Nesting *nesting)
                 g_autofree char *by = path_format_duration(ABS(c->offset));
 
                 tool_warn(
-                        "%s: its clock seems to be %s, by %s or so, which is put right: else %u of "
-                        "%u calls around it fit into no other call, so %u (ravel skewer)",
+                        "%s: its clock seems to be %s by about %s, which is put right: of %u calls "
+                        "around it %u fitted into no other call, now %u (see ravel skewer)",
                         node_table_written(nesting->nodes, c->node),
-                        c->offset > 0 ? "late" : "early", by, c->before, c->n_calls, c->after);
+                        c->offset > 0 ? "late" : "early", by, c->n_calls, c->before, c->after);
         }
 }
 
