@@ -6,6 +6,7 @@
  * that it can look inside.
  */
 #include "nesting/duration-kinds.h"
+#include "nesting/joint-learn.c"
 #include "nesting/joint.c"
 
 #include <math.h>
@@ -558,20 +559,20 @@ static void test_beliefs(void)
                 j.lattice.least = 0;
                 for (guint i = 0; i < N_OUT; i++)
                         j.parent[i] = candidate[begin[i]];
-                link_children(&j);
+                joint_link_children(&j);
                 learn(&j, G_MAXUINT64); /* from anything */
                 for (guint a = 0; a < 4; a++) {
                         for (guint i = 0; i < N_OUT; i++)
                                 j.parent[i] = candidate[begin[i]];
                         j.parent[0] += a & 1;
                         j.parent[2] += a >> 1;
-                        link_children(&j);
-                        all += likely[a] = exp(log_of_assignment(&j));
+                        joint_link_children(&j);
+                        all += likely[a] = exp(joint_log_of_assignment(&j));
                 }
-                start_claims(&j);
+                joint_start_claims(&j);
                 for (guint i = 0; i < 30; i++)
-                        claim_all(&j, FALSE);
-                get_shares(&j, found);
+                        joint_claim_all(&j, FALSE);
+                joint_get_shares(&j, found);
                 first = (likely[0] + likely[2]) / all;
                 second = (likely[0] + likely[1]) / all;
                 g_assert_cmpfloat_with_epsilon(found[0], first, 0.01);

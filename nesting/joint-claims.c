@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Claims of parents on calls, and what follows from them: shares, the best parents, and
+ * probabilities.
+ */
+#include <math.h>
+
+#include "nesting/joint.h"
+#include "tracefmt/fill.h"
+
+/* The weight of the first of two opinions, which beyond a share are too sure. */
+#define FIRST_OPINION (2.0 / 3)
+#define SURE_SHARE    (2.0 / 3)
+
+/* The claim of a call's parent in an assignment, as a multiple of those of its other
+ * candidates, where beliefs begin. */
+#define ASSIGNED 100
+
+/* No claim has a larger share, but that of the only candidate: it can be lost. */
+#define MOST_TAKEN  (1 - 1e-6)
+#define LEAST_SHARE 1e-8
+
+/* A parent is not offered what it has less of than this. */
+#define LEAST_OFFERED 1e-9
+
+/* Per ns. */
+#define LEAST_RATE 1e-20
+#define MOST_RATE  1e10
+
+/* Gives each candidate a claim, in the order of parents. */
+void joint_make_claims(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out, most = 0;
+        gsize n = j->candidates[n_out], *end;
+
+        j->first_claim = g_new0(gsize, n_in + 2);
+        end = j->first_claim + 1;
+        for (gsize k = 0; k < n; k++)
+                end[j->candidate[k] + 1]++;
+        for (guint32 p = 0; p < n_in; p++) {
+                most = MAX(most, end[p + 1]);
+                end[p + 1] += end[p];
+        }
+        j->claims = g_new(Claim, n);
+        for (guint32 i = 0; i < n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        j->claims[end[j->candidate[k]]++].child = i;
+        j->claimed = g_new(double, n_out);
+        j->offered = g_new(LatticeCall, most);
+}
+
+/* --- beliefs --------------------------------------------------------------- */
+
+/* Claims as an assignment makes them: alike in a parent's life, but for its children. */
+void joint_start_claims(Joint *j)
+{
+        fill(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                const CallIn *in = &j->node->in[p];
+                double rate = 1.0 / (double)(MAX(in->reply - in->enter, 0) + 1000);
+
+                for (gsize k = j->first_claim[p]; k < j->first_claim[p + 1]; k++) {
+                        Claim *claim = &j->claims[k];
+
+                        claim->rate = rate * (j->parent[claim->child] == p ? ASSIGNED : 1);
+                        j->claimed[claim->child] += claim->rate;
+                }
+        }
+}
+
+/* The share that a claim has. */
+static inline double taken_by(const Joint *j, const Claim *claim)
+{
+        if (n_candidates(j, claim->child) == 1)
+                return 1;
+        return MIN(claim->rate / j->claimed[claim->child], MOST_TAKEN);
+}
+
+/* A parent claims again, what it may have done being as likely as the others leave it that.
+ * decide: a claim counts for more the larger a share it had. */
+static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decide)
+{
+        LatticeParent lattice_parent = joint_lattice_parent(j, parent);
+        Claim *claims = &j->claims[j->first_claim[parent]];
+        guint32 n = j->first_claim[parent + 1] - j->first_claim[parent], n_offered = 0;
+
+        for (guint32 i = 0; i < n; i++) {
+                double taken = taken_by(j, &claims[i]);
+
+                if (taken >= LEAST_OFFERED)
+                        j->offered[n_offered++] =
+                                (LatticeCall){ .call = j->calls[claims[i].child],
+                                               .output = j->output[claims[i].child],
+                                               .claimed = j->claimed[claims[i].child],
+                                               .taken = taken };
+        }
+        if (!walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n_offered,
+                              count))
+                return;
+        n_offered = 0;
+        for (guint32 i = 0; i < n; i++) {
+                const LatticeCall *o = &j->offered[n_offered];
+                double *claimed = &j->claimed[claims[i].child];
+                double share = CLAMP(o->share, LEAST_SHARE, MOST_TAKEN), rate;
+
+                if (taken_by(j, &claims[i]) < LEAST_OFFERED)
+                        continue;
+                n_offered++;
+                if (o->taken == 1)
+                        continue;
+                /* It is made at this rate if share : 1 - share is rate : what others claim. */
+                rate = share / (1 - share) * o->claimed * (1 - o->taken);
+                if (decide)
+                        rate *= sqrt(o->taken);
+                rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
+                *claimed = MAX(*claimed - claims[i].rate, 0);
+                claims[i].rate = rate;
+                *claimed += claims[i].rate;
+        }
+}
+
+void joint_sum_claims(Joint *j)
+{
+        fill(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
+        for (gsize k = 0; k < j->candidates[j->node->n_out]; k++)
+                j->claimed[j->claims[k].child] += j->claims[k].rate;
+}
+
+/* All parents claim again, or, learning, those that teach; of the calm ones is counted what they
+ * do. */
+void joint_claim_to_learn(Joint *j, guint64 calm)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                if (teaches(j, p))
+                        claim_again(j, p, j->crowd[p] <= calm && is_new(j, p), FALSE);
+        joint_sum_claims(j);
+}
+
+/* Whether a parent's claims can change: not where they are the only ones on its calls. */
+static gboolean is_contested(const Joint *j, guint32 parent)
+{
+        for (gsize k = j->first_claim[parent]; k < j->first_claim[parent + 1]; k++)
+                if (n_candidates(j, j->claims[k].child) > 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* All claim again, for nothing to be learned. Those whose claims cannot change do so only for the
+ * order of others. */
+void joint_claim_all(Joint *j, gboolean decide)
+{
+        gboolean ordered = j->lattice.order && j->lattice.order->in_use;
+
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                if (ordered || is_contested(j, p))
+                        claim_again(j, p, FALSE, decide);
+        joint_sum_claims(j);
+}
+
+void joint_get_shares(const Joint *j, float *share)
+{
+        g_autofree gsize *next = g_memdup2(j->candidates, j->node->n_out * sizeof *next);
+
+        for (gsize k = 0; k < j->candidates[j->node->n_out]; k++) {
+                const Claim *claim = &j->claims[k];
+
+                share[next[claim->child]++] = n_candidates(j, claim->child) == 1
+                                                      ? 1
+                                                      : claim->rate / j->claimed[claim->child];
+        }
+}
+
+void joint_assign_best(Joint *j, gboolean second)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 best = NO_PARENT, next = NO_PARENT;
+                float most = -1, less = -1;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+
+                        if (j->score[k] > most) {
+                                less = most;
+                                next = best;
+                                most = j->score[k];
+                                best = p;
+                        } else if (j->score[k] > less) {
+                                less = j->score[k];
+                                next = p;
+                        }
+                }
+                j->parent[i] = second && next != NO_PARENT ? next : best;
+        }
+        joint_link_children(j);
+}
+
+/* By how much a node is surer of its calls' parents than another opinion bears out: the mean share
+ * of the best ones of calls with a choice, less how often they are the best by the other, too. */
+static double overconfidence(const Joint *j, const float *other)
+{
+        double sure = 0;
+        guint32 same = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                gsize best = j->candidates[i], others = best;
+
+                if (n_candidates(j, i) <= 1)
+                        continue;
+                for (gsize k = best + 1; k < j->candidates[i + 1]; k++) {
+                        if (j->score[k] > j->score[best])
+                                best = k;
+                        if (other[k] > other[others])
+                                others = k;
+                }
+                sure += j->share[best];
+                same += best == others;
+        }
+        return MAX(sure - same, 0) / j->n_choice;
+}
+
+/* A share as a probability. Claims that agree in a circle are surer of each other than they should
+ * be, so what goes beyond SURE_SHARE counts by the eighth root of its odds. All odds are divided by
+ * doubt. */
+static float trust(double share, double doubt)
+{
+        const double sure_odds = SURE_SHARE / (1 - SURE_SHARE);
+        double odds = share / MAX(1 - share, 1e-9);
+
+        if (odds > sure_odds)
+                odds = sure_odds * sqrt(sqrt(sqrt(odds / sure_odds)));
+        odds /= doubt;
+        return odds / (1 + odds);
+}
+
+/* The second opinion: what claims come to that begin with the second best parent of each call.
+ * Where there is another way to agree, it shows that; and where there is for many calls of a node,
+ * what they agree on is worth less. Shares become probabilities. */
+void joint_doubt(Joint *j)
+{
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree float *second = g_new(float, n);
+        double excess;
+
+        joint_assign_best(j, TRUE);
+        joint_start_claims(j);
+        for (guint round = 0; round < SETTLE_ANEW; round++)
+                joint_claim_all(j, FALSE);
+        joint_get_shares(j, second);
+        excess = overconfidence(j, second);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double doubt = 1 + excess * excess * (MAX(n_candidates(j, i), 2) - 2);
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (n_candidates(j, i) > 1)
+                                j->share[k] = trust(FIRST_OPINION * j->share[k] +
+                                                            (1 - FIRST_OPINION) * second[k],
+                                                    doubt);
+        }
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The calls of one node, whose parents are found together (joint.c): what its parts share.
+ */
+#ifndef RAVEL_JOINT_H
+#define RAVEL_JOINT_H
+
+#include "nesting/nesting.h"
+#include "nesting/node-habits.h"
+#include "nesting/walk-lattice.h"
+
+/* A parent's on a call. */
+typedef struct {
+        guint32 child;
+        float rate; /* per ns */
+} Claim;
+
+typedef struct {
+        NodeCalls *node;
+        gint64 window;
+        gint64 from, before; /* when the parents replied that are learned from */
+        gboolean counts;     /* these are counted alone, and learned from later */
+        NodeHabits *habits;
+        WalkLattice lattice;
+
+        /* By call out of the node. */
+        WalkCall *calls;
+        guint32 *parent;   /* in an assignment: index of a call into the node, or NO_PARENT */
+        guint32 *next;     /* child of that parent, or NO_PARENT */
+        guint32 *output;   /* its number among calls out of the node and replies */
+        gsize *candidates; /* where they begin; those of the next one end them */
+        double *claimed;   /* the sum of claims */
+
+        /* By call into the node. */
+        guint32 *first;     /* child, or NO_PARENT */
+        gsize *first_claim; /* where they begin; those of the next one end them */
+        guint32 *kind;      /* by caller and label */
+        guint64 *crowd;     /* see crowds.h */
+
+        guint32 *candidate; /* indices of calls into the node, ascending by call */
+        Claim *claims;      /* of parents, each one's in order of start */
+        float *share;       /* by candidate: of its claim, then its probability; */
+        float *score;       /* the same, once it is decided */
+        guint32 n_choice;   /* calls with more than one candidate */
+        guint32 n_children; /* of calls that are decided, those with candidates, */
+        guint64 n_nestings; /* and all of these */
+        double log, true_log;
+
+        LatticeCall *offered; /* room for those of one parent */
+} Joint;
+
+static inline guint32 n_candidates(const Joint *j, guint32 child)
+{
+        return j->candidates[child + 1] - j->candidates[child];
+}
+
+enum {
+        STRETCH = 1024,  /* parents that follow each other teach, of more than LEARN_FROM */
+        SETTLE_ANEW = 7, /* rounds after claims began anew */
+};
+
+/* Of many parents it is enough to learn from some, in stretches all over the trace. */
+static inline guint32 n_stretches(const Joint *j)
+{
+        return MAX(j->node->n_in / LEARN_FROM, 1);
+}
+
+static inline gboolean teaches(const Joint *j, guint32 parent)
+{
+        return parent / STRETCH % n_stretches(j) == 0;
+}
+
+/* Those that are known to their end, and were not learned from already. */
+static inline gboolean is_new(const Joint *j, guint32 parent)
+{
+        gint64 reply = j->node->in[parent].reply;
+
+        return reply >= j->from && reply < j->before;
+}
+
+/* What a parent may have done, for the lattice. */
+LatticeParent joint_lattice_parent(const Joint *j, guint32 parent);
+
+/* An empty lattice, for the kinds of calls that the habits know. */
+void joint_begin_lattice(Joint *j);
+
+/* --- assignments (joint-assign.c) --------------------------------------------- */
+
+/* Lines up the children of each parent. */
+void joint_link_children(Joint *j);
+
+/* Counts the bounds of a child of that parent: count times, in units of DENSITY_COUNT. */
+void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
+
+/* Assigns each child by the bounds alone; in the order of time, by the walks that are
+ * learned; or to its true parent, as far as that is a candidate. */
+void joint_assign_first(Joint *j);
+void joint_assign_in_time(Joint *j);
+void joint_assign_truth(Joint *j, const guint32 *true_parent);
+
+/* Runs the lattice for what a parent did by the assignment: its children and no other calls are
+ * on offer. count: learns that. */
+void joint_run_assigned(Joint *j, guint32 parent, gboolean count);
+
+/* --- kinds by duration (joint-durations.c) ------------------------------------ */
+
+/* Tells callees apart by the durations of calls, where by the assignment parents do different
+ * things then, and if that makes parents likelier which were not learned from. Walks begin anew
+ * if anything is tried. */
+void joint_tell_apart(Joint *j);
+
+/* --- claims (joint-claims.c) --------------------------------------------------- */
+
+/* Gives each candidate a claim, in the order of parents; then as an assignment makes them. */
+void joint_make_claims(Joint *j);
+void joint_start_claims(Joint *j);
+
+/* Sums up claims anew, so that what is rounded off does not add up. */
+void joint_sum_claims(Joint *j);
+
+/* Parents that teach claim again, and of the calm ones is counted what they do. */
+void joint_claim_to_learn(Joint *j, guint64 calm);
+
+/* All parents claim again, for nothing to be learned. decide: a claim counts for more the larger
+ * a share it had. */
+void joint_claim_all(Joint *j, gboolean decide);
+
+/* By candidate, the share of its claim. */
+void joint_get_shares(const Joint *j, float *share);
+
+/* Assigns each child to the candidate with the best score, of equal ones the earliest; or to the
+ * second best, if there is one. */
+void joint_assign_best(Joint *j, gboolean second);
+
+/* Shares become probabilities: by a second opinion, which is what claims come to that begin with
+ * the second best parent of each call. */
+void joint_doubt(Joint *j);
+
+/* --- learning (joint-learn.c) --------------------------------------------------- */
+
+/* Learns the habits of the node from its calls alone, from the first assignment on; goes on
+ * learning them, in a step of windows; or learns from the true parents: the oracle. */
+void joint_learn(Joint *j);
+void joint_go_on(Joint *j);
+void joint_learn_from_truth(Joint *j, const guint32 *true_parent);
+
+/* Goes on from an assignment that is no guess. */
+void joint_go_on_from_assignment(Joint *j);
+
+/* What was learned, of bounds by the parents that were found, is kept for the next calls. */
+void joint_keep_habits(Joint *j);
+
+/* The natural logarithm of how likely the assignment is. */
+double joint_log_of_assignment(Joint *j);
+
+#endif
