@@ -385,7 +385,7 @@ static guint32 last_return(const GArray *returns, guint32 message, gint64 time)
 static void put_in_order(MessageCauses *m)
 {
         const EdgeTraces *t = m->traces;
-        g_autofree guint32 *cause = g_memdup2(m->cause, MAX(m->n, 1) * sizeof *cause);
+        guint32 *cause = g_memdup2(m->cause, m->n * sizeof *cause);
 
         for (NodeId node = 0; node < t->n_nodes; node++) {
                 g_autoptr(GArray) returns = NULL;
@@ -402,7 +402,8 @@ static void put_in_order(MessageCauses *m)
                                                                t->edges[k].sent[i]);
                         }
         }
-        memcpy(m->cause, cause, m->n * sizeof *cause);
+        g_free(m->cause);
+        m->cause = cause;
 }
 
 /* --- paths ---------------------------------------------------------------------- */

@@ -142,6 +142,7 @@ void tool_warn(const char *format, ...)
 static void split_numbers(int *argc, char ***argv)
 {
         static GPtrArray *split; /* what argv is from now on */
+        static char flags[128][sizeof "-n"];
         gboolean options = TRUE;
 
         split = g_ptr_array_new();
@@ -151,7 +152,9 @@ static void split_numbers(int *argc, char ***argv)
                 options = options && strcmp(text, "--") != 0;
                 if (options && text[0] == '-' && g_ascii_isalpha(text[1]) &&
                     g_ascii_isdigit(text[2])) {
-                        g_ptr_array_add(split, g_strndup(text, 2));
+                        char *flag = flags[(guchar)text[1]];
+
+                        g_ptr_array_add(split, memcpy(flag, text, 2));
                         text += 2;
                 }
                 g_ptr_array_add(split, text);
