@@ -87,17 +87,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 PathSet *convolution_find_paths(Convolution *convolution);
 PathSet *convolution_find_joint_paths(Convolution *convolution);
 
-/* A node that seems to send messages before those that cause them arrive: its clock is
- * early, or those of others are late, and paths through it are not found. */
+/* A node whose clock disagrees with those of the nodes that it talks with. */
 typedef struct {
-        const EdgeTrace *cause, *effect; /* borrowed */
-        gint64 delay;                    /* ns, below 0 */
-} EarlyNode;
+        NodeId node;
+        gint64 offset;      /* ns that it is ahead; below 0: it is early */
+        gint64 least, most; /* ns: bounds of what it is off by, either way; most is G_MAXINT64
+                               where nothing says */
+        const EdgeTrace *cause, *effect; /* borrowed: what shows it */
+        gint64 delay;                    /* ns, of these, the least; below 0 */
+} ClockOffset;
 
-/* The nodes whose highest spike is at a delay below 0 (paper, section 5.2.3: negative
- * apparent delays), one EarlyNode each, in order of node. Stamps of both ends never make
- * one. It looks at up to 4,000 messages of an edge. The caller's to free. */
-GArray *convolution_find_early_nodes(const Convolution *convolution);
+/* The clock that explains most delays below 0 (paper, section 5.2.3: negative apparent
+ * delays); FALSE where none does. Stamps of both ends never make one. It looks at up to
+ * 4,000 messages of an edge. edge_traces_shift() by -offset puts it right; then there may be
+ * another. */
+gboolean convolution_find_clock_offset(const Convolution *convolution, ClockOffset *found);
 
 /* --- between its files ---------------------------------------------------- */
 

@@ -180,7 +180,7 @@ GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
         s.begin = lags->first < 0 ? MIN((gsize)-lags->first, lags->n) : 0;
         s.end = MIN(s.begin + search, lags->n);
         level_blocks(&blocks, c, lags->n);
-        s.dispersion = !g_getenv("NOPHI") ? dispersion(&blocks, s.begin) : 1;
+        s.dispersion = dispersion(&blocks, s.begin);
         s.pairs = g_new(double, lags->n + 1);
         s.accidents = g_new(double, lags->n + 1);
         s.pairs[0] = s.accidents[0] = 0;

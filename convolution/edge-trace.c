@@ -349,6 +349,18 @@ static void fill_two_columns(EdgeTrace *edge, GArray *messages)
         }
 }
 
+/* Whose clock made all stamps of raw edges that have stamps of one end each. */
+static NodeId find_clock(const EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
+{
+        gboolean sent = FALSE, received = FALSE;
+
+        for (guint i = 0; i < n_raw; i++) {
+                sent |= raw[i]->ends[SENT].n > 0;
+                received |= raw[i]->ends[RECEIVED].n > 0;
+        }
+        return sent && received ? NO_NODE : sent ? edge->from : edge->to;
+}
+
 /* Fills in an edge from the raw ones that became it, and frees what they hold. */
 static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
 {
@@ -363,6 +375,7 @@ static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, 
                 two |= ends[SENT].n > 0 && ends[RECEIVED].n > 0;
         }
         if (!two) {
+                edge->sent_clock = edge->received_clock = find_clock(edge, raw, n_raw);
                 fill_one_column(edge, raw, n_raw);
         } else {
                 g_autoptr(GArray) messages = g_array_new(FALSE, FALSE, sizeof(Stamps));
@@ -370,6 +383,8 @@ static void make_edge(EdgeTraceLoader *l, EdgeTrace *edge, RawEdge *const *raw, 
                 for (guint i = 0; i < n_raw; i++)
                         match_ends(l, raw[i], messages, &edge->both);
                 fill_two_columns(edge, messages);
+                edge->sent_clock = edge->sent == edge->received ? NO_NODE : edge->from;
+                edge->received_clock = edge->sent == edge->received ? NO_NODE : edge->to;
         }
         for (guint i = 0; i < n_raw; i++)
                 for (guint end = 0; end < N_ENDS; end++)
@@ -500,6 +515,32 @@ const EdgeTrace *edge_traces_lookup(const EdgeTraces *t, NodeId from, NodeId to)
                         high = middle;
         }
         return low < t->first_out[from + 1] && t->edges[low].to == to ? &t->edges[low] : NULL;
+}
+
+static void shift(gint64 *times, guint32 n, gint64 by)
+{
+        for (guint32 i = 0; i < n; i++)
+                times[i] += by;
+}
+
+void edge_traces_shift(EdgeTraces *t, NodeId node, gint64 by)
+{
+        gint64 first = G_MAXINT64, last = G_MININT64;
+
+        for (guint i = 0; i < t->n_edges; i++) {
+                EdgeTrace *e = &t->edges[i];
+
+                if (e->sent_clock == node)
+                        shift(e->sent, e->n, by);
+                if (e->received_clock == node && e->received != e->sent)
+                        shift(e->received, e->n, by);
+                first = MIN(first, MIN(e->sent[0], e->received[0]));
+                last = MAX(last, MAX(e->sent[e->n - 1], e->received[e->n - 1]));
+        }
+        if (t->n_edges > 0) {
+                t->first = first;
+                t->last = last;
+        }
 }
 
 guint32 edge_trace_search(const gint64 *times, guint32 n, gint64 time)

@@ -29,7 +29,8 @@ typedef struct {
         /* By index in sent: where the same message is in received. NULL where that is the
          * same index for all. */
         guint32 *arrival;
-        guint64 both;   /* how many of the messages both ends stamped */
+        NodeId sent_clock, received_clock; /* whose clocks these are; NO_NODE: of several nodes */
+        guint64 both;                      /* how many of the messages both ends stamped */
         gboolean opens; /* from calls to, or sent the first one-way message between the two */
 } EdgeTrace;
 
@@ -75,6 +76,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(EdgeTraces, edge_traces_free)
 
 /* The edge between two nodes, or NULL. Logarithmic. */
 const EdgeTrace *edge_traces_lookup(const EdgeTraces *traces, NodeId from, NodeId to);
+
+/* Puts all stamps of a node's clock later by so many ns, or earlier where by is below 0. Those
+ * on an edge of which only some messages have both stamps count as the end's that has each. */
+void edge_traces_shift(EdgeTraces *traces, NodeId node, gint64 by);
 
 /* The index of the first of n times in order, such as sent, that is not before time; n where
  * there is none. Logarithmic. */

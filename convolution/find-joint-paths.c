@@ -9,7 +9,8 @@
  * have effects beside others. Then each message has a path that it ends and a future
  * that it leads to, and the causes at each node are found again, knowing these, a few
  * times: a node that sends its answers back where the question came from is then seen to,
- * and what does not fit together falls apart.
+ * and what does not fit together falls apart. At the end a message that leaves a node is put
+ * behind the last one that came in on its path, whichever of these it was timed by.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@ enum {
         MORE_ROUNDS = 14,  /* with more windows */
         PAST_ROUNDS = 12,  /* with pasts and futures */
         BESIDE_SEARCHES = 4,
+        MOST_RETURN = 24, /* hops before a path comes back to a node */
+        MOST_VISITS = 24, /* of a path at a node */
         TRACE_AGAIN = 3,
         FUTURE_STEPS = 5,
         LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
@@ -38,6 +41,7 @@ enum {
 static const double BESIDE_SHARE = 0.25, /* of its causes, that a passage beside others needs */
         BIN_SHARE = 0.02, PEAK_SHARE = 0.05,
                     ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
+        ANSWER_SHARE = 0.9,           /* of an edge's messages, if it has answers */
         END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
 
 typedef struct {
@@ -298,6 +302,109 @@ static void search_nodes(JointSearch *s, gboolean first)
         g_thread_pool_free(pool, FALSE, TRUE);
 }
 
+/* --- order ---------------------------------------------------------------------- */
+
+/* That a message into a node led to another one into it, which came in at a time. */
+typedef struct {
+        guint32 message, later;
+        gint64 time;
+} Return;
+
+static int compare_returns(gconstpointer va, gconstpointer vb)
+{
+        const Return *a = va, *b = vb;
+
+        if (a->message != b->message)
+                return a->message < b->message ? -1 : 1;
+        if (a->time != b->time)
+                return a->time < b->time ? -1 : 1;
+        return (a->later > b->later) - (a->later < b->later);
+}
+
+/* The message that had come into the node when what led to this one, which comes in too, left
+ * it; or NO_MESSAGE. */
+static guint32 visit_before(const MessageCauses *m, NodeId node, guint32 message)
+{
+        for (guint hops = 0; hops < MOST_RETURN && message != NO_MESSAGE; hops++) {
+                message = m->cause[message];
+                if (message != NO_MESSAGE && m->traces->edges[m->edge[message]].from == node)
+                        return m->cause[message];
+        }
+        return NO_MESSAGE;
+}
+
+/* GArray of Return. */
+static GArray *find_returns(const MessageCauses *m, NodeId node)
+{
+        const EdgeTraces *t = m->traces;
+        GArray *returns = g_array_new(FALSE, FALSE, sizeof(Return));
+
+        for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++) {
+                const EdgeTrace *edge = &t->edges[t->in[i]];
+
+                for (guint32 k = 0; k < edge->n; k++) {
+                        Return r = { .later = message_that_arrived(m, t->in[i], k),
+                                     .time = edge->received[k] };
+
+                        r.message = r.later;
+                        for (guint visits = 0; visits < MOST_VISITS; visits++) {
+                                r.message = visit_before(m, node, r.message);
+                                if (r.message == NO_MESSAGE)
+                                        break;
+                                g_array_append_val(returns, r);
+                        }
+                }
+        }
+        g_array_sort(returns, compare_returns);
+        return returns;
+}
+
+/* The last of what the message led to that had come in before then, or itself. Of the same
+ * moment nothing is taken, since it may be what then left that led to it. */
+static guint32 last_return(const GArray *returns, guint32 message, gint64 time)
+{
+        guint low = 0, high = returns->len;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+                const Return *r = &g_array_index(returns, Return, middle);
+
+                if (r->message < message || (r->message == message && r->time < time))
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low == 0 || g_array_index(returns, Return, low - 1).message != message)
+                return message;
+        return g_array_index(returns, Return, low - 1).later;
+}
+
+/* A message with several effects may have got answers to the earlier ones before the later ones
+ * leave. These go on from the last of the answers then, so that a path is all that happened to a
+ * request in turn, and not what did beside the rest. */
+static void put_in_order(MessageCauses *m)
+{
+        const EdgeTraces *t = m->traces;
+        g_autofree guint32 *cause = g_memdup2(m->cause, MAX(m->n, 1) * sizeof *cause);
+
+        for (NodeId node = 0; node < t->n_nodes; node++) {
+                g_autoptr(GArray) returns = NULL;
+
+                if (!n_out_edges(t, node) || !n_in_edges(t, node) || m->is_root[node])
+                        continue;
+                returns = find_returns(m, node);
+                for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
+                        for (guint32 i = 0; i < t->edges[k].n; i++) {
+                                guint32 z = m->first[k] + i;
+
+                                if (m->cause[z] != NO_MESSAGE)
+                                        cause[z] = last_return(returns, m->cause[z],
+                                                               t->edges[k].sent[i]);
+                        }
+        }
+        memcpy(m->cause, cause, m->n * sizeof *cause);
+}
+
 /* --- paths ---------------------------------------------------------------------- */
 
 static gboolean *find_caused(const MessageCauses *m)
@@ -515,6 +622,57 @@ static gboolean is_accident(const JointSearch *s, const Passed *passed, const gu
         return n < expected;
 }
 
+/* Whether a prefix ends with a message back to a node that has sent one to its sender on the way,
+ * which was not sent back to yet. */
+static gboolean is_answer(const PrefixTree *tree, guint32 prefix)
+{
+        NodeId to = PREFIX(tree, prefix)->node, from;
+        gint open = 0;
+
+        prefix = PREFIX(tree, prefix)->parent;
+        from = PREFIX(tree, prefix)->node;
+        for (guint32 p = PREFIX(tree, prefix)->parent; p != NO_PREFIX;
+             p = PREFIX(tree, p)->parent) {
+                open += PREFIX(tree, prefix)->node == from && PREFIX(tree, p)->node == to;
+                open -= PREFIX(tree, prefix)->node == to && PREFIX(tree, p)->node == from;
+                prefix = p;
+        }
+        return open > 0;
+}
+
+/* The edge that a prefix ends with, which has a parent. */
+static guint edge_of(const JointSearch *s, guint32 prefix)
+{
+        const PrefixTree *tree = s->messages->tree;
+        NodeId from = PREFIX(tree, PREFIX(tree, prefix)->parent)->node;
+
+        return (guint)(edge_traces_lookup(s->traces, from, PREFIX(tree, prefix)->node) -
+                       s->traces->edges);
+}
+
+/* By edge: whether it has answers, as nearly all of its messages are. */
+static gboolean *find_answering(const JointSearch *s)
+{
+        const PrefixTree *tree = s->messages->tree;
+        gboolean *answering = g_new(gboolean, s->traces->n_edges);
+        g_autofree guint32 *all = g_new0(guint32, s->traces->n_edges);
+        g_autofree guint32 *answers = g_new0(guint32, s->traces->n_edges);
+
+        for (guint32 i = 0; i < tree->prefixes->len; i++) {
+                const Prefix *p = PREFIX(tree, i);
+                guint edge;
+
+                if (p->parent == NO_PREFIX || p->depth < 2)
+                        continue;
+                edge = edge_of(s, i);
+                all[edge] += p->count;
+                answers[edge] += is_answer(tree, i) ? p->count : 0;
+        }
+        for (guint i = 0; i < s->traces->n_edges; i++)
+                answering[i] = answers[i] > ANSWER_SHARE * all[i];
+        return answering;
+}
+
 static PathSet *collect_paths(JointSearch *s)
 {
         const MessageCauses *m = s->messages;
@@ -526,6 +684,7 @@ static PathSet *collect_paths(JointSearch *s)
         g_autofree guint32 *vertex = g_new(guint32, MAX(n, 1));
         g_autofree gboolean *goes_on = g_new0(gboolean, MAX(n, 1));
         g_autofree double *right = g_new0(double, MAX(n, 1)); /* that all of the path is */
+        g_autofree gboolean *answering = find_answering(s);
         Passed passed;
         ByPrefix by;
 
@@ -557,6 +716,9 @@ static PathSet *collect_paths(JointSearch *s)
                                 1 - right[p->parent]))
                         continue;
                 if (!(without & JOINT_RETURN) && !derived_correlation_fits(m, messages, count))
+                        continue;
+                if (!(without & JOINT_ANSWER) && p->depth > 1 && answering[m->edge[messages[0]]] &&
+                    !is_answer(m->tree, i))
                         continue;
                 goes_on[p->parent] = TRUE;
                 vertex[i] = path_graph_add(graph, vertex[p->parent], p->node,
@@ -679,6 +841,8 @@ PathSet *convolution_find_joint_paths(Convolution *run)
                 message_causes_trace(s.messages, (guint32)s.windows.least, steps);
                 search_nodes(&s, FALSE);
         }
+        if (!(run->options.without & JOINT_ORDER))
+                put_in_order(s.messages);
         message_causes_trace(s.messages, (guint32)s.windows.least, steps);
         set = collect_paths(&s);
         for (guint i = 0; i < run->options.threads; i++)

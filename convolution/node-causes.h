@@ -32,6 +32,8 @@ typedef enum {
         JOINT_FUTURE = 1 << 6,          /* and each future */
         JOINT_ACCIDENT = 1 << 7,        /* vertices that wrong causes explain are left out */
         JOINT_RETURN = 1 << 8,          /* and those that return to a node unseen */
+        JOINT_ORDER = 1 << 9,           /* effects go on from the last answer */
+        JOINT_ANSWER = 1 << 10,         /* an answer goes where something came from */
 } JointElement;
 
 typedef struct NodeCauses NodeCauses;

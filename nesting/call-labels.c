@@ -27,9 +27,8 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         return number;
 }
 
-void call_labels_add(CallLabels *l, const Message *message)
+void call_labels_add(CallLabels *l, guint64 call, const Message *message)
 {
-        guint64 call = l->n_opened++;
         gsize length = 0;
         const char *label = message_attribute(message, "label", &length);
 
@@ -41,13 +40,23 @@ void call_labels_add(CallLabels *l, const Message *message)
                 l->label = big_renew(l->label, l->size * sizeof *l->label, size * sizeof *l->label);
                 l->size = size;
         }
-        memset(l->label + l->n, 0, (call - l->n) * sizeof *l->label);
-        l->label[call] = number_of(l, label, length);
-        l->n = call + 1;
+        for (; l->n <= call; l->n++)
+                l->label[l->n] = 0;
+        if (l->label[call] == 0)
+                l->label[call] = number_of(l, label, length);
 }
 
 void call_labels_move(CallLabels *l, guint32 to, guint32 from)
 {
         if (to < l->n)
                 l->label[to] = call_labels_get(l, from);
+}
+
+void call_labels_drop(CallLabels *l, guint32 n)
+{
+        guint32 drop = MIN(n, l->n);
+
+        l->n -= drop;
+        if (l->n > 0)
+                memmove(l->label, l->label + drop, l->n * sizeof *l->label);
 }

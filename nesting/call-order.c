@@ -55,7 +55,9 @@ void call_order_init(CallOrder *o, const CallPairs *calls, gint64 window, gboole
         o->by_enter = sort_all(calls->at_callee, calls->n);
 }
 
-void call_order_init_until(CallOrder *o, const CallPairs *calls, gint64 window, gint64 before)
+/* Of flags in calls->progress, those in once are calls' that are in the order no more. */
+static void init_before(CallOrder *o, const CallPairs *calls, gint64 window, gint64 before,
+                        guint8 once)
 {
         memset(o, 0, sizeof *o);
         o->calls = calls;
@@ -66,18 +68,29 @@ void call_order_init_until(CallOrder *o, const CallPairs *calls, gint64 window, 
         for (guint32 i = 0; i < calls->n; i++) {
                 if (!calls->edge[i])
                         continue;
-                if (!(calls->progress[i] & CALL_STARTED) &&
+                if (!(calls->progress[i] & once & CALL_STARTED) &&
                     calls->at_caller[i].from < before - window) {
-                        calls->progress[i] |= CALL_STARTED;
+                        calls->progress[i] |= once & CALL_STARTED;
                         o->by_start[o->n_start++] = i;
                 }
-                if (!(calls->progress[i] & CALL_ENTERED) && calls->at_callee[i].from < before) {
-                        calls->progress[i] |= CALL_ENTERED;
+                if (!(calls->progress[i] & once & CALL_ENTERED) &&
+                    calls->at_callee[i].from < before) {
+                        calls->progress[i] |= once & CALL_ENTERED;
                         o->by_enter[o->n_enter++] = i;
                 }
         }
         sort(o->by_start, o->n_start, calls->at_caller);
         sort(o->by_enter, o->n_enter, calls->at_callee);
+}
+
+void call_order_init_until(CallOrder *o, const CallPairs *calls, gint64 window, gint64 before)
+{
+        init_before(o, calls, window, before, CALL_STARTED | CALL_ENTERED);
+}
+
+void call_order_init_before(CallOrder *o, const CallPairs *calls, gint64 window, gint64 before)
+{
+        init_before(o, calls, window, before, 0);
 }
 
 void call_order_clear(CallOrder *o)

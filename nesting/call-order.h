@@ -30,6 +30,9 @@ void call_order_init(CallOrder *order, const CallPairs *calls, gint64 window, gb
 
 /* Of what comes before a moment and was in no order before, as calls->progress notes. */
 void call_order_init_until(CallOrder *order, const CallPairs *calls, gint64 window, gint64 before);
+
+/* Of what comes before a moment, again and again. */
+void call_order_init_before(CallOrder *order, const CallPairs *calls, gint64 window, gint64 before);
 void call_order_clear(CallOrder *order);
 
 /* In calls->progress. */

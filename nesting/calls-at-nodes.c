@@ -3,6 +3,8 @@
  * The calls into each node and out of it, side by side, for what is found a node at a
  * time.
  */
+#include <stdlib.h>
+
 #include "nesting/nesting.h"
 #include "tracefmt/big-memory.h"
 
@@ -18,18 +20,17 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
         const CallPairs *c = &n->calls;
         gboolean starts, enters;
         guint32 call;
-        guint n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
 
         by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
         by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
         /* One longer: while they are filled, [node + 1] is where the next one goes. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
-        for (guint i = 0; i < n_edges; i++) {
-                by->first_in[edges[i].callee + 2] += edges[i].pairs;
-                by->first_out[edges[i].caller + 2] += edges[i].pairs;
+        while (call_order_next(&n->order, &call, &starts, &enters)) {
+                by->first_in[nesting_edge(n, call)->callee + 2] += enters;
+                by->first_out[nesting_edge(n, call)->caller + 2] += starts;
         }
+        call_order_restart(&n->order);
         for (guint i = 0; i < n_nodes; i++) {
                 by->first_in[i + 2] += by->first_in[i + 1];
                 by->first_out[i + 2] += by->first_out[i + 1];
@@ -45,92 +46,251 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
         call_order_restart(&n->order);
 }
 
-/* Numbers things of one node from 0 by first sight, without forgetting those of
- * other nodes one by one. */
-typedef struct {
-        guint32 *number, *seen; /* by NodeId; seen: the mark of the node it is for */
-        guint32 mark, n;
-} Numbering;
-
-static inline guint32 number_of(Numbering *g, NodeId node)
+static int compare_in(const void *a, const void *b)
 {
-        if (g->seen[node] != g->mark) {
-                g->seen[node] = g->mark;
-                g->number[node] = g->n++;
+        const CallIn *x = a, *y = b;
+
+        if (x->enter != y->enter)
+                return x->enter < y->enter ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+static int compare_out(const void *a, const void *b)
+{
+        const CallOut *x = a, *y = b;
+
+        if (x->start != y->start)
+                return x->start < y->start ? -1 : 1;
+        return (x->call > y->call) - (x->call < y->call);
+}
+
+/* Takes the offsets of the clocks off that the stamps are of. */
+static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
+{
+        const gint64 *offset = n->offset;
+
+        for (guint32 i = 0; i < node->n_in; i++) {
+                CallIn *in = &node->in[i];
+                guint8 stamps = n->calls.stamps[in->call];
+                NodeId caller = nesting_edge(n, in->call)->caller;
+
+                in->enter -= offset[stamps & 1 << CALL_RECV ? id : caller];
+                in->reply -= offset[stamps & 1 << RET_SENT ? id : caller];
         }
-        return g->number[node];
+        for (guint32 i = 0; i < node->n_out; i++) {
+                CallOut *out = &node->out[i];
+                guint8 stamps = n->calls.stamps[out->call];
+                NodeId callee = nesting_edge(n, out->call)->callee;
+
+                out->start -= offset[stamps & 1 << CALL_SENT ? id : callee];
+                out->end -= offset[stamps & 1 << RET_RECV ? id : callee];
+        }
+        qsort(node->in, node->n_in, sizeof *node->in, compare_in);
+        qsort(node->out, node->n_out, sizeof *node->out, compare_out);
 }
 
 /* Copies the calls of one node side by side. */
-static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node,
-                        Numbering *callers, Numbering *callees)
+static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node)
 {
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
-        callers->mark = callees->mark = id + 1;
-        callers->n = callees->n = 0;
         for (guint32 i = 0; i < node->n_in; i++) {
                 Span span = n->calls.at_callee[in[i]];
                 NodeId caller = n->fold[nesting_edge(n, in[i])->caller];
 
-                node->in[i] = (CallIn){ span.from, span.to, in[i], number_of(callers, caller) };
+                node->in[i] = (CallIn){ span.from, span.to, in[i], caller };
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 Span span = n->calls.at_caller[out[i]];
                 NodeId callee = nesting_edge(n, out[i])->callee;
 
-                node->out[i] = (CallOut){ span.from, span.to, out[i], number_of(callees, callee) };
+                node->out[i] = (CallOut){ span.from, span.to, out[i], callee };
         }
-        node->n_callers = callers->n;
-        node->n_callees = callees->n;
+        node->habits = n->habits ? n->habits[id] : NULL;
 }
 
-static void make_room(const CallsByNode *by, guint n_nodes, NodeCalls *node, gsize *size_in,
-                      gsize *size_out)
+/* --- causes ------------------------------------------------------------------ */
+
+static void explain(const Nesting *n, const NodeParents *found, guint32 child)
 {
-        guint32 most_in = 0, most_out = 0;
+        Explanation *e = nesting_explanation(n, found->call[child]);
+
+        for (gsize k = found->first[child]; e && k < found->first[child + 1]; k++) {
+                PossibleParent p = { found->parent[k], (double)found->score[k], 1,
+                                     (double)found->share[k] };
+
+                g_array_append_val(e->parents, p);
+        }
+}
+
+/* Each call's parent with the best score, of equal ones the earliest. Frees found's arrays. */
+static void set_causes(Nesting *n, NodeParents *found)
+{
+        for (guint32 i = 0; i < found->n_out; i++) {
+                guint32 call = found->call[i];
+                Cause best = { NO_PARENT, 0 };
+                float most = -1;
+
+                if (call == NO_PARENT)
+                        continue;
+                for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
+                        guint32 parent = found->parent[k];
+
+                        if (found->score[k] > most &&
+                            !(n->cycles && nesting_is_within(n, parent, call))) {
+                                best = (Cause){ parent, found->share[k] };
+                                most = found->score[k];
+                        }
+                }
+                if (best.parent != NO_PARENT)
+                        n->calls.cause[call] = best;
+                if (n->explanations)
+                        explain(n, found, i);
+        }
+        g_free(found->call);
+        g_free(found->first);
+        g_free(found->parent);
+        g_free(found->share);
+        g_free(found->score);
+        found->n_out = 0;
+}
+
+/* --- node by node, on threads ------------------------------------------------ */
+
+typedef struct {
+        NodeId node;
+        guint32 n_in, n_out;
+        double work; /* in proportion to this, about */
+        NodeParents found;
+} Task;
+
+typedef struct {
+        Nesting *nesting;
+        CallsByNode by;
+        GArray *tasks; /* the one with the most work first */
+        guint32 most_in, most_out;
+        gint next; /* task that no thread has */
+} Search;
+
+static int compare_work(const void *a, const void *b)
+{
+        double x = ((const Task *)a)->work, y = ((const Task *)b)->work;
+
+        return (x < y) - (x > y);
+}
+
+static int compare_nodes(const void *a, const void *b)
+{
+        NodeId x = ((const Task *)a)->node, y = ((const Task *)b)->node;
+
+        return (x > y) - (x < y);
+}
+
+/* How long calls into a node take together, ns. */
+static double time_at(const Search *s, NodeId node)
+{
+        double time = 0;
+
+        for (guint32 i = s->by.first_in[node]; i < s->by.first_in[node + 1]; i++) {
+                Span span = s->nesting->calls.at_callee[s->by.in[i]];
+
+                time += (double)(span.to - span.from);
+        }
+        return time;
+}
+
+/* A node's work is that of all nestings that there may be: calls out of it, times the calls into it
+ * that are open in the mean. */
+static void find_tasks(Search *s, guint n_nodes)
+{
+        const CallsByNode *by = &s->by;
 
         for (NodeId id = 0; id < n_nodes; id++) {
-                most_in = MAX(most_in, by->first_in[id + 1] - by->first_in[id]);
-                most_out = MAX(most_out, by->first_out[id + 1] - by->first_out[id]);
+                Task task = { .node = id,
+                              .n_in = by->first_in[id + 1] - by->first_in[id],
+                              .n_out = by->first_out[id + 1] - by->first_out[id] };
+
+                if (!task.n_in || !task.n_out)
+                        continue;
+                task.work = task.n_out * time_at(s, id);
+                s->most_in = MAX(s->most_in, task.n_in);
+                s->most_out = MAX(s->most_out, task.n_out);
+                g_array_append_val(s->tasks, task);
         }
-        *size_in = most_in * sizeof *node->in;
-        *size_out = most_out * sizeof *node->out;
-        node->in = big_renew(NULL, 0, *size_in);
-        node->out = big_renew(NULL, 0, *size_out);
+        g_array_sort(s->tasks, compare_work);
+}
+
+/* A thread: takes tasks until there are none. */
+static gpointer search_nodes(gpointer data)
+{
+        Search *s = data;
+        Nesting *n = s->nesting;
+        guint i;
+        gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
+        NodeCalls node = { .in = big_renew(NULL, 0, size_in), .out = big_renew(NULL, 0, size_out) };
+        Candidates candidates;
+
+        candidates_init(&candidates, n->options.window);
+        while ((i = (guint)g_atomic_int_add(&s->next, 1)) < s->tasks->len) {
+                Task *task = &g_array_index(s->tasks, Task, i);
+
+                node.n_in = task->n_in;
+                node.n_out = task->n_out;
+                gather_node(n, &s->by, task->node, &node);
+                if (n->offset)
+                        shift_node(n, task->node, &node);
+                candidates_restart(&candidates);
+                find_parents_jointly(n, &node, &candidates, &task->found);
+                if (!n->cycles)
+                        set_causes(n, &task->found);
+        }
+        candidates_clear(&candidates);
+        big_free(node.in, size_in);
+        big_free(node.out, size_out);
+        return NULL;
+}
+
+static void run_threads(Search *s, guint n_threads)
+{
+        g_autofree GThread **threads = g_new(GThread *, n_threads);
+
+        for (guint i = 1; i < n_threads; i++)
+                threads[i] = g_thread_new("nesting", search_nodes, s);
+        search_nodes(s);
+        for (guint i = 1; i < n_threads; i++)
+                g_thread_join(threads[i]);
+}
+
+/* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
+ * those at other nodes, and is set now. */
+static void sum_up(Nesting *n, GArray *tasks)
+{
+        g_array_sort(tasks, compare_nodes);
+        for (guint i = 0; i < tasks->len; i++) {
+                NodeParents *found = &g_array_index(tasks, Task, i).found;
+
+                n->children += found->children;
+                n->nestings += found->nestings;
+                n->log += found->log;
+                n->true_log += found->true_log;
+                if (n->cycles)
+                        set_causes(n, found);
+        }
 }
 
 void find_parents_at_nodes(Nesting *n)
 {
         guint n_nodes = node_table_size(n->nodes);
-        Numbering callers = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        Numbering callees = { g_new(guint32, n_nodes), g_new0(guint32, n_nodes), 0, 0 };
-        NodeCalls node = { 0 };
-        Candidates candidates;
-        CallsByNode by;
-        gsize size_in, size_out;
+        g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+        Search s = { .nesting = n, .tasks = tasks };
 
-        candidates_init(&candidates, n->options.window);
-        index_calls(n, &by, n_nodes);
-        make_room(&by, n_nodes, &node, &size_in, &size_out);
-        for (NodeId id = 0; id < n_nodes; id++) {
-                node.n_in = by.first_in[id + 1] - by.first_in[id];
-                node.n_out = by.first_out[id + 1] - by.first_out[id];
-                if (!node.n_in || !node.n_out)
-                        continue;
-                gather_node(n, &by, id, &node, &callers, &callees);
-                candidates_restart(&candidates);
-                find_parents_jointly(n, &node, &candidates);
-        }
-        candidates_clear(&candidates);
-        big_free(node.in, size_in);
-        big_free(node.out, size_out);
-        big_free(by.in, n->calls.n * sizeof *by.in);
-        big_free(by.out, n->calls.n * sizeof *by.out);
-        g_free(by.first_in);
-        g_free(by.first_out);
-        g_free(callers.number);
-        g_free(callers.seen);
-        g_free(callees.number);
-        g_free(callees.seen);
+        index_calls(n, &s.by, n_nodes);
+        find_tasks(&s, n_nodes);
+        if (tasks->len > 0)
+                run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
+        sum_up(n, tasks);
+        big_free(s.by.in, n->calls.n * sizeof *s.by.in);
+        big_free(s.by.out, n->calls.n * sizeof *s.by.out);
+        g_free(s.by.first_in);
+        g_free(s.by.first_out);
 }

@@ -14,11 +14,8 @@ void candidates_init(Candidates *c, gint64 window)
 
 void candidates_clear(Candidates *c)
 {
-        g_free(c->enter);
+        g_free(c->active);
         g_free(c->reply);
-        g_free(c->waiting);
-        g_free(c->caller);
-        g_free(c->which);
         g_free(c->found);
         memset(c, 0, sizeof *c);
 }
@@ -31,18 +28,13 @@ void candidates_restart(Candidates *c)
         c->sweep_at = FEW_ACTIVE;
 }
 
-/* Forgets the calls that were replied to before the moment given, and moves the
- * others to the front. */
-static void forget(Candidates *c, gint64 before)
+void candidates_forget(Candidates *c, gint64 before)
 {
         guint32 kept = 0;
 
         for (guint32 i = c->first; i < c->end; i++) {
-                c->enter[kept] = c->enter[i];
+                c->active[kept] = c->active[i];
                 c->reply[kept] = c->reply[i];
-                c->waiting[kept] = c->waiting[i];
-                c->caller[kept] = c->caller[i];
-                c->which[kept] = c->which[i];
                 kept += c->reply[i] >= before;
         }
         for (guint32 i = kept; i < c->end; i++)
@@ -60,15 +52,12 @@ void candidates_grow(Candidates *c)
         /* Calls that come now are called no earlier than the latest, and children that come
          * now start no earlier. */
         if (c->end > 0)
-                forget(c, c->enter[c->end - 1] - 2 * c->window);
+                candidates_forget(c, c->active[c->end - 1].enter - 2 * c->window);
         if (c->end < c->size / 2)
                 return;
         c->size = old ? old * 2 : 16;
-        c->enter = g_renew(gint64, c->enter, c->size);
+        c->active = g_renew(ActiveCall, c->active, c->size);
         c->reply = g_renew(gint64, c->reply, c->size);
-        c->waiting = g_renew(Waiting, c->waiting, c->size);
-        c->caller = g_renew(guint32, c->caller, c->size);
-        c->which = g_renew(guint32, c->which, c->size);
         c->found = g_renew(guint32, c->found, c->size);
         for (guint32 i = old; i < c->size; i++)
                 c->reply[i] = G_MININT64;
@@ -83,43 +72,9 @@ void candidates_grow(Candidates *c)
 
 void candidates_sort_last(Candidates *c)
 {
-        for (guint32 i = c->end - 1; i > c->first && c->enter[i] < c->enter[i - 1]; i--) {
-                SWAP(gint64, c->enter[i], c->enter[i - 1]);
+        for (guint32 i = c->end - 1; i > c->first && c->active[i].enter < c->active[i - 1].enter;
+             i--) {
+                SWAP(ActiveCall, c->active[i], c->active[i - 1]);
                 SWAP(gint64, c->reply[i], c->reply[i - 1]);
-                SWAP(Waiting, c->waiting[i], c->waiting[i - 1]);
-                SWAP(guint32, c->caller[i], c->caller[i - 1]);
-                SWAP(guint32, c->which[i], c->which[i - 1]);
         }
-}
-
-guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
-{
-        gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
-        gint64 over = start - c->window, before = start + c->window;
-        guint32 n_found = 0, n, first, *found;
-        const gint64 *reply = c->reply;
-
-        /* They end about in the order in which they began. */
-        first = c->first;
-        while (first < c->end && reply[first] < over)
-                first++;
-        c->first = first;
-        if (c->end - first > c->sweep_at) {
-                forget(c, over);
-                first = c->first;
-        }
-        n = c->end;
-        while (n > first && c->enter[n - 1] >= before)
-                n--;
-        found = c->found;
-        /* No branch on each: half of them would be missed. */
-        for (guint32 i = first; i < n; i += CANDIDATES_AT_ONCE)
-                for (guint32 k = i; k < i + CANDIDATES_AT_ONCE; k++) {
-                        found[n_found] = k;
-                        n_found += reply[k] >= latest;
-                }
-        /* The last ones looked at may have entered too late. */
-        while (n_found > 0 && found[n_found - 1] >= n)
-                n_found--;
-        return n_found;
 }

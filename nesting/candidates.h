@@ -23,16 +23,19 @@ typedef struct {
         gint64 busy_until, crowded_until, jammed_until;
 } Waiting;
 
+/* A call into the node that some later child may have as its parent. */
+typedef struct {
+        gint64 enter;
+        Waiting waiting;
+        guint32 caller; /* the number of its caller among the node's callers */
+        guint32 which;  /* the user's */
+} ActiveCall;
+
 /* The calls into one node. */
 typedef struct {
         gint64 window;
-
-        /* The active calls: those that some later child may have as its parent, by
-         * enter. A column for each thing that a search goes through. */
-        gint64 *enter, *reply; /* reply is G_MININT64 after the last */
-        Waiting *waiting;
-        guint32 *caller;          /* the number of its caller among the node's callers */
-        guint32 *which;           /* the user's */
+        ActiveCall *active; /* by enter */
+        gint64 *reply;      /* theirs, which a search goes through; G_MININT64 after the last */
         guint32 first, end, size; /* they are first to end - 1, of room for size */
         guint32 sweep_at;         /* so many active calls, and those that are over are forgotten */
 
@@ -49,6 +52,10 @@ void candidates_restart(Candidates *c);
 /* Makes room for one more. */
 void candidates_grow(Candidates *c);
 
+/* Forgets the calls that were replied to before the moment given; the others move to the
+ * front. */
+void candidates_forget(Candidates *c, gint64 before);
+
 /* Puts the last one where it belongs. */
 void candidates_sort_last(Candidates *c);
 
@@ -64,17 +71,53 @@ static inline void candidates_add(Candidates *c, gint64 enter, gint64 reply, gui
         if (G_UNLIKELY(c->end + CANDIDATES_AT_ONCE >= c->size))
                 candidates_grow(c);
         i = c->end++;
-        c->enter[i] = enter;
         c->reply[i] = reply;
-        c->waiting[i] = (Waiting){ NEVER_BUSY, NEVER_BUSY, NEVER_BUSY };
-        c->caller[i] = caller;
-        c->which[i] = which;
-        if (G_UNLIKELY(i > c->first && enter < c->enter[i - 1]))
+        c->active[i] = (ActiveCall){ .enter = enter,
+                                     .waiting = { NEVER_BUSY, NEVER_BUSY, NEVER_BUSY },
+                                     .caller = caller,
+                                     .which = which };
+        if (G_UNLIKELY(i > c->first && enter < c->active[i - 1].enter))
                 candidates_sort_last(c);
+}
+
+static inline guint32 *candidates_note(guint32 *next, guint32 call, gboolean is_candidate)
+{
+        *next = call;
+        return next + is_candidate;
 }
 
 /* Finds those of a call from start to end; returns how many. Children must come in
  * order of start. Linear in the calls that are open at the node then. */
-guint32 candidates_find(Candidates *c, gint64 start, gint64 end);
+static inline guint32 candidates_find(Candidates *c, gint64 start, gint64 end)
+{
+        gint64 latest = MAX(start, end) - c->window; /* a broken call may end before it starts */
+        gint64 over = start - c->window, before = start + c->window;
+        guint32 first = c->first, n, *next;
+        const gint64 *reply = c->reply;
+
+        /* They end about in the order in which they began. */
+        while (first < c->end && reply[first] < over)
+                first++;
+        c->first = first;
+        if (G_UNLIKELY(c->end - first > c->sweep_at)) {
+                candidates_forget(c, over);
+                first = c->first;
+        }
+        n = c->end;
+        while (n > first && c->active[n - 1].enter >= before)
+                n--;
+        next = c->found;
+        /* No branch on each: half of them would be missed. */
+        for (guint32 i = first; i < n; i += CANDIDATES_AT_ONCE) {
+                next = candidates_note(next, i, reply[i] >= latest);
+                next = candidates_note(next, i + 1, reply[i + 1] >= latest);
+                next = candidates_note(next, i + 2, reply[i + 2] >= latest);
+                next = candidates_note(next, i + 3, reply[i + 3] >= latest);
+        }
+        /* The last ones looked at may have entered too late. */
+        while (next > c->found && next[-1] >= n)
+                next--;
+        return next - c->found;
+}
 
 #endif

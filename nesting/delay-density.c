@@ -13,6 +13,15 @@ static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
         d->log[row][bin] = CLAMP(fixed_log(density), G_MININT16, G_MAXINT16);
 }
 
+static void find_most(DelayDensities *d, guint32 row)
+{
+        float most = 0;
+
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                most = MAX(most, d->density[row][bin]);
+        d->most[row] = most;
+}
+
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
 {
         if (d->n == DENSITY_MAX_ROWS)
@@ -22,10 +31,15 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                 d->backoff = g_renew(guint32, d->backoff, d->room);
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
                 d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
+                d->most = g_renew(float, d->most, d->room);
                 d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
+                if (d->kept)
+                        d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
         }
         d->backoff[d->n] = backoff;
         memset(d->count[d->n], 0, sizeof *d->count);
+        if (d->kept)
+                memset(d->kept[d->n], 0, sizeof *d->kept);
         return d->n++;
 }
 
@@ -35,13 +49,16 @@ void delay_densities_init(DelayDensities *d)
         delay_densities_add_row(d, 0);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
+        find_most(d, 0);
 }
 
 void delay_densities_clear(DelayDensities *d)
 {
         g_free(d->backoff);
         g_free(d->count);
+        g_free(d->kept);
         g_free(d->density);
+        g_free(d->most);
         g_free(d->log);
 }
 
@@ -54,7 +71,19 @@ void delay_densities_fade(DelayDensities *d)
 
 void delay_densities_forget(DelayDensities *d)
 {
-        memset(d->count, 0, d->n * sizeof *d->count);
+        if (d->kept)
+                memcpy(d->count, d->kept, d->n * sizeof *d->count);
+        else
+                memset(d->count, 0, d->n * sizeof *d->count);
+}
+
+void delay_densities_keep(DelayDensities *d, gboolean half)
+{
+        if (!d->kept)
+                d->kept = g_malloc_n(d->room, sizeof *d->kept);
+        for (guint32 row = 0; row < d->n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        d->kept[row][bin] = d->count[row][bin] >> half;
 }
 
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)
@@ -114,5 +143,6 @@ void delay_densities_learn(DelayDensities *d)
                         set_row(d, row, bin,
                                 (share[bin] / density_bin_width(bin) + lean * backoff[bin]) /
                                         (n + lean));
+                find_most(d, row);
         }
 }

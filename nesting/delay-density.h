@@ -25,7 +25,9 @@ typedef struct {
         guint32 n, room; /* rows */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with those of the rows that lean on it */
+        guint32 (*kept)[DENSITY_BINS];  /* of which those of before; NULL: none */
         float (*density)[DENSITY_BINS]; /* per ns */
+        float *most;                    /* the greatest of these, by row */
         gint16 (*log)[DENSITY_BINS];    /* of that, in 1/LOG_UNIT */
 } DelayDensities;
 
@@ -50,9 +52,12 @@ void delay_densities_clear(DelayDensities *d);
  * DENSITY_MAX_ROWS. It can be used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
 
-/* Halves what was seen so far, or forgets it. */
+/* Halves what was seen so far, or forgets it, but for what was kept. */
 void delay_densities_fade(DelayDensities *d);
 void delay_densities_forget(DelayDensities *d);
+
+/* From now on what was seen so far is kept; half: half of it. */
+void delay_densities_keep(DelayDensities *d, gboolean half);
 
 /* A delay was seen, DENSITY_COUNT for one, which counts for a row and those that it leans on. */
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);

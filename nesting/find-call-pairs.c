@@ -49,7 +49,7 @@ typedef struct {
 } Settling;
 
 struct CallMatcher {
-        gint64 window, horizon, max_call;
+        gint64 window, id_window, horizon, max_call; /* id_window: of calls with an id */
         OpenCall *open;
         guint32 n_open, open_size, free; /* free: head of the list of unused ones */
         KeySlot *keys;
@@ -67,6 +67,7 @@ struct CallMatcher {
         GArray *lone;        /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
+        guint64 latest; /* the number of the call that the last message of a call is of */
         MatchCounts counts;
 };
 
@@ -74,7 +75,7 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
 {
         CallMatcher *m = g_new0(CallMatcher, 1);
 
-        m->window = window;
+        m->window = m->id_window = window;
         m->horizon = MAX(window, HORIZON);
         m->max_call = max_call;
         m->free = NO_CALL;
@@ -90,6 +91,12 @@ CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
         m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
         m->counts.first = m->counts.last = NO_TIME;
         return m;
+}
+
+void call_matcher_wait(CallMatcher *m, gint64 window)
+{
+        m->id_window = MAX(window, m->window);
+        m->horizon = MAX(m->horizon, m->id_window);
 }
 
 void call_matcher_free(CallMatcher *m)
@@ -428,10 +435,16 @@ static void settle_until(CallMatcher *m, gint64 time)
 
 /* --- matching ------------------------------------------------------------- */
 
+/* How long a return may be stamped before its call. */
+static inline gint64 window_of(const CallMatcher *m, const Message *message)
+{
+        return message->id_length > 0 ? m->id_window : m->window;
+}
+
 /* May this stamp be the one that c still lacks? On each end's clock the return
  * follows the call; between the two ends only a skew window is known, and only
  * needed where an end was seen once. */
-static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp op, gint64 time)
+static inline gboolean fits(const OpenCall *c, MessageOp op, gint64 time, gint64 window)
 {
         static const struct {
                 MessageOp same, cross;
@@ -449,8 +462,8 @@ static inline gboolean fits(const CallMatcher *m, const OpenCall *c, MessageOp o
         if (c->stamps & 1 << same)
                 return is_return ? c->stamp[same] <= time : time <= c->stamp[same];
         if (c->stamps == 1 << cross)
-                return is_return ? c->stamp[cross] <= time + m->window
-                                 : time <= c->stamp[cross] + m->window;
+                return is_return ? c->stamp[cross] <= time + window
+                                 : time <= c->stamp[cross] + window;
         return TRUE;
 }
 
@@ -525,12 +538,13 @@ static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
 {
         guint32 index = m->keys[slot].call - 1;
         gboolean is_call = message_is_call(message);
+        gint64 window = window_of(m, message);
 
         /* A call where no other stamp of calls is known is always a new one. */
-        if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && m->window == 0)
+        if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && window == 0)
                 return NO_CALL;
         for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
-                if (fits(m, &m->open[index], message->op, message->time))
+                if (fits(&m->open[index], message->op, message->time, window))
                         return index;
                 index = m->open[index].next;
         }
@@ -560,7 +574,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
         if (m->keys[slot].call)
                 found = find_open(m, slot, edge, message);
         if (found == NO_CALL) {
-                if (is_return && m->window == 0) {
+                if (is_return && window_of(m, message) == 0) {
                         add_lone(m, edge_index, message->time, TRUE);
                         return 0;
                 }
@@ -570,9 +584,12 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                         settle(m, found, message->time);
         } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
                 result = MATCH_CLOSED;
+        } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
+                m->counts.disorder = TRUE;
         }
 
         c = &m->open[found];
+        m->latest = c->number;
         c->stamps |= bit;
         c->stamp[message->op] = message->time;
         if (is_pair(c)) {
@@ -598,6 +615,7 @@ G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Mess
         if (G_UNLIKELY(!(edge_at(m, edge)->kinds & bit)))
                 return FALSE;
         index = append_call(m, slot, tag, nodes, edge, message);
+        m->latest = m->open[index].number;
         m->open[index].stamps = bit;
         m->open[index].stamp[message->op] = message->time;
         return TRUE;
@@ -724,6 +742,11 @@ guint call_matcher_finish(CallMatcher *m)
         m->keys_used = 0;
         m->queue_length = 0;
         return m->n_done ? MATCH_DONE : 0;
+}
+
+guint64 call_matcher_latest(const CallMatcher *m)
+{
+        return m->latest;
 }
 
 const DoneCall *call_matcher_done(const CallMatcher *m, guint *n)

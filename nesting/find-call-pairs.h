@@ -14,7 +14,8 @@
  * trace time (or the skew window, if that is longer).
  *
  * A return without a call is counted and dropped at once, except that with a
- * skew window it waits that long for a call that is stamped later. A call that has
+ * skew window, or where it has an id and call_matcher_wait() says so, it waits that long
+ * for a call that is stamped later. A call that has
  * waited for longer than max_call is given up. Where ids do not tell calls apart, a
  * call whose return is missing would be given that of the next one, and so on for ever:
  * there a call is given up, for one that waits behind it, that has waited for longer than
@@ -65,17 +66,24 @@ typedef struct {
 typedef struct {
         guint64 messages, pairs, lone_calls, lone_returns, one_way;
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
-        gboolean disorder;  /* a message came after later ones */
+        gboolean disorder;  /* a message came after later ones, or a call after its return */
 } MatchCounts;
 
 /* window: the skew window, ns. max_call: the longest that a call may last, ns; G_MAXINT64
  * for no limit. */
 CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
+
+/* Before the first message: with an id, which tells calls apart, a return may be stamped before
+ * its call by this, ns, where the skew window is less. */
+void call_matcher_wait(CallMatcher *matcher, gint64 window);
 void call_matcher_free(CallMatcher *matcher);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
 
 /* Returns MATCH_ flags. Constant time. */
 guint call_matcher_add(CallMatcher *matcher, const Message *message);
+
+/* The number (see DoneCall) of the call that the last message was of, where it was a call. */
+guint64 call_matcher_latest(const CallMatcher *matcher);
 
 /* Gives up waiting: what is open and complete enough comes out, the rest is
  * lone. Returns MATCH_DONE or 0. */

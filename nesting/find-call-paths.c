@@ -67,6 +67,7 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
         guint32 i = tree->call;
         const EdgeRole *edge = nesting_edge(n, i);
 
+        /* With every field named, none is cleared first. */
         *to = (PathCall){ .parent = parent,
                           .caller = edge->caller,
                           .callee = edge->callee,
@@ -77,7 +78,11 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
                           .stamps = c->stamps[i],
                           .probability = tree->probability,
                           .candidates = c->candidates ? c->candidates[i] : 0,
-                          .call = i };
+                          .id = NULL,
+                          .id_length = 0,
+                          .call = i,
+                          .own = 0,
+                          .network = 0 };
         if (n->ids)
                 to->id = nesting_call_id(n, i, &to->id_length);
 }
@@ -140,23 +145,37 @@ gboolean nesting_take_instance(gpointer data, guint32 root, GError **error)
         return TRUE;
 }
 
-/* Puts together the trees of parents that are known. */
-static gboolean place_all(Nesting *n, GError **error)
+/* The tree of a call; without a column of trees it has the call's number. */
+static inline guint32 tree_of(Nesting *n, guint32 call)
+{
+        if (call == NO_PARENT)
+                return NO_TREE;
+        return n->calls.tree ? call_trees_open(&n->trees, call) : call;
+}
+
+gboolean place_nested_pairs(Nesting *n, GError **error)
 {
         gboolean starts, enters;
         guint32 call;
 
-        n->trees.hold = TRUE;
-        for (guint32 i = 0; i < n->calls.n; i++)
-                call_trees_open(&n->trees, i); /* the tree has the call's number */
         while (call_order_next(&n->order, &call, &starts, &enters)) {
                 const Cause *cause = &n->calls.cause[call];
                 double probability = cause->parent == NO_PARENT ? 1 : cause->probability;
 
-                if (starts && !call_trees_place(&n->trees, call, cause->parent, probability, error))
+                if (starts && !call_trees_place(&n->trees, tree_of(n, call),
+                                                tree_of(n, cause->parent), probability, error))
                         return FALSE;
         }
         return TRUE;
+}
+
+/* Puts together all trees, of parents that are known. */
+static gboolean place_all(Nesting *n, GError **error)
+{
+        n->trees.hold = TRUE;
+        for (guint32 i = 0; i < n->calls.n; i++)
+                call_trees_open(&n->trees, i);
+        return place_nested_pairs(n, error);
 }
 
 static void summarise(const Nesting *n, PathSet *set)

@@ -51,7 +51,7 @@ static guint32 drop_descendants(const Nesting *n, Candidates *at, guint32 n_foun
         guint32 kept = 0;
 
         for (guint32 k = 0; k < n_found; k++) {
-                guint32 up = at->which[at->found[k]];
+                guint32 up = at->active[at->found[k]].which;
 
                 while (up != NO_TREE && up != tree)
                         up = n->trees.tree[up].parent;
@@ -83,9 +83,7 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
 {
         const NestingOptions *options = &n->options;
         const gsize *rows;
-        const guint32 *found = at->found, *caller = at->caller;
-        const gint64 *enter = at->enter;
-        const Waiting *waiting = at->waiting;
+        const guint32 *found = at->found;
         gint64 start = child.from + options->window;
         /* Earlier children, which start earlier, overlap this one if they end later than
          * it starts. One alone changes nothing, two always the same; more are counted. So
@@ -96,20 +94,28 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         double best = 0, sum = 0;
         guint32 chosen = 0;
 
+        /* A sole candidate has all the score there is, and that is not 0, since this child has
+         * added to it. */
+        if (n_found == 1 && n->sole_is_sure && !count &&
+            at->active[found[0]].waiting.crowded_until <= child.from) {
+                *parent = found[0];
+                *probability = 1;
+                return TRUE;
+        }
         rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
         for (guint32 k = 0; k < n_found; k++) {
-                guint32 p = found[k];
+                const ActiveCall *p = &at->active[found[k]];
                 /* The sum of weights is far from 2^63. */
                 double score =
-                        (gint64)scoreboard_score(&n->board, rows[caller[p]], start - enter[p]);
+                        (gint64)scoreboard_score(&n->board, rows[p->caller], start - p->enter);
 
-                if (G_UNLIKELY(waiting[p].jammed_until > jammed))
-                        score *= remaining(n, at->which[p], call);
+                if (G_UNLIKELY(p->waiting.jammed_until > jammed))
+                        score *= remaining(n, p->which, call);
                 else
-                        score *= left[waiting[p].crowded_until > child.from];
+                        score *= left[p->waiting.crowded_until > child.from];
                 sum += score;
                 /* Which is best cannot be predicted, so there is no branch on it. */
-                chosen ^= (chosen ^ p) & -(guint32)(score > best);
+                chosen ^= (chosen ^ found[k]) & -(guint32)(score > best);
                 best = MAX(best, score);
         }
         *parent = chosen;
@@ -129,12 +135,12 @@ static void explain(Nesting *n, const Candidates *at, guint32 n_callers, guint32
         if (!e)
                 return;
         for (guint32 k = 0; k < n_found; k++) {
-                guint32 p = at->found[k];
+                const ActiveCall *p = &at->active[at->found[k]];
                 PossibleParent parent = {
-                        .call = n->trees.tree[at->which[p]].call,
-                        .score = (double)(gint64)scoreboard_score(&n->board, rows[at->caller[p]],
-                                                                  start - at->enter[p]),
-                        .penalty = remaining(n, at->which[p], call),
+                        .call = n->trees.tree[p->which].call,
+                        .score = (double)(gint64)scoreboard_score(&n->board, rows[p->caller],
+                                                                  start - p->enter),
+                        .penalty = remaining(n, p->which, call),
                 };
 
                 scores += parent.score;
@@ -164,11 +170,11 @@ static inline guint32 find_parent(Nesting *n, const EdgeRole *role, guint32 call
         if (n_found == 0 || !find_best(n, at, role->at_caller->n_callers, n_found, call, child,
                                        &parent, probability))
                 return NO_TREE;
-        note_child(&at->waiting[parent], child.to);
+        note_child(&at->active[parent].waiting, child.to);
         if (n->calls.cause)
                 n->calls.cause[call] =
-                        (Cause){ n->trees.tree[at->which[parent]].call, *probability };
-        return at->which[parent];
+                        (Cause){ n->trees.tree[at->active[parent].which].call, *probability };
+        return at->active[parent].which;
 }
 
 gboolean find_nested_pairs(Nesting *n, GError **error)
@@ -177,6 +183,8 @@ gboolean find_nested_pairs(Nesting *n, GError **error)
         guint32 call;
 
         n->two_overlap = penalty(2, n->options.overlap);
+        /* Smoothing could round it to 0, and windows that are closed halve it. */
+        n->sole_is_sure = n->options.smooth == 0 && !n->windows;
         while (call_order_next(&n->order, &call, &starts, &enters)) {
                 const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
                 guint32 tree = call_trees_open(&n->trees, call);

@@ -74,18 +74,21 @@ static void index_positions(Nesting *n, Positions *p)
         memset(p->call, 0xff, (p->mask + 1) * sizeof *p->call);
         for (guint32 i = 0; i < n->calls.n; i++) {
                 guint32 length;
-                const char *path = true_path(n, i, &length);
+                const char *path;
                 guint32 *at;
 
+                if (!n->calls.edge[i])
+                        continue;
+                path = true_path(n, i, &length);
                 if (length == 0) {
-                        n->truth.calls_without++;
+                        n->truth.calls_without += nesting_decides(n, i);
                         continue;
                 }
                 at = find_position(n, p, path, length);
                 if (*at == NO_PARENT)
                         *at = i;
                 else
-                        n->truth.repeated++;
+                        n->truth.repeated += nesting_decides(n, i);
         }
 }
 
@@ -101,22 +104,30 @@ static guint32 find_true_parent(Nesting *n, const Positions *p, guint32 call)
         parent = *find_position(n, p, path, dot - path);
         if (parent != NO_PARENT && nesting_edge(n, parent)->callee == nesting_edge(n, call)->caller)
                 return parent;
-        n->truth.lost++;
+        n->truth.lost += nesting_decides(n, call);
         return NO_PARENT;
 }
 
-void find_true_parents(Nesting *n)
+guint32 *find_true_parents(Nesting *n)
 {
+        guint32 *parent = g_new(guint32, n->calls.n);
         Positions positions;
 
         index_positions(n, &positions);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                guint32 parent = find_true_parent(n, &positions, i);
-
-                if (parent != NO_PARENT)
-                        n->calls.cause[i] = (Cause){ parent, 1 };
-                if (n->calls.candidates)
-                        n->calls.candidates[i] = parent != NO_PARENT;
-        }
+        for (guint32 i = 0; i < n->calls.n; i++)
+                parent[i] = n->calls.edge[i] ? find_true_parent(n, &positions, i) : NO_PARENT;
         g_free(positions.call);
+        return parent;
+}
+
+void take_true_parents(Nesting *n)
+{
+        g_autofree guint32 *parent = find_true_parents(n);
+
+        for (guint32 i = 0; i < n->calls.n; i++) {
+                if (parent[i] != NO_PARENT)
+                        n->calls.cause[i] = (Cause){ parent[i], 1 };
+                if (n->calls.candidates)
+                        n->calls.candidates[i] = parent[i] != NO_PARENT;
+        }
 }

@@ -14,8 +14,11 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 
         n->options = *options;
         n->nodes = nodes;
+        n->view = (View){ G_MININT64, G_MAXINT64 };
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
+        if (options->joint && !options->span)
+                call_matcher_wait(n->matcher, options->max_offset);
         n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         scoreboard_init(&n->board);
         if (options->keep || options->cheat || options->joint)
@@ -44,6 +47,12 @@ void nesting_free(Nesting *n)
                         g_free(n->calling[i]);
                 }
         g_free(n->calling);
+        for (guint i = 0; i < n->n_habits; i++)
+                if (n->habits[i]) {
+                        node_habits_clear(n->habits[i]);
+                        g_free(n->habits[i]);
+                }
+        g_free(n->habits);
         g_free(n->roles);
         scoreboard_clear(&n->board);
         call_trees_clear(&n->trees);
@@ -59,6 +68,9 @@ void nesting_free(Nesting *n)
         call_pairs_clear(&n->calls);
         g_free(n->fold);
         g_free(n->true_parent);
+        if (n->offsets)
+                g_array_free(n->offsets, TRUE);
+        g_free(n->offset);
         if (n->ids)
                 g_byte_array_free(n->ids, TRUE);
         if (n->key)
@@ -105,8 +117,8 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
                 message = &with_path;
         }
         did = call_matcher_add(n->matcher, message);
-        if (n->options.joint && (did & MATCH_OPENED))
-                call_labels_add(&n->labels, message);
+        if (n->options.joint && message_is_call(message))
+                call_labels_add(&n->labels, call_matcher_latest(n->matcher) - n->dropped, message);
         if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
         return !n->windows || windows_add(n, message->time, error);
@@ -226,16 +238,6 @@ void nesting_find_roles(Nesting *n, gboolean all)
 
 /* --- the order of it all --------------------------------------------------- */
 
-/* Keeps the true parents for the oracle to learn from; calls have none again. */
-static void take_truth(Nesting *n)
-{
-        n->true_parent = g_new(guint32, n->calls.n);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                n->true_parent[i] = n->calls.cause[i].parent;
-                n->calls.cause[i].parent = NO_PARENT;
-        }
-}
-
 void nesting_end_calls(Nesting *n)
 {
         if (n->ended)
@@ -274,16 +276,36 @@ Explanation *nesting_explanation(const Nesting *n, guint32 call)
         return NULL;
 }
 
+/* What the clocks of nodes are off by. */
+static void find_offsets(Nesting *n)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+
+        nesting_find_cuts(n);
+        n->offsets = clock_offsets_find(&n->calls, edges, n_edges, n->cuts,
+                                        node_table_size(n->nodes), n->options.max_offset);
+        if (n->offsets->len > 0)
+                n->offset = g_new0(gint64, node_table_size(n->nodes));
+        for (guint i = 0; i < n->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+
+                n->offset[c->node] = c->offset;
+        }
+}
+
 void nesting_find_parents(Nesting *n)
 {
         nesting_end_calls(n);
-        n->cycles = n->options.window > 0 || n->calls.both_ends;
+        if (n->options.joint && n->options.max_offset > 0)
+                find_offsets(n);
+        n->cycles = n->options.window > 0 || n->calls.both_ends || n->offset;
         call_order_init(&n->order, &n->calls, n->options.window,
                         !call_matcher_counts(n->matcher)->disorder);
-        if (n->options.cheat)
-                find_true_parents(n);
         if (n->options.cheat && n->options.joint)
-                take_truth(n);
+                n->true_parent = find_true_parents(n);
+        else if (n->options.cheat)
+                take_true_parents(n);
         if (n->options.joint)
                 find_parents_at_nodes(n);
         else if (!n->options.cheat)

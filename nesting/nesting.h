@@ -23,19 +23,23 @@
 #include "nesting/call-order.h"
 #include "nesting/call-tree.h"
 #include "nesting/candidates.h"
+#include "nesting/clock-offsets.h"
 #include "nesting/find-call-pairs.h"
+#include "nesting/node-habits.h"
 #include "nesting/scoreboard.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
         gint64 window;             /* skew window, ns */
+        gint64 max_offset;         /* joint: the largest that clocks are looked for, ns; 0: none */
         gint64 max_call;           /* the longest that a call may last, ns; 0: no limit */
         gint64 span;               /* of the windows of time that are reported on, ns; 0: none */
         double smooth;             /* standard deviation of the Gaussian, bins; 0: none */
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
-        gboolean joint;            /* parents of a node's calls are found together */
+        gboolean joint;            /* parents of a node's calls are found together, */
+        guint threads;             /* of so many nodes at a time; 0: one */
         gboolean cheat;            /* parents are what the attribute path= says; with joint,
                                       only what is learned comes from these: the oracle */
 } NestingOptions;
@@ -43,7 +47,7 @@ typedef struct {
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
 #define NESTING_DEFAULTS                                                                           \
         {                                                                                          \
-                .overlap = 2, .fold = TRUE                                                         \
+                .overlap = 2, .max_offset = G_GINT64_CONSTANT(1000000000), .fold = TRUE            \
         }
 
 /* What there was to cheat by. */
@@ -72,12 +76,12 @@ typedef struct {
 
 typedef struct Windows Windows;
 
-/* Which paths that begin at a node the ends of the capture have cut: those that end until the
- * one or start after the other. */
+/* What of the calls a step of windows is about, where parents are found jointly: all of them before
+ * there are steps. */
 typedef struct {
-        gint64 returned; /* the latest return of a call from before the start */
-        gint64 called;   /* the earliest call that outlasts the end */
-} Cut;
+        gint64 from;   /* calls that returned before it are given no children any more, ns */
+        gint64 decide; /* calls that start before it, and were not, are given a parent, ns */
+} View;
 
 /* A node that is called and calls, and the calls into it that are open. */
 typedef struct {
@@ -103,6 +107,8 @@ typedef struct {
         double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
         double true_log;      /* oracle: how likely the true parents are */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */
+        GArray *offsets;      /* joint: of ClockOffset; NULL where not looked for */
+        gint64 *offset;       /* these by NodeId; NULL where there are none */
         guint64 dropped;      /* calls that are no longer there, all before the others */
         NodeId *fold;         /* by NodeId: the node that stands for it */
         guint folded;         /* how many nodes were folded into one */
@@ -120,9 +126,10 @@ typedef struct {
         CallOrder order;
         Scoreboard board;
         CallTrees trees;
-        gboolean ended;     /* there are no more calls to come */
-        gboolean cycles;    /* clocks may disagree, so that a call may lie within itself */
-        double two_overlap; /* the penalty for a second child at a time */
+        gboolean ended;        /* there are no more calls to come */
+        gboolean cycles;       /* clocks may disagree, so that a call may lie within itself */
+        double two_overlap;    /* the penalty for a second child at a time */
+        gboolean sole_is_sure; /* a call's only candidate is its parent, if no penalty applies */
 
         GArray *explanations; /* of Explanation; NULL where none is wanted */
 
@@ -132,6 +139,9 @@ typedef struct {
         PathCall *path; /* the instance in hand */
         guint32 path_size;
         Windows *windows; /* NULL where there are none */
+        View view;
+        NodeHabits **habits; /* by NodeId, joint with windows: what is learned outlives a step */
+        guint n_habits;      /* how long that is */
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
@@ -192,6 +202,9 @@ static inline const EdgeRole *nesting_edge(const Nesting *n, guint32 call)
 void score_nestings(Nesting *nesting);
 gboolean find_nested_pairs(Nesting *nesting, GError **error);
 
+/* Goes through n->order; puts n->trees together where causes are known. */
+gboolean place_nested_pairs(Nesting *nesting, GError **error);
+
 /* Brings what is known of edges and nodes, and the room on the scoreboard, up to what was
  * read. all: any node that is called may yet call. */
 void nesting_find_roles(Nesting *nesting, gboolean all);
@@ -227,15 +240,15 @@ static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_f
 /* A call into a node. */
 typedef struct {
         gint64 enter, reply;
-        guint32 call;   /* index into the calls */
-        guint32 caller; /* the number of its caller among the node's callers */
+        guint32 call;  /* index into the calls */
+        NodeId caller; /* folded */
 } CallIn;
 
 /* A call out of a node. */
 typedef struct {
         gint64 start, end;
-        guint32 call;   /* index into the calls */
-        guint32 callee; /* the number of its callee among the node's callees */
+        guint32 call; /* index into the calls */
+        NodeId callee;
 } CallOut;
 
 /* One node's part in the nestings. */
@@ -243,14 +256,45 @@ typedef struct {
         CallIn *in;   /* the calls into it, by enter */
         CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;
-        guint32 n_callers, n_callees;
+        NodeHabits *habits; /* NULL: nothing is known, nor asked for */
 } NodeCalls;
 
-/* Runs find_parents_jointly() for each node that is called and calls. */
+/* The candidate parents of calls out of a node, indices into the calls: those of call[i] are
+ * parent[first[i]] to parent[first[i + 1]], by enter. */
+typedef struct {
+        guint32 n_out;
+        guint32 *call; /* NO_PARENT: it is not its turn */
+        gsize *first;
+        guint32 *parent;
+        float *share, *score;       /* by candidate: its probability; the best score decides */
+        guint64 children, nestings; /* the node's part in those of the nesting, */
+        double log, true_log;       /* and in these */
+} NodeParents;
+
+/* Runs find_parents_jointly() for each node that is called and calls, on options.threads threads,
+ * and sets causes. What is found does not depend on how many these are. */
 void find_parents_at_nodes(Nesting *nesting);
 
-/* The parents of all calls out of a node at once (joint.c). */
-void find_parents_jointly(Nesting *nesting, const NodeCalls *node, Candidates *candidates);
+/* The candidate parents of all calls out of a node, weighed together (joint.c). found's arrays are
+ * the caller's to free. Leaves of the node's calls those that it looked at. Of the nesting it
+ * writes only to calls.candidates of calls out of the node, so that there may be several nodes at a
+ * time.
+ */
+void find_parents_jointly(const Nesting *nesting, NodeCalls *node, Candidates *candidates,
+                          NodeParents *found);
+
+/* Whether the parent of a call was found in an earlier step; it may be that it has none. */
+static inline gboolean nesting_is_decided(const Nesting *n, guint32 call)
+{
+        return n->windows && (n->calls.progress[call] & CALL_STARTED);
+}
+
+/* Whether it is found in this one. */
+static inline gboolean nesting_decides(const Nesting *n, guint32 call)
+{
+        return !nesting_is_decided(n, call) &&
+               n->calls.at_caller[call].from < n->view.decide - n->options.window;
+}
 
 /* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
 static inline gboolean nesting_is_within(const Nesting *n, guint32 call, guint32 other)
@@ -270,7 +314,10 @@ void true_path_join(Nesting *nesting, Message *message);
  * blank follows it. */
 guint32 true_path_length(const char *id, guint32 length);
 
-/* Gives each call the parent that its path names, if that is there. */
-void find_true_parents(Nesting *nesting);
+/* By call, the parent that its path names, if that is there, or NO_PARENT; to be freed. */
+guint32 *find_true_parents(Nesting *nesting);
+
+/* Gives each call that parent. */
+void take_true_parents(Nesting *nesting);
 
 #endif

@@ -216,8 +216,6 @@ static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
 
 void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
 {
-        g_autofree guint8 *key = NULL;
-
         memset(w, 0, sizeof *w);
         w->n_callees = MIN(n_callees, WALK_MAX_CALLEES);
         w->key_length = KEY_COUNTS + w->n_callees;
@@ -226,14 +224,20 @@ void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
         w->step_mask = 255;
         w->step_at = g_new0(guint64, 2 * (w->step_mask + 1));
         delay_densities_init(&w->delays);
-        w->first = g_new(guint32, n_callers);
-        key = g_malloc0(w->key_length);
+        parent_walk_add_callers(w, n_callers);
+}
+
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers)
+{
+        g_autofree guint8 *key = g_malloc0(w->key_length);
+
+        w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
         key[KEY_LATEST] = event_start(w) & 0xff;
         key[KEY_LATEST + 1] = event_start(w) >> 8;
-        for (guint32 caller = 0; caller < n_callers; caller++) {
-                key[KEY_CALLER] = MIN(caller, NOTHING - 1) & 0xff;
-                key[KEY_CALLER + 1] = MIN(caller, NOTHING - 1) >> 8;
-                w->first[caller] = intern(w, key);
+        for (; w->n_callers < n_callers; w->n_callers++) {
+                key[KEY_CALLER] = MIN(w->n_callers, NOTHING - 1) & 0xff;
+                key[KEY_CALLER + 1] = MIN(w->n_callers, NOTHING - 1) >> 8;
+                w->first[w->n_callers] = intern(w, key);
         }
 }
 
@@ -338,9 +342,18 @@ void parent_walk_forget(ParentWalk *w)
 {
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].count = 0;
-        for (guint32 i = 0; i < w->n_steps; i++)
-                w->steps[i].count = 0;
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                w->steps[i].count = w->steps[i].kept;
+                w->states[w->steps[i].state].count += w->steps[i].kept;
+        }
         delay_densities_forget(&w->delays);
+}
+
+void parent_walk_keep(ParentWalk *w, gboolean half)
+{
+        for (guint32 i = 0; i < w->n_steps; i++)
+                w->steps[i].kept = w->steps[i].count >> half;
+        delay_densities_keep(&w->delays, half);
 }
 
 void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
@@ -361,6 +374,7 @@ void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
 
 void parent_walk_learn(ParentWalk *w)
 {
+        w->patience_known = FALSE;
         delay_densities_learn(&w->delays);
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++)
@@ -374,6 +388,9 @@ void parent_walk_learn_patience(ParentWalk *w)
         double(*longer)[DENSITY_BINS];
         guint32 n = 1;
 
+        if (w->patience_known)
+                return;
+        w->patience_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
         longer = g_malloc0_n(n, sizeof *longer);

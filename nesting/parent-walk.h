@@ -39,7 +39,8 @@ typedef struct {
         guint32 backoff; /* step; of itself: leans on nothing */
         guint32 own_row; /* of the densities; 0: none */
         guint32 row;     /* own, or that of the backoff */
-        guint32 count;   /* times DENSITY_COUNT */
+        guint32 count;   /* times DENSITY_COUNT, */
+        guint32 kept;    /* of which so much of before */
         float probability;
         gint32 log;
 } WalkStep;
@@ -53,6 +54,7 @@ typedef struct {
 
 typedef struct {
         guint32 n_callees, key_length;
+        guint32 n_callers;
         guint32 *first; /* state, by caller */
         WalkState *states;
         guint32 n_states, states_room;
@@ -66,6 +68,7 @@ typedef struct {
         DelayDensities delays;
         gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
         guint32 patience_room;
+        gboolean patience_known; /* since the latest learning */
 } ParentWalk;
 
 /* Of a node with so many callers and callees, at least one each. */
@@ -77,6 +80,9 @@ typedef struct {
         guint32 state;
         gint64 latest; /* when it came into that */
 } WalkPlace;
+
+/* There are more callers now. */
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers);
 
 /* Where a parent of this caller starts. */
 WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
@@ -98,12 +104,15 @@ guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
                             guint32 *row);
 
-/* Learning: halve or forget what was seen before, count what is seen now (a step by its
- * share, and the bin of its delay or NO_DELAY), and draw the conclusion. */
+/* Learning: halve or forget what was seen before (but for what was kept), count what is seen now (a
+ * step by its share, and the bin of its delay or NO_DELAY), and draw the conclusion. */
 void parent_walk_fade(ParentWalk *w);
 void parent_walk_forget(ParentWalk *w);
 void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share);
 void parent_walk_learn(ParentWalk *w);
+
+/* From now on what was seen so far is kept; half: half of it. */
+void parent_walk_keep(ParentWalk *w, gboolean half);
 
 /* Learns from that how long states last, for parent_walk_urge(). */
 void parent_walk_learn_patience(ParentWalk *w);

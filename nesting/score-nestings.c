@@ -12,7 +12,7 @@ static guint32 drop_itself(Candidates *at, guint32 n_found, guint32 call)
 
         for (guint32 k = 0; k < n_found; k++) {
                 at->found[kept] = at->found[k];
-                kept += at->which[at->found[k]] != call;
+                kept += at->active[at->found[k]].which != call;
         }
         return kept;
 }
@@ -23,8 +23,7 @@ static inline void score(Nesting *n, Candidates *at, guint32 n_callers, guint32 
         /* Shifted by the skew window, a delay is at least 1. */
         gint64 start = child.from + n->options.window;
         guint32 n_found = candidates_find(at, child.from, child.to), edge;
-        const guint32 *found = at->found, *caller = at->caller;
-        const gint64 *enter = at->enter;
+        const guint32 *found = at->found;
         guint64 weight;
         gsize *rows;
 
@@ -37,12 +36,12 @@ static inline void score(Nesting *n, Candidates *at, guint32 n_callers, guint32 
         edge = n->calls.edge[call] - 1;
         rows = scoreboard_rows(&n->board, edge, n_callers);
         for (guint32 k = 0; k < n_found; k++) {
-                guint32 a = caller[found[k]];
-                gsize row = rows[a];
+                const ActiveCall *parent = &at->active[found[k]];
+                gsize row = rows[parent->caller];
 
                 if (G_UNLIKELY(!row))
-                        row = scoreboard_add_row(&n->board, edge, a);
-                *scoreboard_cell(&n->board, row, start - enter[found[k]]) += weight;
+                        row = scoreboard_add_row(&n->board, edge, parent->caller);
+                *scoreboard_cell(&n->board, row, start - parent->enter) += weight;
         }
 }
 

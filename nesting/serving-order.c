@@ -6,17 +6,31 @@ enum {
         ENOUGH = 20, /* pairs of a class to learn from */
 };
 
+/* The odds of an inversion, next to those by delays alone, that rule order out; and as they are
+ * supposed to be where these do not. */
+#define RULED_OUT 3
+#define SUPPOSED  0.05
+
 /* Learned from are outputs that are believed so much, */
 #define SURE 0.95
 /* and pairs that by their delays might as well be the other way round. */
 #define OPEN 0.05
 
-void serving_order_init(ServingOrder *o, Output *outputs, guint32 n, guint32 n_classes)
+void serving_order_init(ServingOrder *o, guint32 n_classes)
 {
-        *o = (ServingOrder){ .outputs = outputs, .n = n, .n_classes = n_classes };
+        *o = (ServingOrder){ .n_classes = n_classes };
         o->factor = g_new(double, n_classes);
         for (guint32 i = 0; i < n_classes; i++)
                 o->factor[i] = 1;
+        o->pairs = g_new0(ServedPairs, n_classes);
+        o->kept = g_new0(ServedPairs, n_classes);
+}
+
+void serving_order_take(ServingOrder *o, Output *outputs, guint32 n)
+{
+        g_free(o->outputs);
+        o->outputs = outputs;
+        o->n = n;
         serving_order_forget(o);
 }
 
@@ -32,14 +46,11 @@ void serving_order_clear(ServingOrder *o)
 {
         g_free(o->outputs);
         g_free(o->factor);
+        g_free(o->pairs);
+        g_free(o->kept);
 }
 
-/* Of pairs of a class, and how many are inverted and how many would be by their delays. */
-typedef struct {
-        double n, inverted, expected;
-} Pairs;
-
-static void count_pair(Pairs *pairs, const DelayDensities *delays, const Output *first,
+static void count_pair(ServedPairs *pairs, const DelayDensities *delays, const Output *first,
                        const Output *second)
 {
         const float *density = delays->density[second->row];
@@ -58,10 +69,11 @@ static void count_pair(Pairs *pairs, const DelayDensities *delays, const Output 
         pairs->expected += share;
 }
 
-void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+/* Factors above most are none, the others at_most at the most. */
+static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
 {
-        g_autofree Pairs *pairs = g_new0(Pairs, o->n_classes);
-
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->pairs[i] = o->kept[i];
         for (guint32 i = 0; i < o->n; i++) {
                 const Output *second = &o->outputs[i];
 
@@ -74,18 +86,49 @@ void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double m
                                 break;
                         if (first->class == second->class && first->share >= SURE &&
                             first->parent != second->parent)
-                                count_pair(&pairs[second->class], delays, first, second);
+                                count_pair(&o->pairs[second->class], delays, first, second);
                 }
         }
         o->in_use = FALSE;
         for (guint32 i = 0; i < o->n_classes; i++) {
-                const Pairs *p = &pairs[i];
+                const ServedPairs *p = &o->pairs[i];
                 double expected = (p->expected + 1) / (p->n + 2),
                        found = (p->inverted + 1) / (p->n + 2);
                 double factor = found / (1 - found) * (1 - expected) / expected;
 
-                o->factor[i] = p->n < ENOUGH || factor > most ? 1 : MAX(factor, 1.0 / 64);
+                o->factor[i] =
+                        p->n < ENOUGH || factor > most ? 1 : CLAMP(factor, 1.0 / 64, at_most);
                 o->in_use |= o->factor[i] < 1;
+        }
+}
+
+void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+{
+        learn(o, delays, most, 1);
+}
+
+void serving_order_suppose(ServingOrder *o, const DelayDensities *delays)
+{
+        learn(o, delays, RULED_OUT, SUPPOSED);
+}
+
+void serving_order_drop(ServingOrder *o)
+{
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                o->factor[i] = 1;
+                o->pairs[i] = (ServedPairs){ 0 };
+        }
+        o->in_use = FALSE;
+}
+
+void serving_order_keep(ServingOrder *o, gboolean half)
+{
+        double part = half ? 0.5 : 1;
+
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                const ServedPairs *p = &o->pairs[i];
+
+                o->kept[i] = (ServedPairs){ p->n * part, p->inverted * part, p->expected * part };
         }
 }
 

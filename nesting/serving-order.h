@@ -26,22 +26,45 @@ typedef struct {
 
 #define NO_CLASS G_MAXUINT32
 
+/* Pairs of outputs of a class: how many, and how many of them are inverted and would be by their
+ * delays. */
+typedef struct {
+        double n, inverted, expected;
+} ServedPairs;
+
 typedef struct {
         Output *outputs; /* in order of time */
         guint32 n, n_classes;
-        gboolean in_use; /* anything was learned */
-        double *factor;  /* by class: of an inversion; 1: none */
+        gboolean in_use;    /* anything was learned */
+        double *factor;     /* by class: of an inversion; 1: none */
+        ServedPairs *pairs; /* by class: learned from, */
+        ServedPairs *kept;  /* of which these of earlier outputs */
 } ServingOrder;
 
-/* For outputs at these times; takes over the array. */
-void serving_order_init(ServingOrder *o, Output *outputs, guint32 n, guint32 n_classes);
+/* Without outputs: nothing is known of any class. */
+void serving_order_init(ServingOrder *o, guint32 n_classes);
 void serving_order_clear(ServingOrder *o);
+
+/* From now on these are the outputs, of which nothing is believed; takes over the array. What was
+ * learned stays. */
+void serving_order_take(ServingOrder *o, Output *outputs, guint32 n);
+
+/* Those that were learned from latest count as well where it is learned from other outputs; half:
+ * half as much. */
+void serving_order_keep(ServingOrder *o, gboolean half);
 
 /* Nothing is believed any more. */
 void serving_order_forget(ServingOrder *o);
 
 /* Learns the factors from what is believed; those above most are none. */
 void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most);
+
+/* The same, supposing more than is seen: classes for which order is not ruled out are taken for
+ * ordered. Where calls might as well be the other way round, beliefs show what was supposed. */
+void serving_order_suppose(ServingOrder *o, const DelayDensities *delays);
+
+/* Nothing was learned: no class is in order. */
+void serving_order_drop(ServingOrder *o);
 
 /* How likely output at of a parent is for a class and a trigger, by inversions alone: 1 without
  * one. */

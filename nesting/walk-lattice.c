@@ -42,12 +42,15 @@ struct LatticeStep {
         guint32 mark;   /* of the state that it is for */
         guint32 number; /* NO_STEP: there was none so far */
         guint32 row;
-        double probability;
+        double probability; /* with that of the returns before it */
+        double most;        /* that, per ns, at the likeliest delay */
 };
 
-void walk_lattice_init(WalkLattice *l, guint32 n_callees)
+void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
 {
         memset(l, 0, sizeof *l);
+        l->whole = whole;
+        l->n_whole = n_whole;
         l->least = 1e-4;
         l->steps = g_new0(LatticeStep, n_callees);
 }
@@ -138,8 +141,9 @@ static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
         return v;
 }
 
-/* The step from the state that is marked to a callee. */
-static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee)
+/* The step from the state that is marked to a callee, after returns of this probability. */
+static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee,
+                                   double before)
 {
         LatticeStep *step = &l->steps[callee];
 
@@ -147,6 +151,8 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->mark = l->mark;
                 step->number =
                         parent_walk_foresee(w, state, callee, &step->probability, &step->row);
+                step->probability *= before;
+                step->most = step->probability * w->delays.most[step->row];
         }
         return step;
 }
@@ -205,9 +211,17 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
 }
 
 /* The class of what comes after an event: a call, or the reply, as one more callee. */
-static inline guint32 class_of(const ParentWalk *w, guint32 event, guint32 callee)
+static inline guint32 class_of(const WalkLattice *l, const ParentWalk *w, guint32 event,
+                               guint32 callee)
 {
-        return event * (w->n_callees + 1) + callee;
+        guint32 n = w->n_callees;
+
+        callee = callee < n ? l->whole[callee] : l->n_whole;
+        if (event < n)
+                event = l->whole[event];
+        else
+                event = l->n_whole + (event < 2 * n ? l->whole[event - n] : l->n_whole);
+        return event * (l->n_whole + 1) + callee;
 }
 
 /* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
@@ -240,17 +254,19 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                         before = r->probability;
                         l->mark++;
                 }
-                step = step_to(l, w, state, call->call.callee);
+                step = step_to(l, w, state, call->call.callee, before);
+                /* Most are of no use at any delay. */
+                if (step->most * call->per_claimed < call->least)
+                        continue;
                 bin = density_bin(call->call.start - latest);
-                weight = before * step->probability * w->delays.density[step->row][bin] *
-                         call->per_claimed;
-                if (weight < l->least * call->left)
+                weight = step->probability * w->delays.density[step->row][bin] * call->per_claimed;
+                if (weight < call->least)
                         continue;
                 weight *= skip;
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, call->output,
-                                class_of(w, event_of(l, w, &l->vertices[v], n_returns, calls),
+                                class_of(l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
                                          call->call.callee),
                                 latest, parent->number);
                 if (step->number == NO_STEP)
@@ -281,7 +297,7 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, parent->output,
-                                class_of(w, event_of(l, w, &l->vertices[v], n_open, calls),
+                                class_of(l, w, event_of(l, w, &l->vertices[v], n_open, calls),
                                          w->n_callees),
                                 latest, parent->number);
                 if (*end == 0)
@@ -349,7 +365,7 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
                 note_output(l->order, to ? calls[to->call].output : parent->output,
-                            class_of(w, event, to ? calls[to->call].call.callee : w->n_callees),
+                            class_of(l, w, event, to ? calls[to->call].call.callee : w->n_callees),
                             moment_of(l, v, e->n_returns, parent, calls), parent->number,
                             w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
         }
@@ -367,6 +383,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 l->first[i] = NO_VERTEX;
                 calls[i].per_claimed = 1 / calls[i].claimed;
                 calls[i].left = 1 - calls[i].taken;
+                calls[i].least = l->least * calls[i].left;
         }
         ROOM(l->vertices, 1, l->vertices_room);
         l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,

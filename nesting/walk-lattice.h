@@ -19,7 +19,8 @@ typedef struct {
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
-        double per_claimed, left; /* the lattice's own: 1 / claimed, 1 - taken */
+        /* The lattice's own: 1 / claimed, 1 - taken, and what is too little beside that. */
+        double per_claimed, left, least;
 } LatticeCall;
 
 typedef struct LatticeVertex LatticeVertex;
@@ -45,13 +46,16 @@ typedef struct {
         guint32 *first; /* vertex, by call */
         guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
                 open_room, first_room;
-        LatticeStep *steps; /* by callee, those that leave a state */
-        guint32 mark;       /* of the state */
-        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
-                             * per ns */
+        LatticeStep *steps;   /* by callee, those that leave a state */
+        const guint32 *whole; /* by callee: what order takes it for */
+        guint32 n_whole;
+        guint32 mark; /* of the state */
+        gint64 log;   /* the logarithm of how likely all sets are together, claimed being one
+                       * per ns */
 } WalkLattice;
 
-void walk_lattice_init(WalkLattice *l, guint32 n_callees);
+/* Calls to callees that are one whole are of one class for the order. Borrows whole. */
+void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
 void walk_lattice_clear(WalkLattice *l);
 
 /* Finds the shares of calls, in order of start. Counts what the parent does for learning, each

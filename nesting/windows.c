@@ -10,6 +10,9 @@
  * candidates that are open, trees that may get more children. So where a window ends makes
  * no difference to parents, but for what the scoreboard has learned by then.
  *
+ * Where parents are found jointly, parents of the calls before a moment are found with the calls of
+ * some time after it in view, and what nodes have learned is carried over as well.
+ *
  * A window is closed when all paths that began in it are complete. What was learned counts
  * half from then on, and half of that after the next one.
  */
@@ -19,7 +22,12 @@ enum {
         STEPS = 8,          /* in a window, at most, while one waits to be closed */
         SLACK = 1000000000, /* ns that messages of a pipe may come late; at most a step */
         OUTLASTS = 4,       /* a call may last so many times as long as the longest so far */
+        CONTEXT = 4,        /* times as long as calls last, see find_context() */
+        HISTORY = 1 << 15,  /* calls that are not dropped at first, to be learned from anew */
 };
+
+/* So long it may always be, ns. */
+#define LEAST_CONTEXT G_GINT64_CONSTANT(1000000000)
 
 /* A call may always last as long as a window, and so long, ns. */
 #define LEAST_MAX_CALL G_GINT64_CONSTANT(10000000000)
@@ -33,6 +41,7 @@ struct Windows {
         guint64 calls, messages; /* of its paths */
         MatchCounts before;      /* until the one before it was closed */
         guint64 children, nestings;
+        gint64 context; /* ns that are looked ahead of a call, where parents are found jointly */
 };
 
 void windows_free(Windows *windows)
@@ -54,6 +63,12 @@ void nesting_begin_windows(Nesting *n, PathSet *first, WindowDone done, gpointer
         call_trees_init(&n->trees, &n->calls, n->options.window, nesting_take_instance, n);
 }
 
+/* How late a message may come. */
+static gint64 slack(const Nesting *n)
+{
+        return MIN(n->options.span / STEPS + 1, SLACK);
+}
+
 /* Windows begin at multiples of their length. */
 static void begin_window(Nesting *n, gint64 time)
 {
@@ -63,6 +78,9 @@ static void begin_window(Nesting *n, gint64 time)
         w->from = time - (into < 0 ? into + span : into);
         w->to = w->from + span;
         w->next_step = w->to;
+        /* Such a step costs more, so it waits until it may be the last one of the window. */
+        if (n->options.joint)
+                w->next_step += w->context + slack(n);
 }
 
 static void summarise(Nesting *n)
@@ -151,31 +169,62 @@ static void drop_calls(Nesting *n, guint64 number)
         while (drop < most && is_over(n, drop))
                 drop++;
         /* Moving the others costs as much as having gone through them. */
-        if (drop == 0 || drop < n->calls.n / 2)
+        if (drop == 0 || drop < n->calls.n / 2 || (n->dropped == 0 && n->calls.n < HISTORY))
                 return;
         call_pairs_drop(&n->calls, drop);
         call_trees_drop_calls(&n->trees, drop);
         for (guint i = 0; i < n->n_calling; i++)
                 for (guint32 k = 0; n->calling[i] && k < n->calling[i]->scoring.end; k++)
-                        n->calling[i]->scoring.which[k] -= drop;
+                        n->calling[i]->scoring.active[k].which -= drop;
+        if (n->options.joint)
+                call_labels_drop(&n->labels, drop);
         n->dropped += drop;
         if (n->ids)
                 drop_ids(n);
 }
 
-/* Takes everything up to a moment a step further. */
-static gboolean step(Nesting *n, gint64 until, GError **error)
+static void make_habits(Nesting *n)
+{
+        guint n_nodes = node_table_size(n->nodes);
+
+        n->habits = g_renew(NodeHabits *, n->habits, n_nodes);
+        for (; n->n_habits < n_nodes; n->n_habits++) {
+                n->habits[n->n_habits] = g_new(NodeHabits, 1);
+                node_habits_init(n->habits[n->n_habits]);
+        }
+}
+
+/* Decides on calls before a moment, with those before the other in view. */
+static void decide(Nesting *n, gint64 before, gint64 until)
+{
+        make_habits(n);
+        n->view.decide = before;
+        if (n->options.cheat)
+                n->true_parent = find_true_parents(n);
+        call_order_init_before(&n->order, &n->calls, n->options.window, until);
+        find_parents_at_nodes(n);
+        call_order_clear(&n->order);
+        g_clear_pointer(&n->true_parent, g_free);
+        n->view.from = before;
+}
+
+/* Takes everything up to a moment a step further; all calls before the later one are known, and
+ * roles are. */
+static gboolean step(Nesting *n, gint64 before, gint64 until, GError **error)
 {
         gboolean ok;
 
-        nesting_find_roles(n, TRUE);
         nesting_find_cuts(n);
         path_set_set_fold(n->set, n->fold);
-        call_order_init_until(&n->order, &n->calls, n->options.window, until);
-        /* Another way to find the parents of the calls of this order goes here. */
-        score_nestings(n);
-        call_order_restart(&n->order);
-        ok = find_nested_pairs(n, error) && call_trees_hand_on(&n->trees, until, error);
+        if (n->options.joint)
+                decide(n, before, until);
+        call_order_init_until(&n->order, &n->calls, n->options.window, before);
+        if (!n->options.joint) {
+                score_nestings(n);
+                call_order_restart(&n->order);
+        }
+        ok = (n->options.joint ? place_nested_pairs(n, error) : find_nested_pairs(n, error)) &&
+             call_trees_hand_on(&n->trees, before, error);
         call_order_clear(&n->order);
         return ok;
 }
@@ -196,26 +245,45 @@ static gint64 max_call(const Nesting *n)
         return longest;
 }
 
+/* How far to look ahead, for parents to be as right at the end of what is there as elsewhere: some
+ * times as long as calls last in the mean, where they last longest. */
+static gint64 find_context(const Nesting *n)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+        double longest = 0;
+
+        for (guint i = 0; i < n_edges; i++)
+                if (edges[i].pairs && n->calling[edges[i].callee])
+                        longest = MAX(longest, edges[i].busy / (double)edges[i].pairs);
+        return MIN(CONTEXT * longest, (double)MAX(n->options.span, LEAST_CONTEXT));
+}
+
 static gboolean take_step(Nesting *n, gint64 time, GError **error)
 {
         Windows *w = n->windows;
-        gint64 part = n->options.span / STEPS + 1, until, next;
+        gint64 part = n->options.span / STEPS + 1, until, before, next;
         guint64 number;
 
         if ((call_matcher_expire(n->matcher, time, max_call(n)) & MATCH_DONE) &&
             !nesting_take_done(n, error))
                 return FALSE;
         call_matcher_oldest(n->matcher, &until, &number);
-        until = MIN(until, time - MIN(part, SLACK));
-        if (!step(n, until, error))
+        until = MIN(until, time - slack(n));
+        nesting_find_roles(n, TRUE);
+        if (n->options.joint)
+                w->context = find_context(n);
+        /* A call that comes late may be open before what was decided. */
+        before = MAX(until - w->context, n->view.from);
+        if (!step(n, before, MAX(until, before), error))
                 return FALSE;
-        next = MIN(until, call_trees_first_start(&n->trees)); /* no path begins before it */
+        next = MIN(before, call_trees_first_start(&n->trees)); /* no path begins before it */
         if (next >= w->to) {
                 if (!close_window(n, error))
                         return FALSE;
                 begin_window(n, next);
         }
-        w->next_step = MAX(w->to, time + part);
+        w->next_step = MAX(w->next_step, time + MAX(part, 2 * w->context));
         call_matcher_forget_lone(n->matcher, until);
         drop_calls(n, number);
         return TRUE;
@@ -234,5 +302,8 @@ gboolean nesting_finish_windows(Nesting *n, GError **error)
 {
         if ((call_matcher_finish(n->matcher) & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;
-        return n->calls.n == 0 || (step(n, G_MAXINT64, error) && close_window(n, error));
+        if (n->calls.n == 0)
+                return TRUE;
+        nesting_find_roles(n, TRUE);
+        return step(n, G_MAXINT64, G_MAXINT64, error) && close_window(n, error);
 }

@@ -17,7 +17,16 @@ static inline guint32 bin_of(gint64 delay)
                 return 0;
         if (delay < 1 << OCTAVE_BITS)
                 return 1 + (guint32)delay;
-        /* The octave, then the OCTAVE_BITS bits after the leading one. */
+        /* The octave, then the OCTAVE_BITS bits after the leading one: as a double has them,
+         * which is quicker than to look for that. */
+        if (G_LIKELY(delay < (gint64)1 << 53)) {
+                double exact = (double)delay;
+                guint64 bits;
+
+                memcpy(&bits, &exact, 8);
+                return 1 + (guint32)(bits >> (52 - OCTAVE_BITS)) -
+                       ((1023 + OCTAVE_BITS - 1) << OCTAVE_BITS);
+        }
         guint32 shift = (guint32)(63 - OCTAVE_BITS) - (guint32)__builtin_clzll((guint64)delay);
         return 1 + (shift << OCTAVE_BITS) + (guint32)((guint64)delay >> shift);
 }
@@ -131,6 +140,37 @@ static void lengthen(Histogram *h, guint64 n)
         h->few = g_renew(guint16, h->few, h->room);
 }
 
+/* Makes a list of what is there, with room for n values more; FALSE where there are bins
+ * already, or it would be too long. */
+static gboolean make_list(Histogram *h, guint64 n)
+{
+        if ((h->n_bins > 0 && h->bins) || n > MAX_FEW || h->count > MAX_FEW - n)
+                return FALSE;
+        lengthen(h, h->count + n);
+        for (guint64 i = 0; h->n_bins == 1 && i < h->count; i++)
+                h->few[i] = (guint16)h->first;
+        h->n_bins = 0;
+        return TRUE;
+}
+
+/* Makes bins of what is there, from low to high at least. */
+static void make_bins(Histogram *h, guint32 low, guint32 high)
+{
+        if (h->count == 0) {
+                h->first = low;
+                h->n_bins = high - low + 1;
+                h->bins = g_new0(guint32, h->n_bins);
+        } else if (h->n_bins == 0) {
+                g_autofree guint16 *few = h->few;
+                spread(h, few);
+                h->room = 0;
+        }
+        if (low - h->first >= h->n_bins)
+                widen(h, low);
+        if (high - h->first >= h->n_bins || !h->bins)
+                widen(h, high);
+}
+
 /* Counts values of a bin that is not in the window, or where there is none. */
 static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
 {
@@ -139,26 +179,12 @@ static void count_elsewhere(Histogram *h, guint32 bin, guint64 count)
                 h->n_bins = 1;
                 return;
         }
-        gboolean fits = count <= MAX_FEW && h->count <= MAX_FEW - count;
-        if (h->n_bins == 1 && !h->bins && fits) {
-                lengthen(h, h->count + count);
-                for (guint64 i = 0; i < h->count; i++)
-                        h->few[i] = (guint16)h->first;
-                h->n_bins = 0;
-        }
-        if (h->n_bins == 0 && fits) {
-                lengthen(h, h->count + count);
+        if (make_list(h, count)) {
                 for (guint64 i = 0; i < count; i++)
                         h->few[h->count + i] = (guint16)bin;
                 return;
         }
-        if (h->n_bins == 0) {
-                g_autofree guint16 *few = h->few;
-                spread(h, few);
-                h->room = 0;
-        }
-        if (bin - h->first >= h->n_bins)
-                widen(h, bin);
+        make_bins(h, bin, bin);
         add_to(h, bin - h->first, count);
 }
 
@@ -210,11 +236,18 @@ void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride
         }
         h->min = h->count ? MIN(h->min, min) : min;
         h->max = h->count ? MAX(h->max, max) : max;
-        if (min == max)
-                count_in_bin(h, bin_of(min), n);
-        else
+        guint32 low = bin_of(min), high = bin_of(max);
+        if (low == high) {
+                count_in_bin(h, low, n);
+        } else if (h->count + n <= 2 * (high - low + 1) && make_list(h, n)) {
                 for (gsize i = 0; i < n; i++)
-                        count_in_bin(h, bin_of(delays[i * stride]), 1);
+                        h->few[h->count++] = (guint16)bin_of(delays[i * stride]);
+        } else {
+                make_bins(h, low, high);
+                for (gsize i = 0; i < n; i++)
+                        add_to(h, bin_of(delays[i * stride]) - h->first, 1);
+                h->count += n;
+        }
         h->sum += sum;
         h->square = add_squares(h->square, square);
 }

@@ -707,6 +707,12 @@
       else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
       else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right in every call with a probability of ${probability(p)} in the mean${wrong}` +
         (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 10 ? 1 : 0)} possible parents in the mean.` : '.')]);
+      const guessed = data.trust.filter((t) => t[2] > 0).sort((a, b) => a[3] - b[3]);
+      if (guessed.length > 1 && data.method !== 'cheat') {
+        const named = guessed.slice(0, 3).map(([node, , , q], i) => i ? `of ${names[node]}'s ${share(q, 1)}` : `that ${names[node]} makes ${share(q, 1)} should be right`);
+        list.push([guessed[0][3] > 0.95 ? 'good' : guessed[0][3] > 0.7 ? 'note' : 'bad',
+          `Of the parents of the calls ${named.join(', ')}: trust what is below ${names[guessed[0][0]]} least.`]);
+      }
       return list;
     }
 

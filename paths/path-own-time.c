@@ -58,8 +58,14 @@ static guint32 find_pieces(const PathCall *calls, const Window *windows, const W
 
 /* Gives the time (start, end] on the caller's clock to call: what its callee
  * was busy becomes its window, the rest is the network's. */
-static void enter_callee(PathCall *call, Window *window, gint64 start, gint64 end)
+static inline void enter_callee(PathCall *call, Window *window, gint64 start, gint64 end)
 {
+        /* Seen at one end, it has no time on the way. */
+        if (call->enter == call->start && call->reply == call->end) {
+                window->lo = start;
+                window->hi = end;
+                return;
+        }
         gint64 latency = MAX(call->end - call->start, 0);
         gint64 stay = CLAMP(call->reply - call->enter, 0, latency);
         /* Two clocks, so only lengths compare: the stay is put in the middle. */

@@ -28,7 +28,7 @@ enum { LATENCY, CALL_DELAY, OWN, N_TIMES };
  * histograms worth while. Most patterns are rare, and never get as many: they have
  * histograms, which are large, only if they are looked at. */
 enum {
-        MAX_WAITING = 32,
+        MAX_WAITING = 128,
         MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
 };
 

@@ -320,13 +320,15 @@ static gboolean finish_shape(const Loading *l, GString *shape, GError **error)
 /* What no node's own time is. */
 static void blame_network(const Report *r)
 {
-        gint128 own = 0;
+        gint128 own = 0, calls = 0;
         guint network = node_table_size(r->nodes);
 
-        for (guint i = 0; i < r->blame->len; i++)
+        for (guint i = 0; i < r->blame->len; i++) {
                 own += g_array_index(r->blame, ReportBlame, i).own;
-        /* Rounded means may add up to a little more. */
-        blame_at(r, network)->own = MAX(r->total - own, 0);
+                calls += g_array_index(r->blame, ReportBlame, i).calls;
+        }
+        /* Rounded means add up to a little more or less. */
+        blame_at(r, network)->own = r->total - own > calls ? r->total - own : 0;
 }
 
 static gboolean read_nodes(Loading *l, GError **error)
@@ -536,6 +538,16 @@ static gboolean read_captures(Loading *l, GError **error)
         return status == 0;
 }
 
+static gboolean read_trust(Loading *l, GError **error)
+{
+        StoredTrust trust;
+        int status;
+
+        while ((status = store_reader_next_trust(l->reader, &trust, error)) > 0)
+                g_array_append_val(l->report->trust, trust);
+        return status == 0;
+}
+
 static void loading_clear(Loading *l)
 {
         for (guint i = 0; i < l->patterns->len; i++)
@@ -557,6 +569,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         r->nodes = nodes;
         r->first = r->last = NO_TIME;
         r->captures = g_array_new(FALSE, FALSE, sizeof(StoredCapture));
+        r->trust = g_array_new(FALSE, FALSE, sizeof(StoredTrust));
         r->rows = g_array_new(FALSE, FALSE, sizeof(ReportRow));
         r->details = g_ptr_array_new();
         r->blame = g_array_new(FALSE, TRUE, sizeof(ReportBlame));
@@ -569,7 +582,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 
-        gboolean ok = read_captures(&l, error) && read_patterns(&l, error);
+        gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_patterns(&l, error);
         if (ok) {
                 rank_patterns(&l);
                 ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
@@ -622,6 +635,7 @@ void report_free(Report *r)
         for (guint i = 0; i < r->details->len; i++)
                 detail_free(g_ptr_array_index(r->details, i));
         g_array_free(r->captures, TRUE);
+        g_array_free(r->trust, TRUE);
         g_array_free(r->rows, TRUE);
         g_ptr_array_free(r->details, TRUE);
         g_array_free(r->blame, TRUE);

@@ -15,6 +15,7 @@ typedef enum {
         PATH,
         CALL,
         PATH_CALLS,
+        TRUST,
         VERTEX,
         VERTEX_DELAY,
         N_TABLES
@@ -45,6 +46,7 @@ static const struct {
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
+        [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* What a store of path instances has not. */
         [VERTEX] = { "vertex", "SELECT id, parent, node, count, probability FROM vertex "
                                "ORDER BY id" },
@@ -448,6 +450,20 @@ int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
                 return -1;
         call->id = (const char *)sqlite3_column_text(r->select[CALL], 7);
         call->id_length = sqlite3_column_bytes(r->select[CALL], 7);
+        return 1;
+}
+
+int store_reader_next_trust(StoreReader *r, StoredTrust *trust, GError **error)
+{
+        int status = next_row(r, TRUST, error);
+
+        if (status <= 0)
+                return status;
+        if (!get_node(r, TRUST, 0, &trust->node, error) ||
+            !get_count(r, TRUST, 1, &trust->calls, error) ||
+            !get_count(r, TRUST, 2, &trust->guessed, error) ||
+            !get_probability(r, TRUST, 3, &trust->probability, error))
+                return -1;
         return 1;
 }
 

@@ -63,6 +63,13 @@ typedef struct {
         guint32 id_length; /* 0 where there is none */
 } StoredCall;
 
+/* The calls that a node makes, and how far their parents can be trusted. */
+typedef struct {
+        NodeId node;
+        guint64 calls, guessed; /* with a parent; with more than one that was possible */
+        double probability;     /* mean, that the parent is the right one */
+} StoredTrust;
+
 /* Of convolution's graph (paths/path-graph.h). */
 typedef struct {
         NodeId node;
@@ -99,6 +106,9 @@ int store_reader_next_pattern(StoreReader *reader, StoredPattern *pattern, GErro
 int store_reader_next_pattern_node(StoreReader *reader, StoredPatternNode *node, GError **error);
 int store_reader_next_path(StoreReader *reader, StoredPath *path, GError **error);
 int store_reader_next_call(StoreReader *reader, StoredCall *call, GError **error);
+
+/* By node; at any time. */
+int store_reader_next_trust(StoreReader *reader, StoredTrust *trust, GError **error);
 
 /* The same for the graph; a store of path instances has none. */
 int store_reader_next_vertex(StoreReader *reader, StoredVertex *vertex, GError **error);

@@ -73,6 +73,9 @@ static const char *const SCHEMA =
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);"
+        "CREATE TABLE trust ("
+        "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
+        "  guessed INTEGER NOT NULL, probability REAL NOT NULL);"
         "CREATE TABLE vertex ("
         "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
         "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
@@ -464,6 +467,26 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         return ok;
 }
 
+static gboolean insert_trust(Store *store, GError **error)
+{
+        sqlite3_stmt *s = prepare(store, "INSERT INTO trust VALUES (?1, ?2, ?3, ?4)", error);
+        guint32 n;
+        const PathTrust *trust = path_set_trust(store->set, &n);
+        gboolean ok = s != NULL;
+
+        for (NodeId node = 0; ok && node < n; node++) {
+                if (trust[node].calls == 0)
+                        continue;
+                sqlite3_bind_int64(s, 1, (gint64)node + 1);
+                sqlite3_bind_int64(s, 2, (gint64)trust[node].calls);
+                sqlite3_bind_int64(s, 3, (gint64)trust[node].guessed);
+                sqlite3_bind_double(s, 4, trust[node].right / (double)trust[node].calls);
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
 /* Of linear patterns: the graph that they are paths of. */
 static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
                               GError **error)
@@ -541,7 +564,8 @@ gboolean store_finish(Store *store, GError **error)
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_patterns(store, error) && insert_pattern_nodes(store, error) &&
-                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+                      insert_trust(store, error) && insert_graph(store, error) &&
+                      run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

@@ -90,6 +90,18 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
         append_number(out, "total", clamp(r->total));
         append_key(out, "probability");
         append_double(out, r->probability);
+        append_key(out, "trust"); /* node, calls, guessed, probability */
+        g_string_append_c(out, '[');
+        for (guint i = 0; i < r->trust->len; i++) {
+                const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
+
+                append_separator(out);
+                g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
+                                       t->node, t->calls, t->guessed);
+                append_double(out, t->probability);
+                g_string_append_c(out, ']');
+        }
+        g_string_append_c(out, ']');
         append_key(out, "captures");
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->captures->len; i++) {

@@ -186,6 +186,25 @@ static void test_lone(void)
         g_assert_cmpuint(call_matcher_counts(m)->messages, ==, 5);
 }
 
+/* Where an id tells calls apart a return may be made to wait. */
+static void test_wait(void)
+{
+        static const char *const ids[] = { "a", "a-long-id-that-is-not-kept-in-two-words", "" };
+
+        for (guint i = 0; i < G_N_ELEMENTS(ids); i++) {
+                g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+                gboolean told = ids[i][0] != 0;
+
+                call_matcher_wait(m, 10);
+                call(m, 100, RET_SENT, ids[i]);
+                call(m, 110, CALL_SENT, ids[i]);
+                call_matcher_finish(m);
+                g_assert_cmpuint(call_matcher_counts(m)->pairs, ==, told);
+                g_assert_cmpuint(call_matcher_counts(m)->lone_returns, ==, !told);
+                g_assert_cmpint(call_matcher_counts(m)->disorder, ==, told);
+        }
+}
+
 /* With a skew window, and only then, a return waits for its call. */
 static void test_window(void)
 {
@@ -417,6 +436,7 @@ int main(int argc, char **argv)
         g_test_add_func("/call-pairs/max-call", test_max_call);
         g_test_add_func("/call-pairs/lost-returns", test_lost_returns);
         g_test_add_func("/call-pairs/oldest", test_oldest);
+        g_test_add_func("/call-pairs/wait", test_wait);
         g_test_add_func("/call-pairs/window", test_window);
         g_test_add_func("/call-pairs/long-window", test_long_window);
         g_test_add_func("/call-pairs/edges", test_edges);

@@ -7,7 +7,9 @@
 #include "convolution/convolution.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "convolution/node-causes.h"
 #include "tests/messages.h"
 
 typedef struct {
@@ -228,40 +230,56 @@ static void test_clocks(Fixture *f, gconstpointer data)
         g_assert_cmpstr(found, ==, "a>b>c>d 1000 30\n");
 }
 
-/* b's clock is 20 ms early, and only it stamps what it sends. */
-static void test_early(Fixture *f, gconstpointer data)
+/* Calls a>b>c>d and back, b's clock ahead by so much, each message stamped by its sender. */
+static void make_chain(Fixture *f, gint64 ahead)
 {
-        g_autoptr(Convolution) run = NULL;
-        g_autoptr(GArray) early = NULL;
-
-        (void)data;
         for (guint i = 0; i < 1000; i++) {
                 gint64 t = random_below(f, 1000000 * MS);
 
-                send_message(f, t, "a", "b");
-                send_message(f, t + 10 * MS - 20 * MS, "b", "c");
-                send_message(f, t + 30 * MS, "c", "b");
-                send_message(f, t + 35 * MS - 20 * MS, "b", "a");
+                test_add(f->loader, f->nodes, t, CALL_SENT, "a", "b", "-");
+                test_add(f->loader, f->nodes, t + 10 * MS + ahead, CALL_SENT, "b", "c", "-");
+                test_add(f->loader, f->nodes, t + 14 * MS, CALL_SENT, "c", "d", "-");
+                test_add(f->loader, f->nodes, t + 24 * MS, RET_SENT, "d", "c", "-");
+                test_add(f->loader, f->nodes, t + 30 * MS, RET_SENT, "c", "b", "-");
+                test_add(f->loader, f->nodes, t + 35 * MS + ahead, RET_SENT, "b", "a", "-");
         }
         finish(f);
-        run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
-        early = convolution_find_early_nodes(run);
-        g_assert_cmpuint(early->len, ==, 1);
-        g_assert_cmpuint(g_array_index(early, EarlyNode, 0).cause->to, ==,
-                         test_node(f->nodes, "b"));
-        g_assert_cmpint(g_array_index(early, EarlyNode, 0).delay, ==, -10 * MS);
 }
 
-/* Nobody is early where clocks agree; nor where a client asks again as soon as it has its
- * answer, so that all that a node sends goes before a message to it. */
-static void test_none_early(Fixture *f, gconstpointer closed)
+static gboolean find_offset(Fixture *f, ClockOffset *found)
 {
-        g_autoptr(Convolution) run = NULL;
-        g_autoptr(GArray) early = NULL;
+        g_autoptr(Convolution) run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
+
+        return convolution_find_clock_offset(run, found);
+}
+
+/* b's clock is early or late: what is off by, within what a shortest delay allows; and put
+ * right by that, nothing is off. */
+static void test_clock_off(Fixture *f, gconstpointer ahead_ms)
+{
+        const gint64 ahead = GPOINTER_TO_INT(ahead_ms) * MS;
+        ClockOffset found;
+
+        make_chain(f, ahead);
+        g_assert_true(find_offset(f, &found));
+        g_assert_cmpuint(found.node, ==, test_node(f->nodes, "b"));
+        g_assert_cmpint(ABS(found.offset - ahead), <=, 5 * MS);
+        g_assert_cmpint(found.least, <=, ABS(ahead));
+        g_assert_cmpint(found.most, >=, ABS(ahead));
+        g_assert_cmpint(found.delay, <, 0);
+        edge_traces_shift(f->traces, found.node, -found.offset);
+        g_assert_false(find_offset(f, &found));
+}
+
+/* Nobody's clock is off where they agree; nor where a client asks again as soon as it has its
+ * answer, so that all that a node sends goes before a message to it. */
+static void test_no_clock_off(Fixture *f, gconstpointer closed)
+{
+        ClockOffset found;
         gint64 t = 0;
 
         if (!closed)
-                make_system(f);
+                make_chain(f, 0);
         for (guint i = 0; closed && i < 2000; i++) {
                 gint64 at_b = 10 * MS + random_below(f, 2 * MS), at_c = random_below(f, 30 * MS);
 
@@ -273,9 +291,94 @@ static void test_none_early(Fixture *f, gconstpointer closed)
         }
         if (closed)
                 finish(f);
-        run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
-        early = convolution_find_early_nodes(run);
-        g_assert_cmpuint(early->len, ==, 0);
+        g_assert_false(find_offset(f, &found));
+}
+
+/* b sends to c 4 ms before a asks it, and c answers after 2: were b's clock early by 4 ms, c would
+ * answer before it is asked, and were a's late, d would send before. */
+static void test_no_clock_helps(Fixture *f, gconstpointer data)
+{
+        ClockOffset found;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = 10 * MS + random_below(f, 1000000 * MS);
+
+                test_add(f->loader, f->nodes, t, CALL_SENT, "a", "b", "-");
+                test_add(f->loader, f->nodes, t - 4 * MS, CALL_SENT, "b", "c", "-");
+                test_add(f->loader, f->nodes, t - 2 * MS, RET_SENT, "c", "b", "-");
+                test_add(f->loader, f->nodes, t + 5 * MS, RET_SENT, "b", "a", "-");
+                test_add(f->loader, f->nodes, t, CALL_SENT, "a", "d", "-");
+                test_add(f->loader, f->nodes, t + 3 * MS, CALL_SENT, "d", "e", "-");
+        }
+        finish(f);
+        g_assert_false(find_offset(f, &found));
+}
+
+/* What --method auto finds without some elements, as find_paths() writes it but for the times. */
+static char *find_joint_paths(Fixture *f, guint without)
+{
+        ConvolutionOptions options = in_ms;
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(PathSet) set = NULL;
+        GString *text = g_string_new(NULL);
+
+        options.without = without;
+        run = convolution_new(f->traces, &options, one_root(f, "a"));
+        set = convolution_find_joint_paths(run);
+        for (guint32 i = 0; i < path_set_size(set); i++)
+                g_string_append_printf(text, "%s ", path_set_pattern(set, i)->signature);
+        return g_string_free(text, FALSE);
+}
+
+/* b tells f what c has answered, and d 100 ms after a has asked: when c has answered, so it is on
+ * the same path as f. e it tells before. */
+static void test_order(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *beside = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                gint64 back = t + 3 * MS + random_below(f, 40 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + MS, "b", "c");
+                send_message(f, t + 2 * MS, "b", "e");
+                send_message(f, back, "c", "b");
+                send_message(f, back + 2 * MS, "b", "f");
+                send_message(f, t + 100 * MS, "b", "d");
+        }
+        finish(f);
+        beside = find_joint_paths(f, JOINT_ORDER);
+        found = find_joint_paths(f, 0);
+        g_assert_nonnull(strstr(beside, "a>b>d "));
+        g_assert_nonnull(strstr(found, "a>b>c>b>d "));
+        g_assert_null(strstr(found, "a>b>d "));
+        g_assert_nonnull(strstr(found, "a>b>e "));
+}
+
+/* d answers b and c, but for one answer in twenty that seems to go to the other: since all else
+ * that it sends them are answers, these are taken for mistakes. */
+static void test_answers(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *all = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 4000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                const char *middle = i % 2 ? "b" : "c", *other = i % 2 ? "c" : "b";
+
+                send_message(f, t, "a", middle);
+                send_message(f, t + 5 * MS, middle, "d");
+                send_message(f, t + 25 * MS, "d", i % 20 == 0 || i % 20 == 7 ? other : middle);
+        }
+        finish(f);
+        all = find_joint_paths(f, JOINT_ANSWER | JOINT_RETURN);
+        found = find_joint_paths(f, JOINT_RETURN);
+        g_assert_nonnull(strstr(all, "a>b>d>c "));
+        g_assert_null(strstr(found, "a>b>d>c "));
+        g_assert_nonnull(strstr(found, "a>b>d>b "));
 }
 
 static void assert_roots(Fixture *f, const char *expected)
@@ -382,10 +485,18 @@ int main(int argc, char **argv)
         TEST("ends", test_ends);
         TEST("same", test_same);
         TEST("clocks", test_clocks);
-        TEST("early", test_early);
-        TEST("none-early", test_none_early);
-        g_test_add("/convolution/none-early-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
-                   test_none_early, tear_down);
+        g_test_add("/convolution/clock-early", Fixture, GINT_TO_POINTER(-20), set_up,
+                   test_clock_off, tear_down);
+        g_test_add("/convolution/clock-early-a-little", Fixture, GINT_TO_POINTER(-12), set_up,
+                   test_clock_off, tear_down);
+        g_test_add("/convolution/clock-late", Fixture, GINT_TO_POINTER(20), set_up, test_clock_off,
+                   tear_down);
+        TEST("no-clock-off", test_no_clock_off);
+        g_test_add("/convolution/no-clock-off-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
+                   test_no_clock_off, tear_down);
+        TEST("no-clock-helps", test_no_clock_helps);
+        TEST("order", test_order);
+        TEST("answers", test_answers);
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
         TEST("roots-called", test_roots_called);

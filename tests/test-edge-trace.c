@@ -203,6 +203,29 @@ static void test_index(Fixture *f, gconstpointer data)
         g_assert_false(t->called[test_node(f->nodes, "d")]);
 }
 
+/* What a node stamped moves, at whichever end that was, and nothing else. */
+static void test_shift(Fixture *f, gconstpointer data)
+{
+        (void)data;
+        add(f, 10, MSG_SENT, "a", "b", "-");
+        add(f, 11, MSG_RECV, "b", "c", "-");
+        add(f, 12, MSG_SENT, "b", "d", "one");
+        add(f, 13, MSG_RECV, "b", "d", "one");
+        add(f, 14, MSG_SENT, "d", "b", "two");
+        add(f, 15, MSG_RECV, "d", "b", "two");
+        finish(f, TRUE);
+        edge_traces_shift(f->traces, test_node(f->nodes, "b"), 100);
+        edge_traces_shift(f->traces, test_node(f->nodes, "c"), -9);
+        ASSERT_TIMES(edge(f, "a", "b")->received, 1, 10);
+        ASSERT_TIMES(edge(f, "b", "c")->sent, 1, 2);
+        ASSERT_TIMES(edge(f, "b", "d")->sent, 1, 112);
+        ASSERT_TIMES(edge(f, "b", "d")->received, 1, 13);
+        ASSERT_TIMES(edge(f, "d", "b")->sent, 1, 14);
+        ASSERT_TIMES(edge(f, "d", "b")->received, 1, 115);
+        g_assert_cmpint(f->traces->first, ==, 2);
+        g_assert_cmpint(f->traces->last, ==, 115);
+}
+
 static void test_nothing(Fixture *f, gconstpointer data)
 {
         (void)data;
@@ -223,6 +246,7 @@ int main(int argc, char **argv)
         TEST("disorder", test_disorder);
         TEST("fold", test_fold);
         TEST("index", test_index);
+        TEST("shift", test_shift);
         TEST("nothing", test_nothing);
         return g_test_run();
 }

@@ -5,6 +5,7 @@
  * claims, against all sets and assignments that there are. Its sources are a part of this file, so
  * that it can look inside.
  */
+#include "nesting/duration-kinds.h"
 #include "nesting/joint.c"
 
 #include <math.h>
@@ -214,12 +215,12 @@ typedef struct {
 
 static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64 span)
 {
-        s->node = (NodeCalls){ .in = s->in,
-                               .out = s->out,
-                               .n_in = n_in,
-                               .n_out = n_out,
-                               .n_callers = 2,
-                               .n_callees = 3 };
+        s->node = (NodeCalls){
+                .in = s->in,
+                .out = s->out,
+                .n_in = n_in,
+                .n_out = n_out,
+        };
         for (guint i = 0; i < n_in; i++)
                 s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
                                      .reply = span + 1000000 * (gint64)i,
@@ -261,6 +262,9 @@ static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
         return lattice->log;
 }
 
+/* Callees that are not told apart. */
+static const guint32 whole[] = { 0, 1, 2 };
+
 /* Learns from all parents of a node, by a walk and by name. */
 static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
                         WalkLattice *lattice, Names *names)
@@ -268,7 +272,7 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
         guint32 which[80];
 
         parent_walk_init(walk, 2, 3);
-        walk_lattice_init(lattice, 3);
+        walk_lattice_init(lattice, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
                 guint32 n = children_of(s, p, which);
@@ -277,6 +281,88 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
                 name_steps(&s->in[p], calls, which, n, 3, count_step, names);
         }
         parent_walk_learn(walk);
+}
+
+/* What is kept and what comes later teach the same as both together; what comes in between and is
+ * forgotten, nothing. */
+static void test_keep(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(15);
+        Names names;
+        SmallNode s;
+        WalkCall calls[80];
+        guint32 which[80];
+        ParentWalk at_once, kept;
+        WalkLattice lattice, other;
+
+        make_node(&s, rand, 30, 80, 100000000);
+        for (guint i = 0; i < 80; i++)
+                calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+        learn_small(&s, calls, &at_once, &lattice, &names);
+        parent_walk_init(&kept, 1, 3);
+        parent_walk_add_callers(&kept, 2);
+        walk_lattice_init(&other, 3, whole, 3);
+        for (guint p = 0; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+                if (p == 14)
+                        parent_walk_keep(&kept, FALSE);
+        }
+        parent_walk_forget(&kept);
+        for (guint p = 15; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+        }
+        parent_walk_learn(&kept);
+        g_assert_cmpuint(kept.n_steps, ==, at_once.n_steps);
+        for (guint32 i = 0; i < kept.n_steps; i++) {
+                const WalkStep *a = &at_once.steps[i], *b = &kept.steps[i];
+
+                g_assert_cmpuint(a->count, ==, b->count);
+                g_assert_cmpint(a->log, ==, b->log);
+                g_assert_cmpmem(at_once.delays.log[a->row], sizeof *at_once.delays.log,
+                                kept.delays.log[b->row], sizeof *kept.delays.log);
+        }
+        /* Half of it, and half again, until nothing is left. */
+        for (guint i = 0; i < 32; i++) {
+                parent_walk_keep(&kept, TRUE);
+                parent_walk_forget(&kept);
+        }
+        for (guint32 i = 0; i < kept.n_states; i++)
+                g_assert_cmpuint(kept.states[i].count, ==, 0);
+        walk_lattice_clear(&lattice);
+        walk_lattice_clear(&other);
+        parent_walk_clear(&at_once);
+        parent_walk_clear(&kept);
+        g_hash_table_unref(names.seen);
+}
+
+/* A kind is a node and a label that was not rare until then, or without one. */
+static void test_kinds(void)
+{
+        enum { N = 1000 };
+        static const guint16 labels[][2] = { { 1, 2 }, { 2, 1 } }; /* often, and five times */
+        guint32 kind[2][N];
+        CallKinds k;
+
+        call_kinds_init(&k);
+        for (guint round = 0; round < 2; round++) {
+                guint16 label[N];
+
+                for (guint i = 0; i < N; i++) {
+                        kind[round][i] = 7;
+                        label[i] = labels[round][i % 200 == 199];
+                }
+                call_kinds_find(&k, kind[round], label, N);
+        }
+        g_assert_cmpuint(k.n, ==, 3);
+        g_assert_cmpuint(kind[0][0], ==, 0);
+        g_assert_cmpuint(kind[0][199], ==, 1); /* the node without a label */
+        g_assert_cmpuint(kind[1][0], ==, 2);
+        g_assert_cmpuint(kind[1][199], ==, 0);
+        call_kinds_clear(&k);
 }
 
 static void test_walk(void)
@@ -453,13 +539,18 @@ static void test_beliefs(void)
 
         for (guint round = 0; round < 50; round++) {
                 SmallNode s;
-                Joint j = { .node = &s.node };
+                NodeHabits habits;
+                Joint j = {
+                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
+                };
                 CallLabels labels = { 0 };
                 double likely[4], all = 0, first, second;
                 float found[7];
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                joint_init(&j, &labels);
+                node_habits_init(&habits);
+                joint_init(&j);
+                begin_habits(&j, &labels);
                 memcpy(j.candidates, begin, sizeof begin);
                 j.candidate = g_memdup2(candidate, sizeof candidate);
                 j.n_choice = 2;
@@ -488,6 +579,9 @@ static void test_beliefs(void)
                 g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
                 g_assert_cmpfloat(found[2], ==, 1);
                 joint_clear(&j);
+                g_free(j.candidates);
+                g_free(j.candidate);
+                node_habits_clear(&habits);
         }
 }
 
@@ -513,7 +607,8 @@ static void test_order(void)
                         outputs[i].time = 1000000 * (gint64)(i + 4);
                 delay_densities_init(&delays);
                 row = delay_densities_add_row(&delays, 0);
-                serving_order_init(&order, outputs, N, 2);
+                serving_order_init(&order, 2);
+                serving_order_take(&order, outputs, N);
                 for (guint i = 0; i < N; i++) {
                         guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
 
@@ -545,11 +640,64 @@ static void test_order(void)
                                 order.factor[1] * order.factor[1], 1e-9);
                         g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
                 }
+                /* Order that is not ruled out can be supposed, and given up. */
+                serving_order_suppose(&order, &delays);
+                g_assert_cmpfloat(order.factor[0], ==, 1);
+                g_assert_cmpfloat(order.factor[1], <=, 0.05);
+                g_assert_true(order.in_use);
+                serving_order_drop(&order);
+                g_assert_cmpfloat(order.factor[1], ==, 1);
+                g_assert_false(order.in_use);
+                serving_order_learn(&order, &delays, 0.4);
                 serving_order_forget(&order);
                 g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
+                /* What is kept is known without outputs, until there is too little of it. */
+                serving_order_take(&order, NULL, 0);
+                for (guint i = 0; i < 10; i++) {
+                        double factor = order.factor[1];
+
+                        serving_order_keep(&order, i > 0);
+                        serving_order_learn(&order, &delays, 0.4);
+                        g_assert_true(i > 0 || order.factor[1] == factor);
+                }
+                g_assert_cmpfloat(order.factor[1], ==, 1);
                 serving_order_clear(&order);
                 delay_densities_clear(&delays);
         }
+}
+
+/* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
+ * whatever the context is; to a third a time that goes with the context, of no two kinds. */
+static void test_durations(void)
+{
+        enum { N = 2000 };
+        DurationSample samples[3 * N];
+        DurationLimits limits[3];
+        guint32 random = 1, limit;
+
+        for (guint i = 0; i < N; i++) {
+                guint16 context = i % 2, other = i / 2 % 2;
+                guint spread;
+
+                random = random * 1103515245 + 12345;
+                spread = random >> 16 & 7;
+                samples[3 * i] =
+                        (DurationSample){ 0, context,
+                                          density_bin(context ? 1000000 : 100000) + spread };
+                samples[3 * i + 1] =
+                        (DurationSample){ 1, context,
+                                          density_bin(other ? 1000000 : 100000) + spread };
+                samples[3 * i + 2] =
+                        (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
+        }
+        g_assert_cmpuint(duration_limits_find(limits, 3, samples, 3 * N), ==, 1);
+        g_assert_cmpuint(limits[0].n, ==, 1);
+        limit = limits[0].limit[0];
+        g_assert_cmpuint(limit, >, density_bin(100000) + 7);
+        g_assert_cmpuint(limit, <=, density_bin(1000000));
+        g_assert_cmpuint(duration_kind(&limits[0], limit - 1), ==, 0);
+        g_assert_cmpuint(duration_kind(&limits[0], limit), ==, 1);
+        g_assert_cmpuint(duration_kind(&limits[1], limit), ==, 0);
 }
 
 int main(int argc, char **argv)
@@ -559,9 +707,12 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/density-bins", test_density_bins);
         g_test_add_func("/joint/density", test_density);
         g_test_add_func("/joint/walk", test_walk);
+        g_test_add_func("/joint/keep", test_keep);
+        g_test_add_func("/joint/kinds", test_kinds);
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
         g_test_add_func("/joint/order", test_order);
+        g_test_add_func("/joint/durations", test_durations);
         return g_test_run();
 }

@@ -14,7 +14,6 @@
 enum {
         MOST_LAGS = 1 << 26,  /* what a few arrays of that length take is still memory to have */
         MOST_WHOLE = 1 << 28, /* quanta, for --correlate whole */
-        MOST_THREADS = 256,
 };
 
 static struct {
@@ -23,7 +22,7 @@ static struct {
         char **roots;
         gint64 min_messages;
         gint threads;
-        gboolean no_fold, quantum_given, max_delay_given;
+        gboolean no_fold;
 } options = { .convolution = CONVOLUTION_DEFAULTS };
 
 /* --- options --------------------------------------------------------------- */
@@ -104,7 +103,6 @@ static gboolean check_correlate(GError **error)
 static gboolean check_options(GError **error)
 {
         ConvolutionOptions *o = &options.convolution;
-        g_autofree char *text = NULL;
 
         if (!options.method)
                 options.method = g_strdup("auto");
@@ -118,19 +116,17 @@ static gboolean check_options(GError **error)
                             o->between, o->spike);
                 return FALSE;
         }
-        if (options.min_messages < 0 || options.threads < 0 || options.threads > MOST_THREADS) {
-                text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages < 0
-                                                                    ? options.min_messages
-                                                                    : options.threads);
-                return usage_error(error, text,
-                                   options.min_messages < 0 ? "--min-messages of 1 or more"
-                                                            : "-j of 1 to 256");
+        if (options.min_messages < 0) {
+                g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, options.min_messages);
+
+                return usage_error(error, text, "--min-messages of 1 or more");
         }
+        if (!tool_threads(options.threads, &o->threads, error))
+                return FALSE;
         if (options.correlation && strcmp(result_format(), "svg") &&
             strcmp(result_format(), "text") && strcmp(result_format(), "tsv"))
                 return usage_error(error, result_format(), "--format tsv or svg of a correlation");
         o->min_messages = (guint64)options.min_messages;
-        o->threads = options.threads ? (guint)options.threads : g_get_num_processors();
         return TRUE;
 }
 
@@ -248,13 +244,14 @@ static void report_roots(const EdgeTraces *traces, const GArray *roots)
 
 static void report_choice(const ConvolutionOptions *o)
 {
+        const ConvolutionOptions *given = &options.convolution;
         g_autofree char *quantum = path_format_duration(o->quantum);
         g_autofree char *max_delay = path_format_duration(o->max_delay);
 
-        if (!options.quantum_given || !options.max_delay_given)
+        if (!given->quantum || !given->max_delay)
                 tool_warn("quantum %s%s, delays up to %s%s", quantum,
-                          options.quantum_given ? "" : " (chosen)", max_delay,
-                          options.max_delay_given ? "" : " (chosen)");
+                          given->quantum ? "" : " (chosen)", max_delay,
+                          given->max_delay ? "" : " (chosen)");
 }
 
 static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions *o, GError **error)
@@ -281,21 +278,33 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
-/* Nodes through which there are no paths since their clocks are off. */
-static void report_early_nodes(const Convolution *run)
+/* Clocks that are off, and how they are put right. */
+static void report_clocks(const EdgeTraces *traces, const GArray *offsets, gboolean put_right)
 {
-        g_autoptr(GArray) early = convolution_find_early_nodes(run);
-        const NodeTable *nodes = run->traces->nodes;
+        for (guint i = 0; i < offsets->len; i++) {
+                const ClockOffset *o = &g_array_index(offsets, ClockOffset, i);
+                gboolean early = o->offset < 0;
+                g_autofree char *delay = path_format_duration(o->delay);
+                g_autofree char *least = path_format_duration(o->least);
+                g_autofree char *most = path_format_duration(o->most);
+                g_autofree char *by = path_format_duration(ABS(o->offset));
+                g_autoptr(GString) text = g_string_new(NULL);
 
-        for (guint i = 0; i < early->len; i++) {
-                const EarlyNode *e = &g_array_index(early, EarlyNode, i);
-                g_autofree char *delay = path_format_duration(e->delay);
-
-                tool_warn("%s: a delay of %s from the messages of %s to those to %s: its clock "
-                          "seems to be early (ravel skewer)",
-                          node_table_written(nodes, e->cause->to), delay,
-                          node_table_written(nodes, e->cause->from),
-                          node_table_written(nodes, e->effect->to));
+                g_string_append_printf(
+                        text,
+                        "%s: its clock seems to be %s, by %s %s%s (delays of %s "
+                        "and more from the messages of %s to those to %s)",
+                        node_table_written(traces->nodes, o->node), early ? "early" : "late", least,
+                        o->most < G_MAXINT64 ? "to " : "or more", o->most < G_MAXINT64 ? most : "",
+                        delay, node_table_written(traces->nodes, o->cause->from),
+                        node_table_written(traces->nodes, o->effect->to));
+                if (put_right)
+                        tool_warn("%s: %s are %s its stamps", text->str, by,
+                                  early ? "added to" : "taken off");
+                else
+                        tool_warn("%s: ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns first",
+                                  text->str, node_table_written(traces->nodes, o->node),
+                                  -o->offset);
         }
 }
 
@@ -324,7 +333,8 @@ static void report_ends(const Convolution *run)
 
 /* --- results --------------------------------------------------------------- */
 
-static char *parameters(const Convolution *run)
+/* offsets: of the clocks that were put right. */
+static char *parameters(const Convolution *run, const GArray *offsets)
 {
         static const char *const names[] = { "auto", "pairs", "fft", "whole" };
         const ConvolutionOptions *o = &run->options;
@@ -341,6 +351,13 @@ static char *parameters(const Convolution *run)
                                "min_messages=%" G_GUINT64_FORMAT "\ncorrelate=%s\nfold=%d\n",
                                o->quantum, o->max_delay, o->tolerance, o->spike, o->between,
                                o->min_messages, names[o->correlate], !options.no_fold);
+        for (guint i = 0; i < offsets->len; i++) {
+                const ClockOffset *clock = &g_array_index(offsets, ClockOffset, i);
+
+                g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
+                                       node_table_written(run->traces->nodes, clock->node),
+                                       clock->offset);
+        }
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -354,11 +371,11 @@ static void fill_summary(const EdgeTraces *traces, PathSet *set)
         summary->last = traces->last;
 }
 
-static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *reader,
-                            const char *arguments, GError **error)
+static gboolean write_paths(const Convolution *run, PathSet *set, const GArray *offsets,
+                            TraceReader *reader, const char *arguments, GError **error)
 {
         g_autoptr(Store) store = NULL;
-        g_autofree char *params = parameters(run);
+        g_autofree char *params = parameters(run, offsets);
         StoreRun about = { .arguments = arguments, .parameters = params };
 
         if (result_has_store() && (!(store = result_open_store(set, &about, error)) ||
@@ -424,35 +441,65 @@ static gboolean write_correlation(const Convolution *run, const PathSet *set,
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean find_and_write(const EdgeTraces *traces, TraceReader *reader, const char *arguments,
+/* A run with what is chosen of the traces as they are; NULL and error set where roots or
+ * lags are not what they may be. */
+static Convolution *new_run(const EdgeTraces *traces, GError **error)
+{
+        ConvolutionOptions o = options.convolution;
+        g_autoptr(GArray) roots = find_roots(traces, error);
+
+        if (!roots)
+                return NULL;
+        o.roots_guessed = !options.roots;
+        convolution_choose(traces, roots, &o);
+        return check_choice(traces, &o, error)
+                       ? convolution_new(traces, &o, g_steal_pointer(&roots))
+                       : NULL;
+}
+
+/* The run of traces whose clocks are put right one after another; offsets, of ClockOffset, says
+ * which. With a literal method only the first is found, and left as it is. */
+static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, GArray *offsets,
+                                     GError **error)
+{
+        g_autoptr(Convolution) run = new_run(traces, error);
+        ClockOffset o;
+
+        while (run && offsets->len < traces->n_nodes && convolution_find_clock_offset(run, &o)) {
+                g_array_append_val(offsets, o);
+                if (literal)
+                        break;
+                edge_traces_shift(traces, o.node, -o.offset);
+                convolution_free(run);
+                run = new_run(traces, error);
+        }
+        return g_steal_pointer(&run);
+}
+
+static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const char *arguments,
                                GError **error)
 {
-        ConvolutionOptions *o = &options.convolution;
         const EdgeTrace *cause = NULL, *effect = NULL;
-        g_autoptr(GArray) roots = find_roots(traces, error);
+        g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
+        gboolean literal = !strcmp(options.method, "paper");
         g_autoptr(Convolution) run = NULL;
         g_autoptr(PathSet) set = NULL;
 
-        if (!roots || (options.correlation && !find_edges(traces, &cause, &effect, error)))
+        if ((options.correlation && !find_edges(traces, &cause, &effect, error)) ||
+            !(run = put_clocks_right(traces, literal, offsets, error)))
                 return FALSE;
-        o->roots_guessed = !options.roots;
-        options.quantum_given = o->quantum > 0;
-        options.max_delay_given = o->max_delay > 0;
-        convolution_choose(traces, roots, o);
         if (traces->messages)
-                report_choice(o);
-        if (!check_choice(traces, o, error))
-                return FALSE;
-        run = convolution_new(traces, o, g_steal_pointer(&roots));
-        set = strcmp(options.method, "paper") ? convolution_find_joint_paths(run)
-                                              : convolution_find_paths(run);
+                report_choice(&run->options);
+        set = literal ? convolution_find_paths(run) : convolution_find_joint_paths(run);
         if (!options.roots)
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
-        report_early_nodes(run);
+        report_clocks(traces, offsets, !literal);
+        if (literal)
+                g_array_set_size(offsets, 0);
         return cause ? write_correlation(run, set, cause, effect, error)
-                     : write_paths(run, set, reader, arguments, error);
+                     : write_paths(run, set, offsets, reader, arguments, error);
 }
 
 int tool_convolution(int argc, char **argv)

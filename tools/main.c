@@ -3,10 +3,13 @@
  * ravel: dispatches to the verb. The algorithms also answer when the program is
  * called by their names, as the paper has them.
  */
+#include <errno.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config.h"
 #include "tools/tool.h"
@@ -69,6 +72,15 @@ static int fail_verb(const char *name)
         return EXIT_USAGE;
 }
 
+/* Help and the version are all that goes through stdio; a closed pipe has read what it wanted. */
+static void end_output(void)
+{
+        if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+                tool_warn("standard output: %s", g_strerror(errno));
+                _exit(EXIT_PARTIAL);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_autofree char *called = g_path_get_basename(argv[0]);
@@ -77,6 +89,7 @@ int main(int argc, char **argv)
         setlocale(LC_CTYPE, "");
         /* A closed pipe is an error of write(): what is half written is removed. */
         signal(SIGPIPE, SIG_IGN);
+        atexit(end_output);
         status = run_verb(called, argc, argv);
         if (status >= 0)
                 return status;

@@ -22,6 +22,7 @@ static struct {
         char *method, *calls, *explain;
         const char *of_paper; /* an option that was given and is for that method alone */
         gboolean no_fold, no_requests;
+        gint threads;
 } options = { .nesting = NESTING_DEFAULTS };
 
 static gboolean parse_penalty(const char *option, const char *value, gpointer data, GError **error)
@@ -44,6 +45,9 @@ static gboolean parse_window(const char *option, const char *value, gpointer dat
         (void)data;
         if (!tool_duration(value, &options.nesting.window, error))
                 return FALSE;
+        options.nesting.max_offset = options.nesting.window == 0 ? 0
+                                                                 : MAX(options.nesting.max_offset,
+                                                                       options.nesting.window);
         /* Sums of a time and twice the window must fit 64 bits. */
         return options.nesting.window <= G_GINT64_CONSTANT(86400000000000) ||
                usage_error(error, value, "a skew window of at most a day");
@@ -109,7 +113,7 @@ static const GOptionEntry entries[] = {
         { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
           "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
-          "How far clocks may disagree (default 0s)", "DURATION" },
+          "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
         { "max-call", 0, 0, G_OPTION_ARG_CALLBACK, parse_max_call,
           "Leave out calls that last longer", "DURATION" },
         { "window", 0, 0, G_OPTION_ARG_CALLBACK, parse_span,
@@ -120,6 +124,8 @@ static const GOptionEntry entries[] = {
           "strict: patterns differ by the order of calls", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
+        { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
+          "Use so many threads (default: all)", "N" },
         G_OPTION_ENTRY_NULL
 };
 
@@ -211,11 +217,26 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                           nesting->folded);
 }
 
+static void report_offsets(const Nesting *nesting)
+{
+        for (guint i = 0; nesting->offsets && i < nesting->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
+                g_autofree char *by = path_format_duration(ABS(c->offset));
+
+                tool_warn(
+                        "%s: its clock seems to be %s, by %s or so, which is put right: else %u of "
+                        "%u calls around it fit into no other call, so %u (ravel skewer)",
+                        node_table_written(nesting->nodes, c->node),
+                        c->offset > 0 ? "late" : "early", by, c->before, c->n_calls, c->after);
+        }
+}
+
 /* FALSE with error set where there is nothing to cheat by. */
 static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError **error)
 {
         const TruthCounts *truth = &n->truth;
         const MatchCounts *counts = call_matcher_counts(n->matcher);
+        const guint64 n_calls = counts->pairs;
 
         if (!truth->calls && (counts->pairs || counts->lone_calls)) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -229,16 +250,19 @@ static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError
                           " returns have no path=, expected that of their call",
                           truth->returns_without, truth->returns + truth->returns_without);
         if (truth->calls_without)
-                tool_warn("%u of %u calls have no path=: each is the root of a path",
-                          truth->calls_without, n->calls.n);
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls have no path=: each is the root of a path",
+                          truth->calls_without, n_calls);
         if (truth->lost)
-                tool_warn("%u of %u calls are roots for want of their parent: the call that path= "
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls are roots for want of their parent: the call that path= "
                           "puts above them is not there, has no return or goes elsewhere",
-                          truth->lost, n->calls.n);
+                          truth->lost, n_calls);
         if (truth->repeated)
-                tool_warn("%u of %u calls have the path= of an earlier call, which alone has "
+                tool_warn("%u of %" G_GUINT64_FORMAT
+                          " calls have the path= of an earlier call, which alone has "
                           "children",
-                          truth->repeated, n->calls.n);
+                          truth->repeated, n_calls);
         return TRUE;
 }
 
@@ -348,9 +372,15 @@ static char *parameters(const Nesting *n)
                         method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
                         options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
                         o->span);
-        if (o->joint)
+        for (guint i = 0; n->offsets && i < n->offsets->len; i++) {
+                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+
+                g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
+                                       node_table_written(n->nodes, c->node), c->offset);
+        }
+        if (o->joint && o->span == 0)
                 g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
-        if (o->joint && o->cheat)
+        if (o->joint && o->cheat && o->span == 0)
                 g_string_append_printf(text, "true_log_likelihood=%.0f\n", n->true_log);
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -510,6 +540,8 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         if (status < 0 || !nesting_finish_windows(r.nesting, error))
                 return FALSE;
         tool_report_reader(reader);
+        if (options.nesting.cheat && !report_truth(r.nesting, reader, error))
+                return FALSE;
         report_matching(r.nesting, reader);
         if (r.store) {
                 summarise_all(&r);
@@ -522,15 +554,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 
 static gboolean check_options(GError **error)
 {
-        gboolean oracle = !g_strcmp0(options.method, "oracle");
+        gboolean oracle = !g_strcmp0(options.method, "oracle"), cheat;
 
         if (options.method && !oracle && strcmp(options.method, "joint") &&
             strcmp(options.method, "paper"))
                 return usage_error(error, options.method, "--method paper, joint or oracle");
-        /* A window is answered for before all is known that joint learns from. */
         options.nesting.joint =
-                !options.nesting.cheat &&
-                (options.method ? strcmp(options.method, "paper") != 0 : options.nesting.span == 0);
+                !options.nesting.cheat && (!options.method || strcmp(options.method, "paper") != 0);
         if (options.of_paper && options.nesting.joint) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "%s: expected --method paper with it", options.of_paper);
@@ -542,19 +572,16 @@ static gboolean check_options(GError **error)
                             "--no-requests is about the database: expected -o FILE with it");
                 return FALSE;
         }
-        if (options.nesting.span > 0 &&
-            (options.nesting.joint || options.nesting.cheat || !strcmp(result_format(), "svg"))) {
-                g_set_error(
-                        error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                        "--window with %s: expected --method paper, and a format other than svg",
-                        oracle                  ? "--method oracle"
-                        : options.nesting.joint ? "--method joint"
-                        : options.nesting.cheat ? "--cheat"
-                                                : "--format svg");
+        cheat = options.nesting.cheat && !options.nesting.joint;
+        if (options.nesting.span > 0 && (cheat || !strcmp(result_format(), "svg"))) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--window with %s: expected parents that are found, and a format other "
+                            "than svg",
+                            cheat ? "--cheat" : "--format svg");
                 return FALSE;
         }
-        if (options.explain && (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 ||
-                                (options.nesting.cheat && !options.nesting.joint))) {
+        if (options.explain &&
+            (options.nesting.span > 0 || strcmp(result_format(), "text") != 0 || cheat)) {
                 g_set_error(
                         error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                         "--explain with %s: expected parents that are found in the whole trace, "
@@ -564,6 +591,8 @@ static gboolean check_options(GError **error)
                                                                : "--cheat");
                 return FALSE;
         }
+        if (!tool_threads(options.threads, &options.nesting.threads, error))
+                return FALSE;
         options.nesting.fold = !options.no_fold;
         options.nesting.keep =
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;
@@ -606,6 +635,7 @@ int tool_nesting(int argc, char **argv)
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);
         report_matching(nesting, reader);
+        report_offsets(nesting);
         if (!find_and_write(nesting, reader, arguments, &error))
                 return tool_fail(error);
         return EXIT_DONE;

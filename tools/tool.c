@@ -138,12 +138,36 @@ void tool_warn(const char *format, ...)
         print_line(text);
 }
 
+/* -n1 is -n 1, as with other programs; GOption knows only the latter. */
+static void split_numbers(int *argc, char ***argv)
+{
+        static GPtrArray *split; /* what argv is from now on */
+        gboolean options = TRUE;
+
+        split = g_ptr_array_new();
+        for (int i = 0; i < *argc; i++) {
+                char *text = (*argv)[i];
+
+                options = options && strcmp(text, "--") != 0;
+                if (options && text[0] == '-' && g_ascii_isalpha(text[1]) &&
+                    g_ascii_isdigit(text[2])) {
+                        g_ptr_array_add(split, g_strndup(text, 2));
+                        text += 2;
+                }
+                g_ptr_array_add(split, text);
+        }
+        *argc = (int)split->len;
+        g_ptr_array_add(split, NULL);
+        *argv = (char **)split->pdata;
+}
+
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
 {
         g_autoptr(GError) error = NULL;
         g_autofree char *program = g_strdup_printf("ravel %s", current_verb);
 
         g_set_prgname(program); /* as --help shows it */
+        split_numbers(argc, argv);
         if (g_option_context_parse(context, argc, argv, &error))
                 return TRUE;
         tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
@@ -312,6 +336,19 @@ gboolean tool_duration(const char *text, gint64 *ns, GError **error)
                     "5us",
                     text);
         return FALSE;
+}
+
+gboolean tool_threads(gint given, guint *n, GError **error)
+{
+        enum { MOST = 256 };
+
+        if (given < 0 || given > MOST) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "found \"%d\", expected -j of 1 to %d", given, MOST);
+                return FALSE;
+        }
+        *n = given ? (guint)given : g_get_num_processors();
+        return TRUE;
 }
 
 /* The value of a line "key=value"; NULL where there is none. */

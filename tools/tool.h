@@ -91,4 +91,7 @@ void tool_append_time(GString *text, gint64 time);
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);
 
+/* How many threads -j asks for: all processors where it was not given, which is 0. */
+gboolean tool_threads(gint given, guint *n, GError **error);
+
 #endif

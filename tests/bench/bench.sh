@@ -110,6 +110,11 @@ verdict 'ravel nesting --window 60s, memory, 20 million messages / 200 thousand'
 	"$(growth "$work/short.trace" "$work/long.trace" "${windows[@]}")" 1.1 times
 verdict 'ravel nesting --window 60s / without, CPU time' \
 	"$(in_turn a/b "${windows[@]}" "$trace" -- "${nesting[@]}" "$trace")" 2 times
+joint=(./ravel nesting -j 1 --method joint)
+verdict 'ravel nesting --method joint --window 60s, memory, 2 million messages / 200 thousand' \
+	"$(growth "$work/short.trace" "$trace" "${joint[@]}" --window 60s)" 1.1 times
+verdict 'ravel nesting --method joint --window 60s / without, CPU time' \
+	"$(in_turn a/b "${joint[@]}" --window 60s "$trace" -- "${joint[@]}" "$trace")" 1.3 times
 rm "$work/long.trace"
 verdict 'ravel nesting -o, more than without, CPU time a call' \
 	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store" "$trace" -- \
@@ -207,4 +212,22 @@ python3 "$source/tests/experiments/mail_configuration.py" 1 300 >"$work/mail.con
 ./ravel maketrace -w "$work/mail" "$work/mail.conf" 2>"$work/err"
 verdict 'ravel convolution, 77 thousand mails over 300 relays in 5e6 s, CPU' \
 	"$(usage "${convolution[@]}" --quantum 5s "$work/mail" | cut -d' ' -f1)" 10 s
+
+# --- threads
+elapsed() { # COMMAND...: seconds by the clock
+	local began=$EPOCHREALTIME
+	usage "$@" >"$work/used"
+	awk -v began="$began" -v ended="$EPOCHREALTIME" 'BEGIN { print ended - began }'
+}
+if [ "$(nproc)" -gt 1 ]; then
+	tests/gen-trace 40000 45 >"$work/crowded.trace"
+	joint=(./ravel nesting --method joint)
+	verdict 'ravel nesting --method joint, -j 2 / -j 1, by the clock' \
+		"$(for ((turn = 0; turn < pairs; turn++)); do
+			awk -v a="$(elapsed "${joint[@]}" -j 2 "$work/crowded.trace")" \
+				-v b="$(elapsed "${joint[@]}" -j 1 "$work/crowded.trace")" 'BEGIN { print a/b }'
+		done | median)" 0.6 times
+else
+	echo '# one processor: threads are not measured'
+fi
 [ -n "$report" ] || exit $missed

@@ -417,7 +417,7 @@ def figure_22(lab):
         panels,
         "clock of WS2 fast (reversed: slow) by, ms",
         "false negative instances, %",
-        settings="set yrange [20:100]",
+        settings="set yrange [0:100]",
     )
 
 

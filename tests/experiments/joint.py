@@ -29,6 +29,8 @@ ELEMENTS = {
     "without the future": 1 << 6,
     "without the test for wrong causes": 1 << 7,
     "without return consistency": 1 << 8,
+    "without the order of answers": 1 << 9,
+    "without the test for wrong answers": 1 << 10,
 }
 
 
@@ -65,6 +67,8 @@ SCENARIOS = {
     "multi-tier, loss 5 %": (lambda _: multi_tier(), {"loss": 0.05}),
     "multi-tier, noise 10 %": (lambda _: multi_tier(), {"noise": 0.1}),
     "multi-tier, noise 25 %": (lambda _: multi_tier(), {"noise": 0.25}),
+    "multi-tier, WS2 20 ms early": (lambda _: multi_tier(), {"skew": "WS2=-20ms"}),
+    "multi-tier, WS2 60 ms early": (lambda _: multi_tier(), {"skew": "WS2=-60ms"}),
     "publish and subscribe": (lambda _: publish_subscribe(), {}),
     "topics": (lambda _: conf.load("topics"), {}),
     "mail": (mail_configuration.configuration, {"stamp": SECOND}),
@@ -84,7 +88,10 @@ ABLATED = [
 
 def scenario(lab, name, seed):
     text, disturbances = SCENARIOS[name]
-    return messages_of(lab, text(seed), seed, **disturbances)
+    skew = disturbances.get("skew")
+    disturbances = {k: v for k, v in disturbances.items() if k != "skew"}
+    trace, true = messages_of(lab, text(seed), seed, **disturbances)
+    return lab.skewed(trace, skew) if skew else trace, true
 
 
 def row(name, seed, true, found):

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Requests client > web > app > db, three at a time or so, with clocks that are set wrong.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "nesting/clock-offsets.h"
+
+enum { CLIENT, WEB, APP, DB, N_NODES, N_EDGES = 3, REQUESTS = 2000 };
+
+#define MS G_GINT64_CONSTANT(1000000)
+
+typedef struct {
+        CallPairs calls;
+        Edge edges[N_EDGES]; /* from a node to the next one */
+        Cut cuts[N_NODES];
+} Requests;
+
+static void put_call(Requests *r, const gint64 *clock, NodeId caller, gint64 start, gint64 end)
+{
+        CallPair pair = { .start = start + clock[caller],
+                          .end = end + clock[caller + 1],
+                          .caller = caller,
+                          .callee = caller + 1,
+                          .stamps = 1 << CALL_SENT | 1 << RET_SENT };
+
+        pair.enter = pair.start;
+        pair.reply = pair.end;
+        call_pairs_put(&r->calls, r->calls.n, &pair, caller);
+        r->edges[caller].pairs++;
+}
+
+/* A node works from 4 to 6 ms before it calls, and 2 to 3 ms before it replies. lose: the share of
+ * calls that the trace does not have. */
+static Requests *make_requests(const gint64 *clock, double lose)
+{
+        Requests *r = g_new0(Requests, 1);
+        g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+        gint64 begin = 0;
+
+        for (NodeId id = 0; id < N_NODES; id++)
+                r->cuts[id] = (Cut){ G_MININT64, G_MAXINT64 };
+        for (NodeId id = 0; id < N_EDGES; id++)
+                r->edges[id] = (Edge){ .caller = id, .callee = id + 1 };
+        for (guint i = 0; i < REQUESTS; i++) {
+                gint64 start[N_EDGES], end = 0;
+
+                begin += g_rand_int_range(rand, 0, 14 * MS);
+                start[CLIENT] = begin;
+                for (NodeId id = WEB; id < DB; id++)
+                        start[id] = start[id - 1] + g_rand_int_range(rand, 4 * MS, 6 * MS);
+                for (NodeId id = DB; id-- > CLIENT;) {
+                        end = (id == APP ? start[APP] : end) +
+                              g_rand_int_range(rand, 2 * MS, 3 * MS);
+                        if (g_rand_double(rand) >= lose)
+                                put_call(r, clock, id, start[id], end);
+                        else
+                                r->edges[id].lone_calls++;
+                }
+        }
+        return r;
+}
+
+static void requests_free(Requests *r)
+{
+        call_pairs_clear(&r->calls);
+        g_free(r);
+}
+
+static GArray *find(const gint64 *clock, double lose, gint64 limit)
+{
+        Requests *r = make_requests(clock, lose);
+        GArray *found = clock_offsets_find(&r->calls, r->edges, N_EDGES, r->cuts, N_NODES, limit);
+
+        requests_free(r);
+        return found;
+}
+
+/* What is less than a delay cannot be told from it. */
+static void test_agree(void)
+{
+        static const gint64 clocks[][N_NODES] = {
+                { 0 }, { 0, 3 * MS }, { 0, 0, -1 * MS }, { 0, 0, 0, 1 * MS }, { 0, 0, 0, -1 * MS },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(clocks); i++) {
+                g_autoptr(GArray) found = find(clocks[i], 0, 1000 * MS);
+
+                g_assert_cmpuint(found->len, ==, 0);
+        }
+}
+
+static void test_lost(void)
+{
+        static const gint64 clock[N_NODES] = { 0 };
+
+        for (double lose = 0.01; lose < 0.5; lose *= 2) {
+                g_autoptr(GArray) found = find(clock, lose, 1000 * MS);
+
+                g_assert_cmpuint(found->len, ==, 0);
+        }
+}
+
+/* One node is named, and with what it is moved by the delays around it are as they may be. */
+static void test_one_node(void)
+{
+        static const gint64 by[] = { -60 * MS, -15 * MS, -8 * MS, 12 * MS, 20 * MS, 60 * MS };
+
+        for (NodeId id = WEB; id < N_NODES; id++)
+                for (guint i = 0; i < G_N_ELEMENTS(by); i++) {
+                        gint64 clock[N_NODES] = { 0 };
+                        g_autoptr(GArray) found = NULL;
+                        const ClockOffset *c;
+
+                        clock[id] = by[i];
+                        found = find(clock, 0, 1000 * MS);
+                        g_assert_cmpuint(found->len, ==, 1);
+                        c = &g_array_index(found, ClockOffset, 0);
+                        g_assert_cmpuint(c->node, ==, id);
+                        g_assert_cmpint(c->offset, >, by[i] - 5 * MS);
+                        g_assert_cmpint(c->offset, <, by[i] + 5 * MS);
+                        g_assert_cmpuint(c->before, >, c->n_calls / 10);
+                        g_assert_cmpuint(c->after, <, c->before / 10);
+                }
+}
+
+static void test_two_nodes(void)
+{
+        static const gint64 clock[N_NODES] = { 0, 20 * MS, 0, -30 * MS };
+        g_autoptr(GArray) found = find(clock, 0, 1000 * MS);
+
+        g_assert_cmpuint(found->len, ==, 2);
+        for (guint i = 0; i < found->len; i++) {
+                const ClockOffset *c = &g_array_index(found, ClockOffset, i);
+
+                g_assert_cmpint(ABS(c->offset - clock[c->node]), <, 5 * MS);
+        }
+}
+
+/* No one of them can be moved without the other. */
+static void test_group(void)
+{
+        static const gint64 clock[N_NODES] = { 0, 0, -15 * MS, -15 * MS };
+        g_autoptr(GArray) found = find(clock, 0, 1000 * MS);
+
+        g_assert_cmpuint(found->len, ==, 2);
+        for (guint i = 0; i < found->len; i++) {
+                const ClockOffset *c = &g_array_index(found, ClockOffset, i);
+
+                g_assert_cmpint(ABS(c->offset - clock[c->node]), <, 5 * MS);
+        }
+}
+
+static void test_limit(void)
+{
+        static const gint64 clock[N_NODES] = { 0, 60 * MS };
+        g_autoptr(GArray) found = find(clock, 0, 20 * MS);
+
+        for (guint i = 0; i < found->len; i++)
+                g_assert_cmpint(ABS(g_array_index(found, ClockOffset, i).offset), <=, 20 * MS);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/clock-offsets/agree", test_agree);
+        g_test_add_func("/clock-offsets/lost", test_lost);
+        g_test_add_func("/clock-offsets/one-node", test_one_node);
+        g_test_add_func("/clock-offsets/two-nodes", test_two_nodes);
+        g_test_add_func("/clock-offsets/group", test_group);
+        g_test_add_func("/clock-offsets/limit", test_limit);
+        return g_test_run();
+}
