@@ -37,6 +37,7 @@ enum {
         MOST_WEIGHT = 255,  /* of a candidate, less 1 */
         ORDER_ROUNDS = 8,   /* of learning, where a node may work in order; */
         SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
+        CERTAIN_SHARE = 4,  /* of calls that durations are looked at of, at least one of so many */
         REMEMBERED = 16,    /* earlier children that the first assignment looks at */
 };
 
@@ -593,20 +594,25 @@ static gint64 duration_of(const WalkCall *call)
         return MAX(call->end - call->start, 0);
 }
 
+/* Of calls with one candidate alone, where there are enough: those are not mistaken. */
 static guint32 sample_durations(const Joint *j, DurationSample *samples)
 {
         g_autofree guint32 *same = g_new(guint32, j->habits->n_callees);
+        gboolean certain = j->n_choice <= j->node->n_out - j->node->n_out / CERTAIN_SHARE;
         guint32 n = 0;
 
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 guint32 before = NO_PARENT;
 
                 fill(same, 0, j->habits->n_callees * sizeof *same);
-                for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k])
-                        samples[n++] = (DurationSample){ j->calls[k].callee,
-                                                         context_of(j, k, before,
-                                                                    same[j->calls[k].callee]++),
-                                                         density_bin(duration_of(&j->calls[k])) };
+                for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k]) {
+                        guint16 context = context_of(j, k, before, same[j->calls[k].callee]++);
+
+                        if (!certain || n_candidates(j, k) == 1)
+                                samples[n++] =
+                                        (DurationSample){ j->calls[k].callee, context,
+                                                          density_bin(duration_of(&j->calls[k])) };
+                }
         }
         return n;
 }
