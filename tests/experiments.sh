@@ -50,7 +50,7 @@ done)
 result 'random configurations' $? "$said"
 if [ -d "${RAVEL_SHARED:=$source/../shared}/captures/testbed-conc8" ]; then
 	export RAVEL_SHARED
-	said=$(RAVEL=$ravel REAL_SYSTEMS='shop, 8' python3 "$experiments/experiments.py" real 2>&1)
+	said=$(RAVEL=$ravel REAL_SYSTEMS='shop, 8 at' python3 "$experiments/experiments.py" real 2>&1)
 	result 'an experiment on a real system' $? "$said"
 	# | shop | paper: parents | instances | joint: parents | instances | oracle: parents | instances |
 	found=$(grep '^| shop' experiments/real.md)

@@ -165,6 +165,25 @@ def found_parents(store):
     return {row[2:5]: (key.get(row[1]), row[5], row[6]) for row in rows}
 
 
+def captured_parents(store, calls):
+    """The same of what ravel captured: its calls are told by their nodes and times."""
+    rows = measure.query(
+        store,
+        "SELECT call.id, call.parent, a.written, b.written, call_sent, ret_sent, probability,"
+        " candidates FROM call JOIN node AS a ON a.id = caller JOIN node AS b ON b.id = callee",
+    )
+    at = collections.defaultdict(list)
+    for row in rows:
+        at[row[2:6]].append(row)
+    row_of, key_of = {}, {}
+    for key, call in calls.items():
+        same = at[call.caller, call.callee, call.lines[0][0], call.lines[1][0]]
+        if same:
+            row_of[key] = same.pop(0)
+            key_of[row_of[key][0]] = key
+    return {key: (key_of.get(row[1]), row[6], row[7]) for key, row in row_of.items()}
+
+
 def root_of(key, true):
     while true[key] is not None:
         key = true[key]
@@ -205,6 +224,45 @@ def chosen_systems():
     return [name for name in SYSTEMS if re.search(wanted, name)]
 
 
+def captured(lab, folder, *options):
+    """What ravel makes of the packets themselves."""
+    trace = lab.file("captured")
+    where = SHARED / "captures" / folder
+    packets = ["-r", where / "bridge.pcap.zst", "--nodes", where / "nodes.txt"]
+    lab.run("capture", *packets, *options, "-w", trace)
+    return trace
+
+
+CAPTURED = {
+    "shop, 8, from its packets": ("testbed-conc8",),
+    "shop, 8, from its packets, with labels": ("testbed-conc8", "--labels"),
+    "shop, 32, from its packets": ("testbed-conc32",),
+    "shop, 32, from its packets, with labels": ("testbed-conc32", "--labels"),
+}
+
+
+def captured_systems(lab):
+    """Right parents and instances, from packets to paths."""
+    for name, (folder, *options) in CAPTURED.items():
+        if not re.search(os.environ.get("REAL_SYSTEMS", ""), name):
+            continue
+        calls = shop(folder, False)
+        true = {key: call.parent for key, call in calls.items()}
+        trace = captured(lab, folder, *options)
+        for method in measure.METHODS[:2]:
+            found = captured_parents(lab.found_paths(trace, method, "--no-fold"), calls)
+            parents, instances = rightness(true, found)
+            yield {
+                "trace": name,
+                "method": method,
+                "calls": len(calls),
+                "parents": parents,
+                "instances": instances,
+                "log": None,
+                "true_log": None,
+            }
+
+
 def real_systems(lab):
     rows = []
     for name in chosen_systems() if available() else []:
@@ -230,14 +288,18 @@ def real_systems(lab):
             )
     if not rows:
         return
+    rows += captured_systems(lab)
     write_tsv("real", rows)
     lines, ceiling = [], []
     for name in in_order(rows, "trace"):
         by = {r["method"]: r for r in chosen(rows, trace=name)}
         line = [name]
         for method in measure.METHODS:
-            line += [f"{100 * by[method][column]:.1f}" for column in ("parents", "instances")]
+            for column in ("parents", "instances"):
+                line.append(f"{100 * by[method][column]:.1f}" if method in by else "")
         lines.append(line)
+        if "oracle" not in by:
+            continue
         calls = by["oracle"]["calls"]
         ceiling.append(
             [name, f"{calls:,}"]
