@@ -48,5 +48,15 @@ said=$(for seed in 1 2 3 4 5 6 7 8 9 10; do
 done)
 [ -z "$said" ]
 result 'random configurations' $? "$said"
+if [ -d "${RAVEL_SHARED:=$source/../shared}/captures/testbed-conc8" ]; then
+	export RAVEL_SHARED
+	said=$(RAVEL=$ravel REAL_SYSTEMS='shop, 8 at' python3 "$experiments/experiments.py" real 2>&1)
+	result 'an experiment on a real system' $? "$said"
+	# | shop | paper: parents | instances | joint: parents | instances | oracle: parents | instances |
+	found=$(grep '^| shop' experiments/real.md)
+	awk -F '|' '{ n++ } !($5 > $3 && $6 > $4 && $5 > 95 && $7 > 95) { bad = 1 }
+		END { exit bad || n != 1 }' <<<"$found"
+	result 'it finds what is true' $? "$found"
+fi
 echo "1..$n"
 exit $bad
