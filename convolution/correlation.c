@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracefmt/time-search.h"
+
 /* --- what a correlation costs ---------------------------------------------- */
 
 /* ns, on an AMD EPYC, by tests/bench/bench-correlation; only their proportions count. Pairs:
@@ -327,22 +329,6 @@ static void run_whole(Correlator *c, const EdgeSignal *cause, const EdgeSignal *
 
 /* --- which ----------------------------------------------------------------- */
 
-/* The first slot of a signal that is not before slot. */
-static gsize search(const EdgeSignal *signal, gint64 slot)
-{
-        gsize low = 0, high = signal->n;
-
-        while (low < high) {
-                gsize middle = low + (high - low) / 2;
-
-                if (signal->slot[middle] < slot)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 /* About how many pairs of slots lie within the lags: by a sample of the causes. */
 static double estimate_pairs(const Correlator *c, const EdgeSignal *cause, const EdgeSignal *effect)
 {
@@ -352,8 +338,8 @@ static double estimate_pairs(const Correlator *c, const EdgeSignal *cause, const
         for (gsize i = 0; i < n; i++) {
                 gint64 first = cause->slot[i * (cause->n / n)] + c->lags.first;
 
-                pairs +=
-                        (double)(search(effect, first + (gint64)c->lags.n) - search(effect, first));
+                pairs += (double)(time_search(effect->slot, effect->n, first + (gint64)c->lags.n) -
+                                  time_search(effect->slot, effect->n, first));
         }
         return pairs / (double)n * (double)cause->n;
 }

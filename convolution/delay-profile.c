@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tracefmt/time-search.h"
+
 enum {
         SECOND = 1000000000,
         CROWDED = 50,       /* of effects in a bin, for each cause: more hide what is causal */
@@ -57,7 +59,7 @@ static void make_bins(DelayProfile *p, gint64 resolution, gint64 longest)
 static void count_effects(const DelayProfile *p, gint64 cause, const EdgeTrace *out,
                           gint64 resolution, guint32 *after, guint32 *before)
 {
-        guint32 at = edge_trace_search(out->sent, out->n, cause);
+        guint32 at = time_search(out->sent, out->n, cause);
         guint32 i = at;
 
         for (guint bin = 0; bin < p->n && i < out->n; bin++)

@@ -542,18 +542,3 @@ void edge_traces_shift(EdgeTraces *t, NodeId node, gint64 by)
                 t->last = last;
         }
 }
-
-guint32 edge_trace_search(const gint64 *times, guint32 n, gint64 time)
-{
-        guint32 low = 0, high = n;
-
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (times[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}

@@ -81,10 +81,6 @@ const EdgeTrace *edge_traces_lookup(const EdgeTraces *traces, NodeId from, NodeI
  * on an edge of which only some messages have both stamps count as the end's that has each. */
 void edge_traces_shift(EdgeTraces *traces, NodeId node, gint64 by);
 
-/* The index of the first of n times in order, such as sent, that is not before time; n where
- * there is none. Logarithmic. */
-guint32 edge_trace_search(const gint64 *times, guint32 n, gint64 time);
-
 /* Where in received the message is that has this index in sent. */
 static inline guint32 edge_trace_arrival(const EdgeTrace *edge, guint32 i)
 {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "convolution/convolution.h"
+#include "tracefmt/time-search.h"
 
 /* The first message of Z from index from on that is not before slot: by steps that double,
  * since it mostly is near. */
@@ -22,7 +23,7 @@ static guint32 search(const Convolution *run, const NodeTrace *z, guint32 from, 
                 step *= 2;
         }
         high = MIN(low + step - 1, z->n);
-        return low + edge_trace_search(z->sent + low, high - low, time);
+        return low + time_search(z->sent + low, high - low, time);
 }
 
 /* Line 22: the messages of Z whose slot is that of some message of V shifted by a lag, give

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracefmt/time-search.h"
+
 enum { MOST_STRETCHES = 16 };
 
 /* Times from..to are in it; to is not. */
@@ -58,8 +60,8 @@ static void sample_edge(EdgeTrace *e, const EdgeTrace *all, const Stretch *stret
 
         *e = (EdgeTrace){ .from = all->from, .to = all->to };
         for (guint i = 0; i < n; i++) {
-                from[i] = edge_trace_search(all->sent, all->n, stretch[i].from);
-                to[i] = edge_trace_search(all->sent, all->n, stretch[i].to);
+                from[i] = time_search(all->sent, all->n, stretch[i].from);
+                to[i] = time_search(all->sent, all->n, stretch[i].to);
                 e->n += to[i] - from[i];
         }
         e->sent = e->received = g_new(gint64, MAX(e->n, 1));

@@ -29,6 +29,24 @@ typedef struct {
         gint64 from, to;
 } Span;
 
+/* Whose clocks the two moments of a span are of. */
+typedef struct {
+        NodeId from, to;
+} SpanClocks;
+
+/* A moment at one end of a call is of the other end's clock where its own stamp is not there. */
+static inline SpanClocks clocks_at_callee(guint8 stamps, NodeId caller, NodeId callee)
+{
+        return (SpanClocks){ stamps & 1 << CALL_RECV ? callee : caller,
+                             stamps & 1 << RET_SENT ? callee : caller };
+}
+
+static inline SpanClocks clocks_at_caller(guint8 stamps, NodeId caller, NodeId callee)
+{
+        return (SpanClocks){ stamps & 1 << CALL_SENT ? caller : callee,
+                             stamps & 1 << RET_RECV ? caller : callee };
+}
+
 /* What caused a call. */
 typedef struct {
         guint32 parent;    /* index of another call, or NO_PARENT */

@@ -71,19 +71,19 @@ static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
 
         for (guint32 i = 0; i < node->n_in; i++) {
                 CallIn *in = &node->in[i];
-                guint8 stamps = n->calls.stamps[in->call];
-                NodeId caller = nesting_edge(n, in->call)->caller;
+                SpanClocks clocks = clocks_at_callee(n->calls.stamps[in->call],
+                                                     nesting_edge(n, in->call)->caller, id);
 
-                in->enter -= offset[stamps & 1 << CALL_RECV ? id : caller];
-                in->reply -= offset[stamps & 1 << RET_SENT ? id : caller];
+                in->enter -= offset[clocks.from];
+                in->reply -= offset[clocks.to];
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallOut *out = &node->out[i];
-                guint8 stamps = n->calls.stamps[out->call];
-                NodeId callee = nesting_edge(n, out->call)->callee;
+                SpanClocks clocks = clocks_at_caller(n->calls.stamps[out->call], id,
+                                                     nesting_edge(n, out->call)->callee);
 
-                out->start -= offset[stamps & 1 << CALL_SENT ? id : callee];
-                out->end -= offset[stamps & 1 << RET_RECV ? id : callee];
+                out->start -= offset[clocks.from];
+                out->end -= offset[clocks.to];
         }
         qsort(node->in, node->n_in, sizeof *node->in, compare_in);
         qsort(node->out, node->n_out, sizeof *node->out, compare_out);

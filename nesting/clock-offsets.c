@@ -35,10 +35,10 @@ enum {
 /* An offset that leaves more than that part of the misfits around a node explains nothing. */
 #define MOST_LEFT 0.2
 
-/* A call at one of its ends: two moments, and whose clocks they are of. */
+/* A call at one of its ends. */
 typedef struct {
-        gint64 from, to;
-        NodeId from_clock, to_clock;
+        Span span;
+        SpanClocks clocks;
 } Stay;
 
 typedef struct {
@@ -86,22 +86,6 @@ static Stretch get_stretch(const Search *s, guint32 n, guint i)
         return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
 }
 
-static Stay stay_at_callee(const CallPairs *c, guint32 call, const Edge *e)
-{
-        gboolean recv = c->stamps[call] & 1 << CALL_RECV, sent = c->stamps[call] & 1 << RET_SENT;
-
-        return (Stay){ c->at_callee[call].from, c->at_callee[call].to, recv ? e->callee : e->caller,
-                       sent ? e->callee : e->caller };
-}
-
-static Stay stay_at_caller(const CallPairs *c, guint32 call, const Edge *e)
-{
-        gboolean sent = c->stamps[call] & 1 << CALL_SENT, recv = c->stamps[call] & 1 << RET_RECV;
-
-        return (Stay){ c->at_caller[call].from, c->at_caller[call].to, sent ? e->caller : e->callee,
-                       recv ? e->caller : e->callee };
-}
-
 static gboolean is_cut(const Cut *cut, Span span)
 {
         return span.to <= cut->returned || span.from > cut->called;
@@ -118,13 +102,19 @@ static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cu
                         NodeStays *caller = &s->nodes[e->caller], *callee = &s->nodes[e->callee];
 
                         if (callee->in)
-                                callee->in[callee->n_in] = stay_at_callee(c, call, e);
+                                callee->in[callee->n_in] =
+                                        (Stay){ c->at_callee[call],
+                                                clocks_at_callee(c->stamps[call], e->caller,
+                                                                 e->callee) };
                         callee->n_in++;
                         if (call < stretch.from || call >= stretch.to ||
                             is_cut(&cuts[e->caller], c->at_caller[call]))
                                 continue;
                         if (caller->out)
-                                caller->out[caller->n_out] = stay_at_caller(c, call, e);
+                                caller->out[caller->n_out] =
+                                        (Stay){ c->at_caller[call],
+                                                clocks_at_caller(c->stamps[call], e->caller,
+                                                                 e->callee) };
                         caller->n_out++;
                 }
         }
@@ -132,7 +122,7 @@ static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cu
 
 static int compare_stays(const void *a, const void *b)
 {
-        gint64 x = ((const Stay *)a)->from, y = ((const Stay *)b)->from;
+        gint64 x = ((const Stay *)a)->span.from, y = ((const Stay *)b)->span.from;
 
         return (x > y) - (x < y);
 }
@@ -229,16 +219,17 @@ static void get_spans(const Search *s, const Stay *stays, guint32 n, Span *spans
         for (guint32 k = 0; k < n; k++) {
                 const Stay *stay;
 
-                while (own < n && !s->group[stays[own].from_clock])
+                while (own < n && !s->group[stays[own].clocks.from])
                         own++;
-                while (other < n && s->group[stays[other].from_clock])
+                while (other < n && s->group[stays[other].clocks.from])
                         other++;
-                if (other == n || (own < n && stays[own].from - s->by < stays[other].from))
+                if (other == n ||
+                    (own < n && stays[own].span.from - s->by < stays[other].span.from))
                         stay = &stays[own++];
                 else
                         stay = &stays[other++];
-                spans[k].from = stay->from - (s->group[stay->from_clock] ? s->by : 0);
-                spans[k].to = stay->to - (s->group[stay->to_clock] ? s->by : 0);
+                spans[k].from = stay->span.from - (s->group[stay->clocks.from] ? s->by : 0);
+                spans[k].to = stay->span.to - (s->group[stay->clocks.to] ? s->by : 0);
         }
 }
 
@@ -339,8 +330,8 @@ static guint32 try_move(Search *s, gint64 by)
 static void move_stays(const Search *s, Stay *stays, guint32 n, gint64 by)
 {
         for (guint32 i = 0; i < n; i++) {
-                stays[i].from -= s->group[stays[i].from_clock] ? by : 0;
-                stays[i].to -= s->group[stays[i].to_clock] ? by : 0;
+                stays[i].span.from -= s->group[stays[i].clocks.from] ? by : 0;
+                stays[i].span.to -= s->group[stays[i].clocks.to] ? by : 0;
         }
 }
 

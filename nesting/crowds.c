@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "tracefmt/time-search.h"
+
 static int compare_times(const void *a, const void *b)
 {
         gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
@@ -28,17 +30,9 @@ static void sum_moments(Moments *m)
 /* How long it is since each of the moments before time, all together, modulo 2^64. */
 static guint64 time_since(const Moments *m, gint64 time)
 {
-        guint32 low = 0, high = m->n;
+        gsize before = time_search(m->time, m->n, time);
 
-        while (low < high) {
-                guint32 middle = low + (high - low) / 2;
-
-                if (m->time[middle] < time)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return (guint64)time * low - m->sum[low];
+        return (guint64)time * before - m->sum[before];
 }
 
 /* What is open at a time, summed up to the reply, less that up to the call. */

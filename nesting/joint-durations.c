@@ -101,20 +101,12 @@ static double log_of_kinds(const Joint *j)
 /* The logarithm of how likely every other parent is, by what walks learn from the rest. */
 static double log_of_others(Joint *j)
 {
-        gint64 log = 0;
-
         parent_walk_forget(&j->habits->walk);
         for (guint32 p = 0; p < j->node->n_in; p += 2)
                 if (teaches(j, p))
                         joint_run_assigned(j, p, TRUE);
         parent_walk_learn(&j->habits->walk);
-        for (guint32 p = 1; p < j->node->n_in; p += 2) {
-                if (!teaches(j, p))
-                        continue;
-                joint_run_assigned(j, p, FALSE);
-                log += j->lattice.log;
-        }
-        return (double)log / LOG_UNIT;
+        return joint_log_of_teachers(j, 1, 2);
 }
 
 void joint_tell_apart(Joint *j)

@@ -56,7 +56,7 @@ static void count_assigned(Joint *j, guint64 calm)
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 if (j->crowd[p] > calm || !teaches(j, p) || !is_new(j, p))
                         continue;
-                joint_run_assigned(j, p, 1);
+                joint_run_assigned(j, p, TRUE);
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
                         joint_count_bounds(j, k, p, DENSITY_COUNT);
         }
@@ -77,31 +77,39 @@ double joint_log_of_assignment(Joint *j)
         gint64 log = 0;
 
         for (guint32 p = 0; p < j->node->n_in; p++) {
-                joint_run_assigned(j, p, 0);
+                joint_run_assigned(j, p, FALSE);
                 log += j->lattice.log;
         }
         return (double)log / LOG_UNIT;
 }
 
-/* --- all of it ------------------------------------------------------------- */
-
-/* The logarithm of how likely the best parents are, of those that teach, whatever the order. */
-static double log_of_best(Joint *j)
+double joint_log_of_teachers(Joint *j, guint32 first, guint32 step)
 {
-        ServingOrder *order = j->lattice.order;
         gint64 log = 0;
 
-        joint_get_shares(j, j->score);
-        joint_assign_best(j, FALSE);
-        j->lattice.order = NULL;
-        for (guint32 p = 0; p < j->node->n_in; p++) {
+        for (guint32 p = first; p < j->node->n_in; p += step) {
                 if (!teaches(j, p))
                         continue;
                 joint_run_assigned(j, p, FALSE);
                 log += j->lattice.log;
         }
-        j->lattice.order = order;
         return (double)log / LOG_UNIT;
+}
+
+/* --- order ------------------------------------------------------------------- */
+
+/* The logarithm of how likely the best parents are, of those that teach, whatever the order. */
+static double log_of_best(Joint *j)
+{
+        ServingOrder *order = j->lattice.order;
+        double log;
+
+        joint_get_shares(j, j->score);
+        joint_assign_best(j, FALSE);
+        j->lattice.order = NULL;
+        log = joint_log_of_teachers(j, 0, 1);
+        j->lattice.order = order;
+        return log;
 }
 
 /* Learns again from an assignment, and claims as they were then. */
@@ -150,6 +158,8 @@ static void learn_order(Joint *j)
                 go_back(j, parent, claims);
         }
 }
+
+/* --- all of it ------------------------------------------------------------- */
 
 void joint_learn(Joint *j)
 {

@@ -150,7 +150,9 @@ void joint_go_on_from_assignment(Joint *j);
 /* What was learned, of bounds by the parents that were found, is kept for the next calls. */
 void joint_keep_habits(Joint *j);
 
-/* The natural logarithm of how likely the assignment is. */
+/* The natural logarithm of how likely the assignment is: all of it; or that of the parents that
+ * teach, of every step-th from first on. */
 double joint_log_of_assignment(Joint *j);
+double joint_log_of_teachers(Joint *j, guint32 first, guint32 step);
 
 #endif

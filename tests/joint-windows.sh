@@ -117,21 +117,7 @@ awk 'BEGIN {
 		printf "%.6f RET_SENT C B y%d\n%.6f RET_SENT B A x%d\n", t + 0.02, i, t + 0.03, i
 	}
 }' >phase.trace
-mkfifo pipe
-"$ravel" nesting --window 10s -n 1 - <pipe >out 2>err &
-pid=$!
-exec 3>pipe
-awk '$1 < 1000021.8' phase.trace >&3
-for ((turn = 0; turn < 100; turn++)); do
-	[ "$(grep -c 'paths of' out)" -lt 2 ] || break
-	sleep 0.1
-done
-[ "$(grep -c '^30 paths of 1 pattern' out)" = 2 ] && kill -0 $pid
-result $? 'a report is written while the trace is still read' out
-awk '$1 >= 1000021.8' phase.trace >&3
-exec 3>&-
-wait $pid && [ "$(grep -c '^30 paths of 1 pattern' out)" = 5 ]
-result $? 'and the others follow' out
+reports_come phase.trace 5 1000021.8
 
 # Windows shorter than a request, most of them empty.
 "$ravel" nesting --calls whole.calls -w /dev/null phase.trace 2>err

@@ -47,6 +47,31 @@ result() # STATUS NAME [WHY]: passed with status 0; else why, a file or a text, 
 	return 1
 }
 
+# What ravel nesting --window 10s says of a trace of 30 paths in each 10 s, which comes by a pipe.
+reports_come() # TRACE LAST SECONDS OPTION...: LAST reports in all, two by the messages before SECONDS
+{
+	trace=$1
+	last=$2
+	seconds=$3
+	shift 3
+	mkfifo pipe
+	"$ravel" nesting --window 10s -n 1 "$@" - <pipe >out 2>err &
+	pid=$!
+	exec 3>pipe
+	awk "\$1 < $seconds" "$trace" >&3
+	turn=0
+	while [ $turn -lt 100 ] && [ "$(grep -c 'paths of' out)" -lt 2 ]; do
+		sleep 0.1
+		turn=$((turn + 1))
+	done
+	[ "$(grep -c '^30 paths of 1 pattern' out)" = 2 ] && kill -0 $pid
+	result $? 'a report is written while the trace is still read' out
+	awk "\$1 >= $seconds" "$trace" >&3
+	exec 3>&-
+	wait $pid && [ "$(grep -c '^30 paths of 1 pattern' out)" = "$last" ]
+	result $? 'and the others follow' out
+}
+
 finish() # after the last result
 {
 	echo "1..$tests"

@@ -90,21 +90,7 @@ cmp -s expected out
 result $? 'what is frequent for ten seconds is first in their report' out
 
 # The report of a window is there before the trace is over.
-mkfifo pipe
-"$ravel" nesting --method paper --window 10s -n 1 - <pipe >out 2>err &
-pid=$!
-exec 3>pipe
-awk '$1 < 1000021.5' phase.trace >&3
-for ((turn = 0; turn < 100; turn++)); do
-	[ "$(grep -c 'paths of' out)" -lt 2 ] || break
-	sleep 0.1
-done
-[ "$(grep -c '^30 paths of 1 pattern' out)" = 2 ] && kill -0 $pid
-result $? 'a report is written while the trace is still read' out
-awk '$1 >= 1000021.5' phase.trace >&3
-exec 3>&-
-wait $pid && [ "$(grep -c '^30 paths of 1 pattern' out)" = 10 ]
-result $? 'and the others follow' out
+reports_come phase.trace 10 1000021.5 --method paper
 
 # A call that never returns, in the first window, and one that lasts for 7 s.
 {

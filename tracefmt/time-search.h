@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Searching times that are in order.
+ */
+#ifndef RAVEL_TIME_SEARCH_H
+#define RAVEL_TIME_SEARCH_H
+
+#include <glib.h>
+
+/* The index of the first of n times in order that is not before time; n where there is none.
+ * Logarithmic. */
+static inline gsize time_search(const gint64 *times, gsize n, gint64 time)
+{
+        gsize low = 0, high = n;
+
+        while (low < high) {
+                gsize middle = low + (high - low) / 2;
+
+                if (times[middle] < time)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+#endif
