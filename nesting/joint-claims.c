@@ -8,9 +8,15 @@
 #include "nesting/joint.h"
 #include "tracefmt/fill.h"
 
-/* The weight of the first of two opinions, which beyond a share are too sure. */
+/* The weight of the first of two opinions. Claims that agree in a circle are surer of each other
+ * than they should be: what goes beyond a share counts by the eighth root of its odds. */
 #define FIRST_OPINION (2.0 / 3)
 #define SURE_SHARE    (2.0 / 3)
+
+/* Probabilities go by shares as odds to the power of 3/4, beyond some odds by the fourth root of
+ * that, and divided by doubt. As measured on generated systems: see the docs on evaluation. */
+#define SURE_ODDS 9.0
+#define DOUBT     2.0
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
@@ -194,66 +200,74 @@ void joint_assign_best(Joint *j, gboolean second)
         joint_link_children(j);
 }
 
-/* By how much a node is surer of its calls' parents than another opinion bears out: the mean share
- * of the best ones of calls with a choice, less how often they are the best by the other, too. */
-static double overconfidence(const Joint *j, const float *other)
+/* --- trust ------------------------------------------------------------------- */
+
+/* The odds of a share; beyond some, by a root of them, the eighth or the fourth. */
+static double odds_of(double share, double sure_odds, gboolean eighth)
 {
-        double sure = 0;
-        guint32 same = 0;
-
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                gsize best = j->candidates[i], others = best;
-
-                if (n_candidates(j, i) <= 1)
-                        continue;
-                for (gsize k = best + 1; k < j->candidates[i + 1]; k++) {
-                        if (j->score[k] > j->score[best])
-                                best = k;
-                        if (other[k] > other[others])
-                                others = k;
-                }
-                sure += j->share[best];
-                same += best == others;
-        }
-        return MAX(sure - same, 0) / j->n_choice;
-}
-
-/* A share as a probability. Claims that agree in a circle are surer of each other than they should
- * be, so what goes beyond SURE_SHARE counts by the eighth root of its odds. All odds are divided by
- * doubt. */
-static float trust(double share, double doubt)
-{
-        const double sure_odds = SURE_SHARE / (1 - SURE_SHARE);
         double odds = share / MAX(1 - share, 1e-9);
 
-        if (odds > sure_odds)
-                odds = sure_odds * sqrt(sqrt(sqrt(odds / sure_odds)));
-        odds /= doubt;
-        return odds / (1 + odds);
+        if (odds > sure_odds) {
+                odds = sqrt(sqrt(odds / sure_odds));
+                odds = sure_odds * (eighth ? sqrt(odds) : odds);
+        }
+        return odds;
 }
 
-/* The second opinion: what claims come to that begin with the second best parent of each call.
- * Where there is another way to agree, it shows that; and where there is for many calls of a node,
- * what they agree on is worth less. Shares become probabilities. */
-void joint_doubt(Joint *j)
+void joint_ask_again(Joint *j, float *second, float *both)
 {
-        gsize n = j->candidates[j->node->n_out];
-        g_autofree float *second = g_new(float, n);
-        double excess;
-
         joint_assign_best(j, TRUE);
         joint_start_claims(j);
         for (guint round = 0; round < SETTLE_ANEW; round++)
                 joint_claim_all(j, FALSE);
         joint_get_shares(j, second);
-        excess = overconfidence(j, second);
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                double doubt = 1 + excess * excess * (MAX(n_candidates(j, i), 2) - 2);
+                double sum = 0;
 
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        double odds = odds_of(FIRST_OPINION * j->share[k] +
+                                                      (1 - FIRST_OPINION) * second[k],
+                                              SURE_SHARE / (1 - SURE_SHARE), TRUE);
+
+                        sum += both[k] = odds / (1 + odds);
+                }
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        if (n_candidates(j, i) > 1)
-                                j->share[k] = trust(FIRST_OPINION * j->share[k] +
-                                                            (1 - FIRST_OPINION) * second[k],
-                                                    doubt);
+                        both[k] /= sum;
+        }
+}
+
+/* By how much a node is surer of its calls' parents than the other opinion bears out: the mean
+ * share of the best ones of calls with a choice, less that of the same by the other. */
+static double overconfidence(const Joint *j, const float *other)
+{
+        double excess = 0;
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                gsize best = j->candidates[i];
+
+                if (n_candidates(j, i) <= 1)
+                        continue;
+                for (gsize k = best + 1; k < j->candidates[i + 1]; k++)
+                        if (j->share[k] > j->share[best])
+                                best = k;
+                excess += j->share[best] - other[best];
+        }
+        return MAX(excess, 0) / j->n_choice;
+}
+
+void joint_doubt(Joint *j, const float *second)
+{
+        double excess = overconfidence(j, second);
+
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double doubt = 1 + DOUBT * excess * (MAX(n_candidates(j, i), 2) - 2);
+
+                for (gsize k = j->candidates[i]; n_candidates(j, i) > 1 && k < j->candidates[i + 1];
+                     k++) {
+                        double odds = odds_of(j->share[k], SURE_ODDS, FALSE);
+
+                        odds = sqrt(odds) * sqrt(sqrt(odds)) / doubt;
+                        j->share[k] = odds / (1 + odds);
+                }
         }
 }

@@ -2,6 +2,7 @@
  *
  * What a node does, learned in rounds from assignments and claims.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "nesting/crowds.h"
@@ -14,6 +15,9 @@ enum {
         GO_ON_ROUNDS = 3,   /* of learning, from what was learned before */
         ORDER_ROUNDS = 8,   /* of learning, where a node may work in order; */
         SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
+        CHAIN_ROUNDS = 8,   /* of learning from assignments of a chain, */
+        CHAIN_SWEEPS = 4,   /* each after so many sweeps */
+        ORDER_STAGES = 4,   /* of half as many rounds, where a node may work in order */
 };
 
 /* How likely an inversion is, next to what delays alone say, where a node works in order: while it
@@ -21,8 +25,11 @@ enum {
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
 
-/* Order may make a node's parents less likely by so much, in nats a call out of it. */
-#define ORDER_PRICE (1.0 / 64)
+/* The factor that is supposed where claims show none; and the odds of inversions, next to those by
+ * delays, that a node in order has at most. What has no order comes to more than 0.4, as delays
+ * are not known exactly. */
+#define MAYBE_FACTOR 0.2
+#define ORDER_ODDS   0.3
 
 static int compare_crowds(const void *a, const void *b)
 {
@@ -96,21 +103,37 @@ double joint_log_of_teachers(Joint *j, guint32 first, guint32 step)
         return (double)log / LOG_UNIT;
 }
 
-/* --- order ------------------------------------------------------------------- */
+/* --- chains ------------------------------------------------------------------ */
 
-/* The logarithm of how likely the best parents are, of those that teach, whatever the order. */
-static double log_of_best(Joint *j)
+/* Makes the assignment by what is claimed, and of claims chances for a chain. */
+static void begin_chain(Joint *j, float *chance)
 {
-        ServingOrder *order = j->lattice.order;
-        double log;
-
         joint_get_shares(j, j->score);
         joint_assign_best(j, FALSE);
-        j->lattice.order = NULL;
-        log = joint_log_of_teachers(j, 0, 1);
-        j->lattice.order = order;
-        return log;
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double sum = 0;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        sum += chance[k] = sqrt(j->score[k]);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        chance[k] /= sum;
+        }
 }
+
+/* Rounds that learn from assignments of a chain. pairs, if not NULL, are those of the latter half.
+ */
+static void learn_from_chain(Joint *j, JointChain *chain, guint rounds, ServedPairs *pairs)
+{
+        for (guint round = 0; round < rounds; round++) {
+                joint_chain_run(chain, CHAIN_SWEEPS);
+                learn(j, G_MAXUINT64);
+                joint_chain_take_habits(chain);
+                if (pairs && 2 * round >= rounds)
+                        serving_order_count(&j->habits->order, &j->habits->walk.delays, pairs);
+        }
+}
+
+/* --- order ------------------------------------------------------------------- */
 
 /* Learns again from an assignment, and claims as they were then. */
 static void go_back(Joint *j, const guint32 *parent, const Claim *claims)
@@ -128,21 +151,13 @@ static void go_back(Joint *j, const guint32 *parent, const Claim *claims)
         parent_walk_learn(walk);
 }
 
-/* More rounds, which suppose that the node works in order. Where it does, that makes its parents
- * about as likely as they were, or likelier, and shows in what claims agree on; else it is given
- * up again. */
-static void learn_order(Joint *j)
+/* Supposes that the node works in order, as claims that suppose it then bear out. */
+static void suppose_order(Joint *j)
 {
         ServingOrder *order = &j->habits->order;
         ParentWalk *walk = &j->habits->walk;
-        double before = log_of_best(j), price = j->node->n_out * ORDER_PRICE / n_stretches(j);
-        g_autofree guint32 *parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
-        g_autofree Claim *claims =
-                g_memdup2(j->claims, j->candidates[j->node->n_out] * sizeof *claims);
 
         serving_order_suppose(order, &walk->delays);
-        if (!order->in_use)
-                return;
         for (guint round = 0; round < ORDER_ROUNDS && order->in_use; round++) {
                 parent_walk_forget(walk);
                 joint_claim_to_learn(j, G_MAXUINT64);
@@ -153,10 +168,53 @@ static void learn_order(Joint *j)
                         serving_order_learn(order, &walk->delays,
                                             round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
         }
-        if (log_of_best(j) < before - (order->in_use ? price : 0)) {
-                serving_order_drop(order);
-                go_back(j, parent, claims);
+        if (!order->in_use)
+                serving_order_set(order, MAYBE_FACTOR);
+}
+
+/* Whether the node works in order. That is supposed, and the factor of inversions then learned from
+ * assignments of a chain, by expectation maximisation: it goes down from what was supposed where
+ * there is order, and up where there is none. */
+static gboolean learn_order(Joint *j)
+{
+        ServingOrder *order = &j->habits->order;
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree guint32 *parent = NULL;
+        g_autofree Claim *claims = g_memdup2(j->claims, n * sizeof *claims);
+        g_autofree float *chance = g_new(float, n);
+        double odds = 1;
+        JointChain *chain;
+
+        begin_chain(j, chance);
+        parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
+        suppose_order(j);
+        begin_chain(j, chance);
+        chain = joint_chain_new(j, chance, TRUE);
+        for (guint stage = 0; stage < ORDER_STAGES; stage++) {
+                g_autofree ServedPairs *pairs = g_new0(ServedPairs, order->n_classes);
+
+                learn_from_chain(j, chain, CHAIN_ROUNDS / 2, pairs);
+                odds = serving_order_odds(order, pairs);
+                serving_order_fit(order, pairs);
+                joint_chain_take_habits(chain);
         }
+        joint_chain_free(chain);
+        if (odds < ORDER_ODDS)
+                return TRUE;
+        serving_order_drop(order);
+        go_back(j, parent, claims);
+        return FALSE;
+}
+
+static void learn_without_order(Joint *j)
+{
+        g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
+        JointChain *chain;
+
+        begin_chain(j, chance);
+        chain = joint_chain_new(j, chance, TRUE);
+        learn_from_chain(j, chain, CHAIN_ROUNDS, NULL);
+        joint_chain_free(chain);
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -183,8 +241,9 @@ void joint_learn(Joint *j)
                 if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
-        if (j->lattice.order)
-                learn_order(j);
+        if (!j->lattice.order || !learn_order(j))
+                learn_without_order(j);
+        serving_order_forget(&j->habits->order);
 }
 
 /* Learning goes on: from what is new, if that is enough, and from what was kept. */
@@ -209,7 +268,7 @@ static void learn_all(Joint *j, double most)
                 parent_walk_learn(&h->walk);
                 delay_densities_learn(&h->bounds);
         }
-        if (j->lattice.order)
+        if (j->lattice.order && h->order.in_use)
                 serving_order_learn(&h->order, &h->walk.delays, most);
 }
 

@@ -19,8 +19,11 @@
 #include "nesting/joint.h"
 
 enum {
-        SETTLE = 4, /* rounds after those of learning */
-        DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
+        SETTLE = 4,   /* rounds after those of learning */
+        DECIDE = 3,   /* rounds that make the likeliest parent of a call likelier */
+        WARM_UP = 20, /* sweeps of the chain before its assignments count, */
+        DRAWN = 60,   /* and of how many then */
+        LEANING = 10, /* so many drawings are beliefs worth, where they leave no doubt */
 };
 
 /* --- kinds of calls -------------------------------------------------------- */
@@ -165,6 +168,41 @@ static void start_walks(Joint *j)
         joint_begin_lattice(j);
 }
 
+/* Shares and scores as what a chain of assignments comes to, beside beliefs: these count for the
+ * more, the more parents they leave in doubt, since it would take so many more drawings to tell
+ * these apart. Shares then become probabilities. */
+static void draw(Joint *j)
+{
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree float *second = g_new(float, n), *both = g_new(float, n);
+        g_autofree guint8 *seen = g_new0(guint8, n);
+        JointChain *chain;
+
+        joint_ask_again(j, second, both);
+        joint_assign_best(j, FALSE);
+        chain = joint_chain_new(j, both, FALSE);
+        joint_chain_run(chain, WARM_UP);
+        for (guint i = 0; i < DRAWN; i++) {
+                joint_chain_run(chain, 1);
+                joint_chain_count(chain, seen);
+        }
+        joint_chain_free(chain);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double squares = 0, leaning;
+                guint drawn = 0;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        squares += (double)both[k] * both[k];
+                        drawn += seen[k];
+                }
+                leaning = LEANING / (squares * squares);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        j->share[k] = j->score[k] =
+                                (seen[k] + leaning * both[k]) / (drawn + leaning);
+        }
+        joint_doubt(j, second);
+}
+
 /* Finds shares and scores. */
 static void find_beliefs(Joint *j, const Nesting *n)
 {
@@ -188,7 +226,7 @@ static void find_beliefs(Joint *j, const Nesting *n)
         for (guint round = 0; round < DECIDE; round++)
                 joint_claim_all(j, TRUE);
         joint_get_shares(j, j->score);
-        joint_doubt(j);
+        draw(j);
         if (j->node->habits) {
                 joint_keep_habits(j);
         } else if (n->options.keep) {

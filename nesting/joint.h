@@ -54,6 +54,14 @@ static inline guint32 n_candidates(const Joint *j, guint32 child)
         return j->candidates[child + 1] - j->candidates[child];
 }
 
+/* Whatever their durations. */
+static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 other)
+{
+        const guint32 *whole = j->habits->whole;
+
+        return whole[j->calls[call].callee] == whole[j->calls[other].callee];
+}
+
 enum {
         STRETCH = 1024,  /* parents that follow each other teach, of more than LEARN_FROM */
         SETTLE_ANEW = 7, /* rounds after claims began anew */
@@ -132,9 +140,30 @@ void joint_get_shares(const Joint *j, float *share);
  * second best, if there is one. */
 void joint_assign_best(Joint *j, gboolean second);
 
-/* Shares become probabilities: by a second opinion, which is what claims come to that begin with
- * the second best parent of each call. */
-void joint_doubt(Joint *j);
+/* A second opinion: what claims come to that begin with the second best parent of each call. By
+ * candidate, its shares; and what comes of both opinions together. */
+void joint_ask_again(Joint *j, float *second, float *both);
+
+/* Shares become probabilities: by how far they agree with those of the second opinion. */
+void joint_doubt(Joint *j, const float *second);
+
+/* --- chains (joint-chain.c) ----------------------------------------------------- */
+
+typedef struct JointChain JointChain;
+
+/* A chain that begins with the assignment. chance, borrowed: by candidate, about how likely it is
+ * its call's parent; what is proposed. learns: only parents that teach take part. */
+JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns);
+void joint_chain_free(JointChain *c);
+
+/* After learning. */
+void joint_chain_take_habits(JointChain *c);
+
+/* The assignment moves on: so many proposals for each call that is in doubt. */
+void joint_chain_run(JointChain *c, guint sweeps);
+
+/* By candidate, of calls that are in doubt: counts those that are parents. */
+void joint_chain_count(const JointChain *c, guint8 *seen);
 
 /* --- learning (joint-learn.c) --------------------------------------------------- */
 

@@ -2,14 +2,18 @@
 #include "nesting/serving-order.h"
 
 enum {
-        REACH = 24,  /* outputs that are looked at to either side */
-        ENOUGH = 20, /* pairs of a class to learn from */
+        REACH = 24,   /* outputs that are looked at to either side */
+        ENOUGH = 20,  /* pairs of a class to learn from */
+        LEANING = 40, /* pairs that a class leans on all with */
 };
 
 /* The odds of an inversion, next to those by delays alone, that rule order out; and as they are
  * supposed to be where these do not. */
 #define RULED_OUT 3
 #define SUPPOSED  0.05
+
+#define NO_ORDER     0.7 /* a factor above it */
+#define LEAST_FACTOR (1.0 / 64)
 
 /* Learned from are outputs that are believed so much, */
 #define SURE 0.95
@@ -69,11 +73,8 @@ static void count_pair(ServedPairs *pairs, const DelayDensities *delays, const O
         pairs->expected += share;
 }
 
-/* Factors above most are none, the others at_most at the most. */
-static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
+void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs)
 {
-        for (guint32 i = 0; i < o->n_classes; i++)
-                o->pairs[i] = o->kept[i];
         for (guint32 i = 0; i < o->n; i++) {
                 const Output *second = &o->outputs[i];
 
@@ -86,18 +87,31 @@ static void learn(ServingOrder *o, const DelayDensities *delays, double most, do
                                 break;
                         if (first->class == second->class && first->share >= SURE &&
                             first->parent != second->parent)
-                                count_pair(&o->pairs[second->class], delays, first, second);
+                                count_pair(&pairs[second->class], delays, first, second);
                 }
         }
+}
+
+/* The odds of an inversion next to those by delays, as far as they are seen. */
+static double odds_of(const ServedPairs *p)
+{
+        return (p->inverted + 1) / (p->n - p->inverted + 1) * (p->n - p->expected + 1) /
+               (p->expected + 1);
+}
+
+/* Factors above most are none, the others at_most at the most. */
+static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
+{
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->pairs[i] = o->kept[i];
+        serving_order_count(o, delays, o->pairs);
         o->in_use = FALSE;
         for (guint32 i = 0; i < o->n_classes; i++) {
-                const ServedPairs *p = &o->pairs[i];
-                double expected = (p->expected + 1) / (p->n + 2),
-                       found = (p->inverted + 1) / (p->n + 2);
-                double factor = found / (1 - found) * (1 - expected) / expected;
+                double factor = odds_of(&o->pairs[i]);
 
-                o->factor[i] =
-                        p->n < ENOUGH || factor > most ? 1 : CLAMP(factor, 1.0 / 64, at_most);
+                o->factor[i] = o->pairs[i].n < ENOUGH || factor > most
+                                       ? 1
+                                       : CLAMP(factor, LEAST_FACTOR, at_most);
                 o->in_use |= o->factor[i] < 1;
         }
 }
@@ -119,6 +133,44 @@ void serving_order_drop(ServingOrder *o)
                 o->pairs[i] = (ServedPairs){ 0 };
         }
         o->in_use = FALSE;
+}
+
+void serving_order_set(ServingOrder *o, double factor)
+{
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->factor[i] = factor;
+        o->in_use = TRUE;
+}
+
+double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
+{
+        ServedPairs all = { 0 };
+
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                all.n += pairs[i].n;
+                all.inverted += pairs[i].inverted;
+                all.expected += pairs[i].expected;
+        }
+        return odds_of(&all);
+}
+
+void serving_order_fit(ServingOrder *o, const ServedPairs *pairs)
+{
+        double all = serving_order_odds(o, pairs);
+
+        o->in_use = FALSE;
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                ServedPairs p = o->pairs[i] = pairs[i];
+                double expected = (p.expected + 1) / (p.n + 2);
+                double odds = all * expected / (1 - expected), factor;
+
+                p.n += LEANING;
+                p.expected += LEANING * expected;
+                p.inverted += LEANING * odds / (1 + odds);
+                factor = odds_of(&p);
+                o->factor[i] = factor > NO_ORDER ? 1 : MAX(factor, LEAST_FACTOR);
+                o->in_use |= o->factor[i] < 1;
+        }
 }
 
 void serving_order_keep(ServingOrder *o, gboolean half)
@@ -149,4 +201,18 @@ double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gi
                     outputs[k].parent != parent)
                         product *= 1 - outputs[k].share * (1 - factor);
         return product;
+}
+
+guint32 serving_order_inversions(const ServingOrder *o, guint32 at)
+{
+        const Output *outputs = o->outputs, *x = &outputs[at];
+        guint32 n = 0;
+
+        for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > x->trigger;)
+                n += outputs[k].class == x->class && outputs[k].trigger > x->trigger &&
+                     outputs[k].parent != x->parent;
+        for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
+                n += outputs[k].class == x->class && outputs[k].trigger < x->trigger &&
+                     outputs[k].parent != x->parent;
+        return n;
 }

@@ -63,8 +63,25 @@ void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double m
  * ordered. Where calls might as well be the other way round, beliefs show what was supposed. */
 void serving_order_suppose(ServingOrder *o, const DelayDensities *delays);
 
+/* Without any that are seen: all classes have this factor. */
+void serving_order_set(ServingOrder *o, double factor);
+
 /* Nothing was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);
+
+/* Adds the pairs of what is believed, by class. */
+void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs);
+
+/* How likely an inversion was in all these pairs, next to what delays alone say: a ratio of odds.
+ */
+double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
+
+/* Takes such pairs for what is known, and makes factors of them: that of a class leans on that of
+ * all. */
+void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);
+
+/* With how many others an output is inverted. */
+guint32 serving_order_inversions(const ServingOrder *o, guint32 at);
 
 /* How likely output at of a parent is for a class and a trigger, by inversions alone: 1 without
  * one. */

@@ -210,20 +210,6 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
         return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
 }
 
-/* The class of what comes after an event: a call, or the reply, as one more callee. */
-static inline guint32 class_of(const WalkLattice *l, const ParentWalk *w, guint32 event,
-                               guint32 callee)
-{
-        guint32 n = w->n_callees;
-
-        callee = callee < n ? l->whole[callee] : l->n_whole;
-        if (event < n)
-                event = l->whole[event];
-        else
-                event = l->n_whole + (event < 2 * n ? l->whole[event - n] : l->n_whole);
-        return event * (l->n_whole + 1) + callee;
-}
-
 /* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
  * the end. */
 static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
@@ -266,8 +252,9 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, call->output,
-                                class_of(l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
-                                         call->call.callee),
+                                walk_lattice_class(
+                                        l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
+                                        call->call.callee),
                                 latest, parent->number);
                 if (step->number == NO_STEP)
                         step->number = parent_walk_step(w, state, call->call.callee);
@@ -297,8 +284,9 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                 if (ordered)
                         weight *= serving_order_factor(
                                 l->order, parent->output,
-                                class_of(l, w, event_of(l, w, &l->vertices[v], n_open, calls),
-                                         w->n_callees),
+                                walk_lattice_class(l, w,
+                                                   event_of(l, w, &l->vertices[v], n_open, calls),
+                                                   w->n_callees),
                                 latest, parent->number);
                 if (*end == 0)
                         *end_exponent = exponent;
@@ -365,7 +353,8 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
                 note_output(l->order, to ? calls[to->call].output : parent->output,
-                            class_of(l, w, event, to ? calls[to->call].call.callee : w->n_callees),
+                            walk_lattice_class(l, w, event,
+                                               to ? calls[to->call].call.callee : w->n_callees),
                             moment_of(l, v, e->n_returns, parent, calls), parent->number,
                             w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
         }

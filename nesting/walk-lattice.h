@@ -58,6 +58,21 @@ typedef struct {
 void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
 void walk_lattice_clear(WalkLattice *l);
 
+/* The class, for the order, of what comes after an event: a call, or the reply, which is any
+ * callee that there is not. */
+static inline guint32 walk_lattice_class(const WalkLattice *l, const ParentWalk *w, guint32 event,
+                                         guint32 callee)
+{
+        guint32 n = w->n_callees;
+
+        callee = callee < n ? l->whole[callee] : l->n_whole;
+        if (event < n)
+                event = l->whole[event];
+        else
+                event = l->n_whole + (event < 2 * n ? l->whole[event - n] : l->n_whole);
+        return event * (l->n_whole + 1) + callee;
+}
+
 /* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
  * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
  * taken then. */
