@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/delay-density.h"
 
+gint64 density_bin_start(guint bin)
+{
+        return bin == 0 ? 0
+                        : (gint64)(8 + (bin - 1) % 8) << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
+
 gint64 density_bin_width(guint bin)
 {
         return bin == 0 ? (gint64)1 << DENSITY_FIRST_OCTAVE

@@ -42,7 +42,8 @@ static inline guint density_bin(gint64 delay)
                    DENSITY_BINS - 1);
 }
 
-/* The length of a bin's delays, in ns. */
+/* The least of a bin's delays, and their length, in ns. */
+gint64 density_bin_start(guint bin);
 gint64 density_bin_width(guint bin);
 
 void delay_densities_init(DelayDensities *d); /* row 0 alone */

@@ -41,7 +41,7 @@ struct JointChain {
         gboolean learns; /* only parents that teach take part */
         gboolean ordered;
         gint32 *log;       /* by parent: how likely its walk is */
-        gint32 *inversion; /* by class: how likely one is */
+        gint32 *inversion; /* how likely one is, in the order of counts of pairs */
         guint32 *open;     /* calls that may get another parent */
         guint32 n_open;
 };
@@ -158,11 +158,10 @@ static void settle(JointChain *c, const Family *f)
 static gint64 log_of_inversions(const JointChain *c, guint32 output)
 {
         const ServingOrder *order = &c->j->habits->order;
-        guint32 class = order->outputs[output].class;
 
-        if (class == NO_CLASS || c->inversion[class] == 0)
-                return 0;
-        return (gint64)c->inversion[class] * serving_order_inversions(order, output);
+        return order->outputs[output].class == NO_CLASS
+                       ? 0
+                       : serving_order_log(order, output, c->inversion);
 }
 
 /* Output is what is said; returns by how much that makes all outputs likelier. */
@@ -381,7 +380,7 @@ JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns)
         c->learns = learns;
         c->random = HASH_SEED;
         c->log = g_new0(gint32, j->node->n_in);
-        c->inversion = g_new0(gint32, MAX(j->habits->order.n_classes, 1));
+        c->inversion = g_new0(gint32, serving_order_n_counts(&j->habits->order));
         c->open = g_new(guint32, j->node->n_out);
         find_open(c);
         joint_chain_take_habits(c);
@@ -402,8 +401,8 @@ void joint_chain_take_habits(JointChain *c)
         ServingOrder *order = &j->habits->order;
 
         c->ordered = j->lattice.order && order->in_use;
-        for (guint32 i = 0; i < order->n_classes; i++)
-                c->inversion[i] = order->factor[i] < 1 ? fixed_log(order->factor[i]) : 0;
+        if (c->ordered)
+                serving_order_get_logs(order, c->inversion);
         serving_order_forget(order);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 Family f;

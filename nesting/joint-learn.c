@@ -17,7 +17,7 @@ enum {
         SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
         CHAIN_ROUNDS = 8,   /* of learning from assignments of a chain, */
         CHAIN_SWEEPS = 4,   /* each after so many sweeps */
-        ORDER_STAGES = 4,   /* of half as many rounds, where a node may work in order */
+        ORDER_STAGES = 6,   /* of half as many rounds, where a node may work in order */
 };
 
 /* How likely an inversion is, next to what delays alone say, where a node works in order: while it
@@ -172,6 +172,23 @@ static void suppose_order(Joint *j)
                 serving_order_set(order, MAYBE_FACTOR);
 }
 
+/* Fits the order to the assignment, or, if not NULL, to those that the chain comes to in some more
+ * rounds. Returns the odds of inversions, next to those by delays. */
+static double fit_order(Joint *j, JointChain *chain)
+{
+        ServingOrder *order = &j->habits->order;
+        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+
+        if (chain)
+                learn_from_chain(j, chain, CHAIN_ROUNDS / 2, pairs);
+        else
+                serving_order_count(order, &j->habits->walk.delays, pairs);
+        serving_order_fit(order, pairs);
+        if (chain)
+                joint_chain_take_habits(chain);
+        return serving_order_odds(order, pairs);
+}
+
 /* Whether the node works in order. That is supposed, and the factor of inversions then learned from
  * assignments of a chain, by expectation maximisation: it goes down from what was supposed where
  * there is order, and up where there is none. */
@@ -190,14 +207,8 @@ static gboolean learn_order(Joint *j)
         suppose_order(j);
         begin_chain(j, chance);
         chain = joint_chain_new(j, chance, TRUE);
-        for (guint stage = 0; stage < ORDER_STAGES; stage++) {
-                g_autofree ServedPairs *pairs = g_new0(ServedPairs, order->n_classes);
-
-                learn_from_chain(j, chain, CHAIN_ROUNDS / 2, pairs);
-                odds = serving_order_odds(order, pairs);
-                serving_order_fit(order, pairs);
-                joint_chain_take_habits(chain);
-        }
+        for (guint stage = 0; stage < ORDER_STAGES; stage++)
+                odds = fit_order(j, chain);
         joint_chain_free(chain);
         if (odds < ORDER_ODDS)
                 return TRUE;
@@ -323,6 +334,7 @@ void joint_learn_from_truth(Joint *j, const guint32 *true_parent)
                 return;
         j->lattice.order = &j->habits->order;
         learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
-        serving_order_learn(&j->habits->order, &j->habits->walk.delays, ORDER);
+        if (fit_order(j, NULL) >= ORDER_ODDS)
+                serving_order_drop(&j->habits->order);
         serving_order_forget(&j->habits->order);
 }

@@ -37,6 +37,7 @@ typedef struct {
         guint32 n, n_classes;
         gboolean in_use;    /* anything was learned */
         double *factor;     /* by class: of an inversion; 1: none */
+        float *mixed;       /* by two classes: of an inversion between them; NULL: none */
         ServedPairs *pairs; /* by class: learned from, */
         ServedPairs *kept;  /* of which these of earlier outputs */
 } ServingOrder;
@@ -69,19 +70,25 @@ void serving_order_set(ServingOrder *o, double factor);
 /* Nothing was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);
 
-/* Adds the pairs of what is believed, by class. */
+/* How many counts of pairs there are: for each class, and where these are not too many, then
+ * for each two. */
+gsize serving_order_n_counts(const ServingOrder *o);
+
+/* Adds the pairs of what is believed. */
 void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs);
 
-/* How likely an inversion was in all these pairs, next to what delays alone say: a ratio of odds.
- */
+/* How likely an inversion was in all these pairs of one class, next to what delays alone say: a
+ * ratio of odds. */
 double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
 
 /* Takes such pairs for what is known, and makes factors of them: that of a class leans on that of
  * all. */
 void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);
 
-/* With how many others an output is inverted. */
-guint32 serving_order_inversions(const ServingOrder *o, guint32 at);
+/* How likely its inversions make an output, as a logarithm in 1/LOG_UNIT; log: those of all
+ * factors, in the order of counts. */
+gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log);
+void serving_order_get_logs(const ServingOrder *o, gint32 *log);
 
 /* How likely output at of a parent is for a class and a trigger, by inversions alone: 1 without
  * one. */
