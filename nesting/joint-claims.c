@@ -9,14 +9,14 @@
 #include "tracefmt/fill.h"
 
 /* The weight of the first of two opinions. Claims that agree in a circle are surer of each other
- * than they should be: what goes beyond a share counts by the eighth root of its odds. */
+ * than they should be: what goes beyond some odds counts by the eighth root. */
 #define FIRST_OPINION (2.0 / 3)
-#define SURE_SHARE    (2.0 / 3)
+#define SURE_ODDS     2.0
 
-/* Probabilities go by shares as odds to the power of 3/4, beyond some odds by the fourth root of
- * that, and divided by doubt. As measured on generated systems: see the docs on evaluation. */
-#define SURE_ODDS 9.0
-#define DOUBT     2.0
+/* Probabilities: odds to the power of 7/8, before that beyond some by the fourth root, divided by
+ * doubt; as they came out on generated systems (docs/evaluation.md). */
+#define USUAL_ODDS 9.0
+#define DOUBT      4.0
 
 /* The claim of a call's parent in an assignment, as a multiple of those of its other
  * candidates, where beliefs begin. */
@@ -202,16 +202,14 @@ void joint_assign_best(Joint *j, gboolean second)
 
 /* --- trust ------------------------------------------------------------------- */
 
-/* The odds of a share; beyond some, by a root of them, the eighth or the fourth. */
-static double odds_of(double share, double sure_odds, gboolean eighth)
+static double odds_of(double share)
 {
-        double odds = share / MAX(1 - share, 1e-9);
+        return share / MAX(1 - share, 1e-9);
+}
 
-        if (odds > sure_odds) {
-                odds = sqrt(sqrt(odds / sure_odds));
-                odds = sure_odds * (eighth ? sqrt(odds) : odds);
-        }
-        return odds;
+static double fourth_root(double x)
+{
+        return sqrt(sqrt(x));
 }
 
 void joint_ask_again(Joint *j, float *second, float *both)
@@ -226,9 +224,10 @@ void joint_ask_again(Joint *j, float *second, float *both)
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         double odds = odds_of(FIRST_OPINION * j->share[k] +
-                                                      (1 - FIRST_OPINION) * second[k],
-                                              SURE_SHARE / (1 - SURE_SHARE), TRUE);
+                                              (1 - FIRST_OPINION) * second[k]);
 
+                        if (odds > SURE_ODDS)
+                                odds = SURE_ODDS * sqrt(fourth_root(odds / SURE_ODDS));
                         sum += both[k] = odds / (1 + odds);
                 }
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
@@ -257,16 +256,17 @@ static double overconfidence(const Joint *j, const float *other)
 
 void joint_doubt(Joint *j, const float *second)
 {
-        double excess = overconfidence(j, second);
+        double excess = overconfidence(j, second), doubt = DOUBT * excess * sqrt(excess);
 
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                double doubt = 1 + DOUBT * excess * (MAX(n_candidates(j, i), 2) - 2);
+                guint32 n = n_candidates(j, i);
 
-                for (gsize k = j->candidates[i]; n_candidates(j, i) > 1 && k < j->candidates[i + 1];
-                     k++) {
-                        double odds = odds_of(j->share[k], SURE_ODDS, FALSE);
+                for (gsize k = j->candidates[i]; n > 1 && k < j->candidates[i + 1]; k++) {
+                        double odds = odds_of(j->share[k]);
 
-                        odds = sqrt(odds) * sqrt(sqrt(odds)) / doubt;
+                        if (odds > USUAL_ODDS)
+                                odds = USUAL_ODDS * fourth_root(odds / USUAL_ODDS);
+                        odds /= sqrt(fourth_root(odds)) * (1 + doubt * (n - 2));
                         j->share[k] = odds / (1 + odds);
                 }
         }

@@ -5,8 +5,8 @@
  *
  * What a node puts out are its calls and its replies: outputs, in order of time. Each has a
  * trigger, the event of the same parent since which its delay counts, and a class: the kinds of
- * these two. Two outputs of a class are inverted if the later trigger was served first. How much
- * rarer that is than by their delays alone is learned of each class, from outputs of which the
+ * these two. Two outputs are inverted if the later trigger was served first. How much rarer that is
+ * than by their delays alone is learned of each class, and of each two, from outputs of which the
  * trigger is hardly in doubt; each inversion with such others then makes an output less likely by
  * so much.
  */
@@ -26,7 +26,7 @@ typedef struct {
 
 #define NO_CLASS G_MAXUINT32
 
-/* Pairs of outputs of a class: how many, and how many of them are inverted and would be by their
+/* Pairs of outputs: how many, and how many of them are inverted and would be by their
  * delays. */
 typedef struct {
         double n, inverted, expected;

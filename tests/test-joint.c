@@ -586,6 +586,77 @@ static void test_beliefs(void)
         }
 }
 
+/* --- chains ------------------------------------------------------------------- */
+
+/* How often a chain comes by each of eight assignments, next to how likely they are: three calls
+ * with two candidates each, of which two are to the same callee, so that all steps are made. */
+static void test_chain(void)
+{
+        enum { N_IN = 3, N_OUT = 5, COUNTED = 200, RUN = 300000 };
+        static const gsize begin[N_OUT + 1] = { 0, 2, 4, 6, 7, 8 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+
+        for (guint round = 0; round < 20; round++) {
+                SmallNode s;
+                NodeHabits habits;
+                Joint j = {
+                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
+                };
+                CallLabels labels = { 0 };
+                JointChain *chain;
+                double likely[8], all = 0;
+                guint drawn[8] = { 0 };
+                float chance[8];
+                guint8 seen[8] = { 0 };
+
+                for (guint i = 0; i < 8; i++)
+                        chance[i] = i < 6 ? (i % 2 ? 0.3 : 0.7) : 1;
+                make_node(&s, rand, N_IN, N_OUT, 20000000);
+                s.out[1].callee = s.out[0].callee;
+                node_habits_init(&habits);
+                joint_init(&j);
+                begin_habits(&j, &labels);
+                memcpy(j.candidates, begin, sizeof begin);
+                j.candidate = g_memdup2(candidate, sizeof candidate);
+                j.n_choice = 3;
+                start_walks(&j);
+                j.lattice.least = 0;
+                for (guint i = 0; i < N_OUT; i++)
+                        j.parent[i] = candidate[begin[i]];
+                joint_link_children(&j);
+                learn(&j, G_MAXUINT64); /* from anything */
+                for (guint a = 0; a < 8; a++) {
+                        for (guint i = 0; i < N_OUT; i++)
+                                j.parent[i] = candidate[begin[i] + (i < 3 && a >> i & 1)];
+                        joint_link_children(&j);
+                        all += likely[a] = exp(joint_log_of_assignment(&j));
+                }
+                chain = joint_chain_new(&j, chance, FALSE);
+                for (guint i = 0; i < RUN; i++) {
+                        guint a = 0;
+
+                        joint_chain_run(chain, 1);
+                        if (i < COUNTED)
+                                joint_chain_count(chain, seen);
+                        for (guint k = 0; k < 3; k++)
+                                a |= (j.parent[k] != candidate[begin[k]]) << k;
+                        drawn[a]++;
+                }
+                for (guint a = 0; a < 8; a++)
+                        g_assert_cmpfloat_with_epsilon((double)drawn[a] / (RUN), likely[a] / all,
+                                                       0.03);
+                for (guint i = 0; i < 3; i++)
+                        g_assert_cmpuint(seen[begin[i]] + seen[begin[i] + 1], ==, COUNTED);
+                g_assert_cmpuint(seen[6] + seen[7], ==, 0); /* they have no choice */
+                joint_chain_free(chain);
+                joint_clear(&j);
+                g_free(j.candidates);
+                g_free(j.candidate);
+                node_habits_clear(&habits);
+        }
+}
+
 /* --- order -------------------------------------------------------------------- */
 
 /* A queue that serves one after the other, in order or at random, is told from one that does not.
@@ -667,6 +738,86 @@ static void test_order(void)
         }
 }
 
+/* Outputs of two kinds of a queue that serves in order, and of one that serves at random: what is
+ * learned of inversions, and what these cost, pair by pair. */
+static void test_mixed_order(void)
+{
+        enum { N = 3000, WAITING = 4 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(12);
+
+        for (guint in_order = 0; in_order < 2; in_order++) {
+                Output *outputs = g_new0(Output, N);
+                gint64 waiting[WAITING], sum = 0;
+                DelayDensities delays;
+                guint32 row;
+                ServingOrder order;
+                g_autofree ServedPairs *pairs = NULL;
+                g_autofree gint32 *logs = NULL;
+                double odds;
+
+                for (guint i = 0; i < WAITING; i++)
+                        waiting[i] = 1000000 * (gint64)i;
+                delay_densities_init(&delays);
+                row = delay_densities_add_row(&delays, 0);
+                serving_order_init(&order, 2);
+                for (guint i = 0; i < N; i++) {
+                        guint next = in_order ? 0 : (guint)g_rand_int_range(rand, 0, WAITING);
+
+                        outputs[i] = (Output){
+                                1000000 * (gint64)(i + WAITING), waiting[next], 0, i, row, 0
+                        };
+                        /* Delays differ enough for the order to show. */
+                        delay_densities_count(&delays, row,
+                                              density_bin(1000000 * g_rand_int_range(rand, 1, 8)),
+                                              DENSITY_COUNT);
+                        memmove(waiting + next, waiting + next + 1,
+                                (WAITING - 1 - next) * sizeof *waiting);
+                        waiting[WAITING - 1] = outputs[i].time;
+                }
+                delay_densities_learn(&delays);
+                serving_order_take(&order, outputs, N);
+                for (guint i = 0; i < N; i++) {
+                        outputs[i].class = i % 2;
+                        outputs[i].share = 1;
+                }
+                pairs = g_new0(ServedPairs, serving_order_n_counts(&order));
+                serving_order_count(&order, &delays, pairs);
+                odds = serving_order_odds(&order, pairs);
+                serving_order_fit(&order, pairs);
+                if (in_order) {
+                        g_assert_cmpfloat(odds, <, 0.1);
+                        g_assert_cmpfloat(order.factor[0], <, 0.2);
+                        g_assert_cmpfloat(order.mixed[1], <, 0.2);
+                        g_assert_cmpfloat(order.mixed[1], ==, order.mixed[2]);
+                } else {
+                        g_assert_cmpfloat(odds, >, 0.5);
+                        order.mixed[1] = order.mixed[2] = 0.5;
+                        order.factor[0] = 0.25;
+                }
+                logs = g_new(gint32, serving_order_n_counts(&order));
+                serving_order_get_logs(&order, logs);
+                for (guint i = 100; i < 200; i++) {
+                        sum = 0;
+                        for (guint k = i - 20; k < i + 20; k++) {
+                                const Output *a = &outputs[MIN(i, k)], *b = &outputs[MAX(i, k)];
+                                double factor = a->class != b->class ? order.mixed[1]
+                                                                     : order.factor[a->class];
+
+                                if (a->trigger > b->trigger)
+                                        sum += fixed_log(factor);
+                        }
+                        g_assert_cmpint(serving_order_log(&order, i, logs), ==, sum);
+                        g_assert_cmpfloat_with_epsilon(
+                                log(serving_order_factor(&order, i, outputs[i].class,
+                                                         outputs[i].trigger, i)) *
+                                        LOG_UNIT,
+                                sum, 20);
+                }
+                serving_order_clear(&order);
+                delay_densities_clear(&delays);
+        }
+}
+
 /* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
  * whatever the context is; to a third a time that goes with the context, of no two kinds. */
 static void test_durations(void)
@@ -713,7 +864,9 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/chain", test_chain);
         g_test_add_func("/joint/order", test_order);
+        g_test_add_func("/joint/mixed-order", test_mixed_order);
         g_test_add_func("/joint/durations", test_durations);
         return g_test_run();
 }
