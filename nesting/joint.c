@@ -23,7 +23,8 @@ enum {
         DECIDE = 3,   /* rounds that make the likeliest parent of a call likelier */
         WARM_UP = 20, /* sweeps of the chain before its assignments count, */
         DRAWN = 60,   /* and of how many then */
-        LEANING = 10, /* so many drawings are beliefs worth, where they leave no doubt */
+        LEANING = 10, /* so many drawings are beliefs worth, where they leave no doubt, */
+        FIRST = 8,    /* and to be the parent at first: what is about as good stays as it was */
 };
 
 /* --- kinds of calls -------------------------------------------------------- */
@@ -176,10 +177,12 @@ static void draw(Joint *j)
         gsize n = j->candidates[j->node->n_out];
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         g_autofree guint8 *seen = g_new0(guint8, n);
+        g_autofree guint32 *first = NULL;
         JointChain *chain;
 
         joint_ask_again(j, second, both);
         joint_assign_best(j, FALSE);
+        first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
         chain = joint_chain_new(j, both, FALSE);
         joint_chain_run(chain, WARM_UP);
         for (guint i = 0; i < DRAWN; i++) {
@@ -197,8 +200,9 @@ static void draw(Joint *j)
                 }
                 leaning = LEANING / (squares * squares);
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        j->share[k] = j->score[k] =
-                                (seen[k] + leaning * both[k]) / (drawn + leaning);
+                        j->share[k] = j->score[k] = (seen[k] + leaning * both[k] +
+                                                     FIRST * (j->candidate[k] == first[i])) /
+                                                    (drawn + leaning + FIRST);
         }
         joint_doubt(j, second);
 }
