@@ -135,7 +135,7 @@ static void learn_order(Joint *j)
 {
         ServingOrder *order = &j->habits->order;
         ParentWalk *walk = &j->habits->walk;
-        double before = log_of_best(j), price = j->node->n_out * ORDER_PRICE / n_stretches(j);
+        double before = log_of_best(j), price = j->node->n_out * ORDER_PRICE / j->n_stretches;
         g_autofree guint32 *parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
         g_autofree Claim *claims =
                 g_memdup2(j->claims, j->candidates[j->node->n_out] * sizeof *claims);
@@ -239,7 +239,6 @@ void joint_go_on_from_assignment(Joint *j)
 
 void joint_keep_habits(Joint *j)
 {
-        joint_assign_best(j, FALSE);
         delay_densities_forget(&j->habits->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++)
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])

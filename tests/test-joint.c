@@ -541,9 +541,11 @@ static void test_beliefs(void)
         for (guint round = 0; round < 50; round++) {
                 SmallNode s;
                 NodeHabits habits;
-                Joint j = {
-                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
-                };
+                Joint j = { .node = &s.node,
+                            .habits = &habits,
+                            .from = G_MININT64,
+                            .before = G_MAXINT64,
+                            .n_stretches = 1 };
                 CallLabels labels = { 0 };
                 double likely[4], all = 0, first, second;
                 float found[7];
@@ -551,8 +553,10 @@ static void test_beliefs(void)
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
                 node_habits_init(&habits);
                 joint_init(&j);
+                j.calls = g_new(WalkCall, N_OUT);
+                j.kind = g_new(guint32, N_IN);
                 begin_habits(&j, &labels);
-                memcpy(j.candidates, begin, sizeof begin);
+                j.candidates = g_memdup2(begin, sizeof begin);
                 j.candidate = g_memdup2(candidate, sizeof candidate);
                 j.n_choice = 2;
                 start_walks(&j);
@@ -580,9 +584,41 @@ static void test_beliefs(void)
                 g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
                 g_assert_cmpfloat(found[2], ==, 1);
                 joint_clear(&j);
-                g_free(j.candidates);
-                g_free(j.candidate);
+                g_free(j.calls);
+                g_free(j.kind);
                 node_habits_clear(&habits);
+        }
+}
+
+/* A call a millisecond out of a node, of calls into it that last two. */
+static void test_parts(void)
+{
+        enum { N = 100 };
+        static const gint64 life = 2000000;
+        CallOut out[N];
+        NodeCalls node = { .out = out, .n_out = N };
+        gsize all[N + 1];
+
+        /* Few candidates: parts are as long as that takes; many: as long as they must be in time.
+         */
+        for (gsize each = PART_CLAIMS / 32; each <= PART_CLAIMS; each *= 32) {
+                guint32 least = each < PART_CLAIMS ? 32 : PART_LIVES * 2;
+                Part part = { 0 };
+
+                for (guint32 i = 0; i < N; i++) {
+                        out[i].start = life / 2 * i;
+                        all[i] = each * i;
+                }
+                all[N] = each * N;
+                for (guint32 at = 0; at < N; at = part.before) {
+                        part = find_part(&node, all, life, at);
+                        g_assert_cmpuint(part.at, ==, at);
+                        g_assert_cmpuint(part.before, >=, MIN(at + least, N));
+                        g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
+                        g_assert_cmpuint(part.first, ==,
+                                         MAX(at, 2 * CONTEXT_LIVES) - 2 * CONTEXT_LIVES);
+                        g_assert_cmpuint(part.end, ==, MIN(part.before + 2 * CONTEXT_LIVES, N));
+                }
         }
 }
 
@@ -713,6 +749,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/parts", test_parts);
         g_test_add_func("/joint/order", test_order);
         g_test_add_func("/joint/durations", test_durations);
         return g_test_run();
