@@ -19,13 +19,14 @@ static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
         d->log[row][bin] = CLAMP(fixed_log(density), G_MININT16, G_MAXINT16);
 }
 
-static void find_most(DelayDensities *d, guint32 row)
+static void find_rest(DelayDensities *d, guint32 row)
 {
         float most = 0;
 
-        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+        for (guint bin = DENSITY_BINS; bin-- > 0;) {
                 most = MAX(most, d->density[row][bin]);
-        d->most[row] = most;
+                d->rest[row][bin] = most;
+        }
 }
 
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
@@ -37,7 +38,7 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                 d->backoff = g_renew(guint32, d->backoff, d->room);
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
                 d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
-                d->most = g_renew(float, d->most, d->room);
+                d->rest = g_realloc_n(d->rest, d->room, sizeof *d->rest);
                 d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
                 if (d->kept)
                         d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
@@ -55,7 +56,7 @@ void delay_densities_init(DelayDensities *d)
         delay_densities_add_row(d, 0);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
-        find_most(d, 0);
+        find_rest(d, 0);
 }
 
 void delay_densities_clear(DelayDensities *d)
@@ -64,7 +65,7 @@ void delay_densities_clear(DelayDensities *d)
         g_free(d->count);
         g_free(d->kept);
         g_free(d->density);
-        g_free(d->most);
+        g_free(d->rest);
         g_free(d->log);
 }
 
@@ -149,6 +150,6 @@ void delay_densities_learn(DelayDensities *d)
                         set_row(d, row, bin,
                                 (share[bin] / density_bin_width(bin) + lean * backoff[bin]) /
                                         (n + lean));
-                find_most(d, row);
+                find_rest(d, row);
         }
 }

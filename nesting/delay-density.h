@@ -27,7 +27,7 @@ typedef struct {
         guint32 (*count)[DENSITY_BINS]; /* with those of the rows that lean on it */
         guint32 (*kept)[DENSITY_BINS];  /* of which those of before; NULL: none */
         float (*density)[DENSITY_BINS]; /* per ns */
-        float *most;                    /* the greatest of these, by row */
+        float (*rest)[DENSITY_BINS];    /* the greatest of these in a bin or a later one */
         gint16 (*log)[DENSITY_BINS];    /* of that, in 1/LOG_UNIT */
 } DelayDensities;
 

@@ -230,6 +230,10 @@ void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
         guint32 n = 0;
 
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
+                n++;
+        joint_make_room(j, n);
+        n = 0;
+        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
                 j->offered[n++] = (LatticeCall){
                         .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
                 };

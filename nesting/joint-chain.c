@@ -12,6 +12,10 @@
 enum {
         MOST_CHILDREN = 48, /* a parent with more keeps them */
         HOPELESS = 24,      /* nats that order cannot make up for: it is not looked at then */
+        WARM_UP = 20,       /* sweeps before assignments count, */
+        DRAWN = 60,         /* and of how many then */
+        LEANING = 10,       /* so many drawings are beliefs worth, where they leave no doubt, */
+        FIRST = 8, /* and to be the parent at first: what is about as good stays as it was */
 };
 
 /* A parent is proposed by its chance and so much more. */
@@ -430,4 +434,41 @@ void joint_chain_count(const JointChain *c, guint8 *seen)
 {
         for (guint32 i = 0; i < c->n_open; i++)
                 seen[find_candidate(c->j, c->open[i], c->j->parent[c->open[i]])]++;
+}
+
+/* --- what it comes to --------------------------------------------------------- */
+
+void joint_draw(Joint *j)
+{
+        gsize n = j->candidates[j->node->n_out];
+        g_autofree float *second = g_new(float, n), *both = g_new(float, n);
+        g_autofree guint8 *seen = g_new0(guint8, n);
+        g_autofree guint32 *first = NULL;
+        JointChain *chain;
+
+        joint_ask_again(j, second, both);
+        joint_assign_best(j, FALSE);
+        first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
+        chain = joint_chain_new(j, both, FALSE);
+        joint_chain_run(chain, WARM_UP);
+        for (guint i = 0; i < DRAWN; i++) {
+                joint_chain_run(chain, 1);
+                joint_chain_count(chain, seen);
+        }
+        joint_chain_free(chain);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double squares = 0, leaning;
+                guint drawn = 0;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        squares += (double)both[k] * both[k];
+                        drawn += seen[k];
+                }
+                leaning = LEANING / (squares * squares);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        j->share[k] = j->score[k] = (seen[k] + leaning * both[k] +
+                                                     FIRST * (j->candidate[k] == first[i])) /
+                                                    (drawn + leaning + FIRST);
+        }
+        joint_doubt(j, second);
 }

@@ -29,6 +29,12 @@
 /* A parent is not offered what it has less of than this. */
 #define LEAST_OFFERED 1e-9
 
+/* A claim of a smaller share by the lattice is given up, in the first round after claims began and
+ * later, unless it had a share of KEPT: so each call keeps one. */
+#define NEGLIGIBLE_AT_FIRST 1e-3
+#define NEGLIGIBLE          1e-2
+#define KEPT                0.1
+
 /* Per ns. */
 #define LEAST_RATE 1e-20
 #define MOST_RATE  1e10
@@ -36,7 +42,7 @@
 /* Gives each candidate a claim, in the order of parents. */
 void joint_make_claims(Joint *j)
 {
-        guint32 n_in = j->node->n_in, n_out = j->node->n_out, most = 0;
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
         gsize n = j->candidates[n_out], *end;
 
         j->first_claim = g_new0(gsize, n_in + 2);
@@ -44,7 +50,7 @@ void joint_make_claims(Joint *j)
         for (gsize k = 0; k < n; k++)
                 end[j->candidate[k] + 1]++;
         for (guint32 p = 0; p < n_in; p++) {
-                most = MAX(most, end[p + 1]);
+                joint_make_room(j, end[p + 1]);
                 end[p + 1] += end[p];
         }
         j->claims = g_new(Claim, n);
@@ -52,7 +58,6 @@ void joint_make_claims(Joint *j)
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         j->claims[end[j->candidate[k]]++].child = i;
         j->claimed = g_new(double, n_out);
-        j->offered = g_new(LatticeCall, most);
 }
 
 /* --- beliefs --------------------------------------------------------------- */
@@ -60,6 +65,7 @@ void joint_make_claims(Joint *j)
 /* Claims as an assignment makes them: alike in a parent's life, but for its children. */
 void joint_start_claims(Joint *j)
 {
+        j->negligible = NEGLIGIBLE_AT_FIRST;
         fill(j->claimed, 0, j->node->n_out * sizeof *j->claimed);
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 const CallIn *in = &j->node->in[p];
@@ -82,24 +88,28 @@ static inline double taken_by(const Joint *j, const Claim *claim)
         return MIN(claim->rate / j->claimed[claim->child], MOST_TAKEN);
 }
 
-/* A parent claims again, what it may have done being as likely as the others leave it that.
- * decide: a claim counts for more the larger a share it had. */
-static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decide)
+static inline gboolean is_offered(const Joint *j, const Claim *claim)
+{
+        return claim->rate > 0 && taken_by(j, claim) >= LEAST_OFFERED;
+}
+
+/* A parent claims again, what it may have done being as likely as the others leave it that, and
+ * gives up claims of shares less than negligible. decide: a claim counts for more the larger a
+ * share it had. */
+static void claim_again(Joint *j, guint32 parent, gboolean count, double negligible,
+                        gboolean decide)
 {
         LatticeParent lattice_parent = joint_lattice_parent(j, parent);
         Claim *claims = &j->claims[j->first_claim[parent]];
         guint32 n = j->first_claim[parent + 1] - j->first_claim[parent], n_offered = 0;
 
-        for (guint32 i = 0; i < n; i++) {
-                double taken = taken_by(j, &claims[i]);
-
-                if (taken >= LEAST_OFFERED)
+        for (guint32 i = 0; i < n; i++)
+                if (is_offered(j, &claims[i]))
                         j->offered[n_offered++] =
                                 (LatticeCall){ .call = j->calls[claims[i].child],
                                                .output = j->output[claims[i].child],
                                                .claimed = j->claimed[claims[i].child],
-                                               .taken = taken };
-        }
+                                               .taken = taken_by(j, &claims[i]) };
         if (!walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n_offered,
                               count))
                 return;
@@ -109,7 +119,7 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decid
                 double *claimed = &j->claimed[claims[i].child];
                 double share = CLAMP(o->share, LEAST_SHARE, MOST_TAKEN), rate;
 
-                if (taken_by(j, &claims[i]) < LEAST_OFFERED)
+                if (!is_offered(j, &claims[i]))
                         continue;
                 n_offered++;
                 if (o->taken == 1)
@@ -119,6 +129,8 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, gboolean decid
                 if (decide)
                         rate *= sqrt(o->taken);
                 rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
+                if (share < negligible && o->taken < KEPT)
+                        rate = 0;
                 *claimed = MAX(*claimed - claims[i].rate, 0);
                 claims[i].rate = rate;
                 *claimed += claims[i].rate;
@@ -138,7 +150,7 @@ void joint_claim_to_learn(Joint *j, guint64 calm)
 {
         for (guint32 p = 0; p < j->node->n_in; p++)
                 if (teaches(j, p))
-                        claim_again(j, p, j->crowd[p] <= calm && is_new(j, p), FALSE);
+                        claim_again(j, p, j->crowd[p] <= calm && is_new(j, p), 0, FALSE);
         joint_sum_claims(j);
 }
 
@@ -159,8 +171,9 @@ void joint_claim_all(Joint *j, gboolean decide)
 
         for (guint32 p = 0; p < j->node->n_in; p++)
                 if (ordered || is_contested(j, p))
-                        claim_again(j, p, FALSE, decide);
+                        claim_again(j, p, FALSE, j->negligible, decide);
         joint_sum_claims(j);
+        j->negligible = NEGLIGIBLE;
 }
 
 void joint_get_shares(const Joint *j, float *share)
@@ -216,7 +229,7 @@ void joint_ask_again(Joint *j, float *second, float *both)
 {
         joint_assign_best(j, TRUE);
         joint_start_claims(j);
-        for (guint round = 0; round < SETTLE_ANEW; round++)
+        for (guint round = 0; round < SETTLE; round++)
                 joint_claim_all(j, FALSE);
         joint_get_shares(j, second);
         for (guint32 i = 0; i < j->node->n_out; i++) {

@@ -31,7 +31,7 @@ static gint64 duration_of(const WalkCall *call)
 static guint32 sample_durations(const Joint *j, DurationSample *samples)
 {
         g_autofree guint32 *same = g_new(guint32, j->habits->n_callees);
-        gboolean certain = j->n_choice <= j->node->n_out - j->node->n_out / CERTAIN_SHARE;
+        gboolean certain = j->n_sole >= j->n_choice / (CERTAIN_SHARE - 1);
         guint32 n = 0;
 
         for (guint32 p = 0; p < j->node->n_in; p++) {

@@ -309,7 +309,6 @@ void joint_go_on_from_assignment(Joint *j)
 
 void joint_keep_habits(Joint *j)
 {
-        joint_assign_best(j, FALSE);
         delay_densities_forget(&j->habits->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++)
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])

@@ -13,19 +13,25 @@
  * The walks learn from what is believed, and that follows from what the walks say, so both go in
  * rounds: expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn from
  * parents of calm moments, when few calls were open and there is little to mistake.
+ *
+ * Of many or crowded parents only some teach; then the parents of calls are found part by part, by
+ * what was learned, and there are never claims on all calls at once.
  */
 #include <stdlib.h>
 
 #include "nesting/joint.h"
 
 enum {
-        SETTLE = 4,   /* rounds after those of learning */
-        DECIDE = 3,   /* rounds that make the likeliest parent of a call likelier */
-        WARM_UP = 20, /* sweeps of the chain before its assignments count, */
-        DRAWN = 60,   /* and of how many then */
-        LEANING = 10, /* so many drawings are beliefs worth, where they leave no doubt, */
-        FIRST = 8,    /* and to be the parent at first: what is about as good stays as it was */
+        DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
+
+        LEARN_CLAIMS = 1 << 18, /* that are enough to learn from, of crowded parents; */
+        PART_CLAIMS = 1 << 20,  /* that a part has at least, */
+        PART_LIVES = 8,         /* as many times as long as calls into the node last, */
+        CONTEXT_LIVES = 3,      /* and before and after it are looked at so many */
 };
+
+/* A candidate is handed out with so much of the best one's score. */
+#define WORTH_NAMING 1e-3
 
 /* --- kinds of calls -------------------------------------------------------- */
 
@@ -69,47 +75,106 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_foun
         return kept > 0 ? kept : n_found;
 }
 
-static void find_candidates(const Nesting *n, Joint *j, Candidates *candidates)
+/* Goes through the calls out of a node. */
+typedef struct {
+        const Nesting *nesting;
+        const Joint *j;
+        Candidates *open;
+        guint32 next_in;
+} CandidateSearch;
+
+/* Those of a call, not before the one that was asked for last: indices of calls into the node, in
+ * open->found. Returns how many there are. */
+static guint32 search_candidates(CandidateSearch *s, guint32 child)
 {
-        const NodeCalls *node = j->node;
-        gsize n_all = 0, room = node->n_out;
-        guint32 next_in = 0;
+        const NodeCalls *node = s->j->node;
+        const CallOut *out = &node->out[child];
+        gint64 window = s->j->window;
+        gboolean known = nesting_is_decided(s->nesting, out->call) && s->j->from > G_MININT64;
+        guint32 n_found, kept = 0, *found;
 
+        for (; s->next_in < node->n_in && node->in[s->next_in].enter < out->start + window;
+             s->next_in++)
+                if (node->in[s->next_in].reply + window >= out->start)
+                        candidates_add(s->open, node->in[s->next_in].enter,
+                                       node->in[s->next_in].reply, 0, s->next_in);
+        n_found = candidates_find(s->open, out->start, out->end);
+        if (window > 0)
+                n_found = drop_unlikely(s->open, out, n_found);
+        found = s->open->found;
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 parent = s->open->active[found[k]].which;
+
+                if (node->in[parent].call != out->call && /* a node that calls itself */
+                    (!known || node->in[parent].call == s->nesting->calls.cause[out->call].parent))
+                        found[kept++] = parent;
+        }
+        return kept;
+}
+
+/* How many candidates the calls before each have, and all; and whether any has a choice. */
+static gboolean count_candidates(const Nesting *n, const Joint *j, Candidates *open, gsize *all,
+                                 NodeParents *found)
+{
+        CandidateSearch search = { n, j, open, 0 };
+        gboolean choice = FALSE;
+
+        candidates_restart(open);
+        all[0] = 0;
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 n_found = search_candidates(&search, i), call = j->node->out[i].call;
+
+                all[i + 1] = all[i] + n_found;
+                choice |= n_found > 1;
+                if (!nesting_decides(n, call))
+                        continue;
+                if (n->calls.candidates)
+                        n->calls.candidates[call] = n_found;
+                found->children += n_found > 0;
+                found->nestings += n_found;
+        }
+        return choice;
+}
+
+static gboolean any_teaches(const Joint *j, const guint32 *parent, guint32 n)
+{
+        for (guint32 k = 0; k < n; k++)
+                if (teaches(j, parent[k]))
+                        return TRUE;
+        return FALSE;
+}
+
+/* Finds the candidates of calls out of the node, from first to end - 1; to_learn: of those alone
+ * that a parent which teaches may have made. */
+static void find_candidates(const Nesting *n, Joint *j, Candidates *open, guint32 first,
+                            guint32 end, gboolean to_learn)
+{
+        CandidateSearch search = { n, j, open, 0 };
+        gsize n_all = 0, room = end - first + 1;
+
+        candidates_restart(open);
+        j->candidates = g_new(gsize, room);
         j->candidate = g_new(guint32, room);
-        for (guint32 i = 0; i < node->n_out; i++) {
-                const CallOut *child = &node->out[i];
-                gboolean known = nesting_is_decided(n, child->call) && j->from > G_MININT64;
-                guint32 n_found;
+        for (guint32 i = first; i < end; i++) {
+                guint32 n_found = search_candidates(&search, i);
 
-                for (; next_in < node->n_in && node->in[next_in].enter < child->start + j->window;
-                     next_in++)
-                        candidates_add(candidates, node->in[next_in].enter, node->in[next_in].reply,
-                                       0, next_in);
-                n_found = candidates_find(candidates, child->start, child->end);
-                if (j->window > 0)
-                        n_found = drop_unlikely(candidates, child, n_found);
+                j->candidates[i - first] = n_all;
+                if (to_learn && !any_teaches(j, open->found, n_found))
+                        continue;
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
                         j->candidate = g_renew(guint32, j->candidate, room);
                 }
-                j->candidates[i] = n_all;
-                for (guint32 k = 0; k < n_found; k++) {
-                        guint32 parent = candidates->active[candidates->found[k]].which;
-
-                        if (node->in[parent].call != child->call && /* a node that calls itself */
-                            (!known || node->in[parent].call == n->calls.cause[child->call].parent))
-                                j->candidate[n_all++] = parent;
-                }
-                n_found = n_all - j->candidates[i];
+                memcpy(j->candidate + n_all, open->found, n_found * sizeof *open->found);
+                n_all += n_found;
                 j->n_choice += n_found > 1;
-                if (!nesting_decides(n, child->call))
-                        continue;
-                if (n->calls.candidates)
-                        n->calls.candidates[child->call] = n_found;
-                j->n_children += n_found > 0;
-                j->n_nestings += n_found;
+                j->n_sole += n_found == 1;
         }
-        j->candidates[node->n_out] = n_all;
+        j->candidates[end - first] = n_all;
+        j->share = g_new(float, n_all + 1);
+        j->score = g_new(float, n_all + 1);
+        for (gsize k = 0; k < n_all; k++)
+                j->share[k] = j->score[k] = 1;
 }
 
 typedef struct {
@@ -162,6 +227,15 @@ void joint_begin_lattice(Joint *j)
         walk_lattice_clear(&j->lattice);
         walk_lattice_init(&j->lattice, h->n_callees, h->whole, h->n_whole);
 }
+
+void joint_make_room(Joint *j, guint32 n)
+{
+        if (n <= j->offered_room)
+                return;
+        j->offered_room = MAX(n, 2 * j->offered_room);
+        j->offered = g_renew(LatticeCall, j->offered, j->offered_room);
+}
+
 static void start_walks(Joint *j)
 {
         joint_make_claims(j);
@@ -169,49 +243,30 @@ static void start_walks(Joint *j)
         joint_begin_lattice(j);
 }
 
-/* Shares and scores as what a chain of assignments comes to, beside beliefs: these count for the
- * more, the more parents they leave in doubt, since it would take so many more drawings to tell
- * these apart. Shares then become probabilities. */
-static void draw(Joint *j)
+/* Claims that begin with an assignment by what was learned. */
+static void begin_anew(Joint *j)
 {
-        gsize n = j->candidates[j->node->n_out];
-        g_autofree float *second = g_new(float, n), *both = g_new(float, n);
-        g_autofree guint8 *seen = g_new0(guint8, n);
-        g_autofree guint32 *first = NULL;
-        JointChain *chain;
-
-        joint_ask_again(j, second, both);
-        joint_assign_best(j, FALSE);
-        first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
-        chain = joint_chain_new(j, both, FALSE);
-        joint_chain_run(chain, WARM_UP);
-        for (guint i = 0; i < DRAWN; i++) {
-                joint_chain_run(chain, 1);
-                joint_chain_count(chain, seen);
-        }
-        joint_chain_free(chain);
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                double squares = 0, leaning;
-                guint drawn = 0;
-
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        squares += (double)both[k] * both[k];
-                        drawn += seen[k];
-                }
-                leaning = LEANING / (squares * squares);
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        j->share[k] = j->score[k] = (seen[k] + leaning * both[k] +
-                                                     FIRST * (j->candidate[k] == first[i])) /
-                                                    (drawn + leaning + FIRST);
-        }
-        joint_doubt(j, second);
+        joint_assign_in_time(j);
+        joint_start_claims(j);
 }
 
-/* Finds shares and scores. */
+/* Finds shares and scores by going round. */
+static void settle(Joint *j)
+{
+        if (j->lattice.order && !j->lattice.order->in_use)
+                j->lattice.order = NULL;
+        for (guint round = 0; round < SETTLE; round++)
+                joint_claim_all(j, FALSE);
+        joint_get_shares(j, j->share);
+        for (guint round = 0; round < DECIDE; round++)
+                joint_claim_all(j, TRUE);
+        joint_get_shares(j, j->score);
+        joint_draw(j);
+}
+
+/* Finds shares and scores, all calls of the node being at hand. */
 static void find_beliefs(Joint *j, const Nesting *n)
 {
-        guint settle = SETTLE;
-
         start_walks(j);
         if (n->true_parent)
                 joint_learn_from_truth(j, n->true_parent);
@@ -219,25 +274,12 @@ static void find_beliefs(Joint *j, const Nesting *n)
                 joint_learn(j);
         else
                 joint_go_on(j);
-        if (n->true_parent || n_stretches(j) > 1) {
-                joint_assign_in_time(j);
-                joint_start_claims(j);
-                settle = SETTLE_ANEW;
-        }
-        for (guint round = 0; round < settle; round++)
-                joint_claim_all(j, FALSE);
-        joint_get_shares(j, j->share);
-        for (guint round = 0; round < DECIDE; round++)
-                joint_claim_all(j, TRUE);
-        joint_get_shares(j, j->score);
-        draw(j);
-        if (j->node->habits) {
+        if (n->true_parent || j->n_stretches > 1)
+                begin_anew(j);
+        settle(j);
+        joint_assign_best(j, FALSE);
+        if (j->node->habits)
                 joint_keep_habits(j);
-        } else if (n->options.keep) {
-                j->lattice.order = NULL;
-                joint_assign_best(j, FALSE);
-                j->log = joint_log_of_assignment(j);
-        }
 }
 
 /* Whether a call out of the node matters in a step: its parent is not known, or may have
@@ -287,12 +329,9 @@ static void joint_init(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
 
-        j->calls = g_new(WalkCall, n_out);
         j->parent = g_new(guint32, n_out);
         j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
-        j->kind = g_new(guint32, n_in);
-        j->candidates = g_new(gsize, n_out + 1);
         j->first = g_new(guint32, n_in);
         j->crowd = g_new0(guint64, n_in);
 }
@@ -315,43 +354,196 @@ static void begin_habits(Joint *j, const CallLabels *labels)
         h->n_known = j->node->n_in;
 }
 
+/* Without candidates there are no claims. */
+static void drop_candidates(Joint *j)
+{
+        g_clear_pointer(&j->candidates, g_free);
+        g_clear_pointer(&j->candidate, g_free);
+        g_clear_pointer(&j->share, g_free);
+        g_clear_pointer(&j->score, g_free);
+        g_clear_pointer(&j->claimed, g_free);
+        g_clear_pointer(&j->first_claim, g_free);
+        g_clear_pointer(&j->claims, g_free);
+}
+
 static void joint_clear(Joint *j)
 {
         walk_lattice_clear(&j->lattice);
-        g_free(j->calls);
+        drop_candidates(j);
         g_free(j->parent);
         g_free(j->next);
-        g_free(j->claimed);
         g_free(j->first);
-        g_free(j->first_claim);
         g_free(j->output);
-        g_free(j->kind);
         g_free(j->crowd);
-        g_free(j->claims);
         g_free(j->offered);
 }
 
-/* Hands out the candidates with their shares and scores. */
-static void take_found(Joint *j, const Nesting *nesting, NodeParents *found)
-{
-        const NodeCalls *node = j->node;
-        gsize n = j->candidates[node->n_out];
+/* --- handing out ----------------------------------------------------------- */
 
-        *found = (NodeParents){ .n_out = node->n_out,
-                                .call = g_new(guint32, node->n_out),
-                                .first = j->candidates,
-                                .parent = j->candidate,
-                                .share = j->share,
-                                .score = j->score,
-                                .children = j->n_children,
-                                .nestings = j->n_nestings,
-                                .log = j->log,
-                                .true_log = j->true_log };
-        for (guint32 i = 0; i < node->n_out; i++)
-                found->call[i] =
-                        nesting_decides(nesting, node->out[i].call) ? node->out[i].call : NO_PARENT;
+/* Hands out, as the calls out of the node from at on, the calls from first to end - 1 with the
+ * candidates that are worth naming: all where that is asked for. */
+static void hand_out(const Joint *j, const Nesting *n, guint32 first, guint32 end,
+                     NodeParents *found, guint32 at)
+{
+        gsize n_found = found->first[at],
+              room = n_found + j->candidates[end] - j->candidates[first];
+
+        found->parent = g_renew(guint32, found->parent, room);
+        found->share = g_renew(float, found->share, room);
+        found->score = g_renew(float, found->score, room);
+        for (guint32 i = first; i < end; i++, at++) {
+                guint32 call = j->node->out[i].call;
+                float least = 0;
+
+                if (!nesting_explanation(n, call))
+                        for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                                least = MAX(least, j->score[k] * (float)WORTH_NAMING);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        if (j->score[k] < least)
+                                continue;
+                        found->parent[n_found] = j->node->in[j->candidate[k]].call;
+                        found->share[n_found] = j->share[k];
+                        found->score[n_found++] = j->score[k];
+                }
+                found->call[at] = nesting_decides(n, call) ? call : NO_PARENT;
+                found->first[at + 1] = n_found;
+        }
+        found->parent = g_renew(guint32, found->parent, n_found);
+        found->share = g_renew(float, found->share, n_found);
+        found->score = g_renew(float, found->score, n_found);
+}
+
+/* --- part by part ---------------------------------------------------------- */
+
+/* Calls out of a node whose parents are found together: from at to before, and with them those
+ * from first to end - 1. */
+typedef struct {
+        guint32 first, at, before, end;
+} Part;
+
+/* How long calls into the node last in the mean. */
+static gint64 mean_life(const NodeCalls *node)
+{
+        double sum = 0;
+
+        for (guint32 p = 0; p < node->n_in; p++)
+                sum += (double)MAX(node->in[p].reply - node->in[p].enter, 0);
+        return (gint64)(sum / MAX(node->n_in, 1));
+}
+
+/* The part that begins at a call. */
+static Part find_part(const NodeCalls *node, const gsize *all, gint64 life, guint32 at)
+{
+        const CallOut *out = node->out;
+        Part part = { at, at, at + 1, 0 };
+
+        while (part.before < node->n_out &&
+               (all[part.before] - all[at] < PART_CLAIMS ||
+                out[part.before].start - out[at].start < PART_LIVES * life))
+                part.before++;
+        while (part.first > 0 && out[part.first - 1].start >= out[at].start - CONTEXT_LIVES * life)
+                part.first--;
+        part.end = part.before;
+        while (part.end < node->n_out &&
+               out[part.end].start <= out[part.before - 1].start + CONTEXT_LIVES * life)
+                part.end++;
+        return part;
+}
+
+/* Leaves of the node what candidates are of, and calls that have them. */
+static void narrow(Joint *j, NodeCalls *slice, const Part *part)
+{
+        gsize n = j->candidates[part->end - part->first];
+        guint32 first_in = slice->n_in, end_in = 0;
+
+        for (gsize k = 0; k < n; k++) {
+                first_in = MIN(first_in, j->candidate[k]);
+                end_in = MAX(end_in, j->candidate[k] + 1);
+        }
+        first_in = MIN(first_in, end_in);
         for (gsize k = 0; k < n; k++)
-                found->parent[k] = node->in[found->parent[k]].call;
+                j->candidate[k] -= first_in;
+        *slice = (NodeCalls){ .in = slice->in + first_in,
+                              .out = slice->out + part->first,
+                              .n_in = end_in - first_in,
+                              .n_out = part->end - part->first };
+        j->calls += part->first;
+        j->kind += first_in;
+}
+
+static void find_in_part(Joint *whole, const Nesting *n, Candidates *open, const Part *part,
+                         NodeParents *found)
+{
+        NodeCalls slice = *whole->node;
+        Joint j = { .node = &slice,
+                    .window = whole->window,
+                    .from = whole->from,
+                    .before = whole->before,
+                    .n_stretches = 1,
+                    .habits = whole->habits,
+                    .calls = whole->calls,
+                    .kind = whole->kind };
+
+        find_candidates(n, &j, open, part->first, part->end, FALSE);
+        narrow(&j, &slice, part);
+        joint_init(&j);
+        if (j.n_choice > 0) {
+                start_walks(&j);
+                j.lattice.order = whole->lattice.order;
+                begin_anew(&j);
+                settle(&j);
+        }
+        joint_assign_best(&j, FALSE);
+        for (guint32 i = part->at; i < part->before; i++) {
+                guint32 parent = j.parent[i - part->first];
+
+                whole->parent[i] =
+                        parent == NO_PARENT ? NO_PARENT : parent + (slice.in - whole->node->in);
+        }
+        hand_out(&j, n, part->at - part->first, part->before - part->first, found, part->at);
+        joint_clear(&j);
+}
+
+/* Learns from the parents that teach, and then finds the parents of calls part by part, so that
+ * there are never the claims of all of them. */
+static void find_in_parts(Joint *j, const Nesting *n, Candidates *open, const gsize *all,
+                          gboolean choice, NodeParents *found)
+{
+        gint64 life = mean_life(j->node);
+
+        if (choice) {
+                find_candidates(n, j, open, 0, j->node->n_out, TRUE);
+                start_walks(j);
+                joint_learn(j);
+                drop_candidates(j);
+        }
+        for (guint32 at = 0; at < j->node->n_out;) {
+                Part part = find_part(j->node, all, life, at);
+
+                find_in_part(j, n, open, &part, found);
+                at = part.before;
+        }
+        joint_link_children(j);
+}
+
+/* All of it at once. */
+static void find_at_once(Joint *j, const Nesting *n, Candidates *open, NodeParents *found)
+{
+        find_candidates(n, j, open, 0, j->node->n_out, FALSE);
+        if (j->n_choice > 0)
+                find_beliefs(j, n);
+        else if (j->node->habits && j->node->n_in > 0)
+                learn_without_choice(j);
+        hand_out(j, n, 0, j->node->n_out, found, 0);
+}
+
+/* One in so many teaches. */
+static guint32 find_stretches(const NodeCalls *node, gsize n_claims)
+{
+        guint32 by_parents = node->n_in / LEARN_FROM;
+        guint32 by_claims = MIN(n_claims / LEARN_CLAIMS, node->n_in / STRETCH);
+
+        return MAX(MAX(by_parents, by_claims), 1);
 }
 
 void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candidates,
@@ -361,21 +553,32 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
         Joint j = { .node = node,
                     .window = n->options.window,
                     .habits = node->habits ? node->habits : &own };
+        g_autofree gsize *all = NULL;
+        gboolean choice;
 
         node_habits_init(&own);
         find_view(&j, n);
         joint_init(&j);
+        j.calls = g_new(WalkCall, node->n_out);
+        j.kind = g_new(guint32, node->n_in);
         begin_habits(&j, &n->labels);
-        find_candidates(n, &j, candidates);
-        j.share = g_new(float, j.candidates[node->n_out] + 1);
-        j.score = g_new(float, j.candidates[node->n_out] + 1);
-        for (gsize k = 0; k < j.candidates[node->n_out]; k++)
-                j.share[k] = j.score[k] = 1;
-        if (j.n_choice > 0)
-                find_beliefs(&j, n);
-        else if (node->habits && node->n_in > 0)
-                learn_without_choice(&j);
-        take_found(&j, n, found);
+        *found = (NodeParents){ .n_out = node->n_out,
+                                .call = g_new(guint32, node->n_out),
+                                .first = g_new0(gsize, node->n_out + 1) };
+        all = g_new(gsize, node->n_out + 1);
+        choice = count_candidates(n, &j, candidates, all, found);
+        j.n_stretches = find_stretches(node, all[node->n_out]);
+        if (j.n_stretches > 1 && !node->habits && !n->true_parent)
+                find_in_parts(&j, n, candidates, all, choice, found);
+        else
+                find_at_once(&j, n, candidates, found);
+        if (choice && n->options.keep && !node->habits) {
+                j.lattice.order = NULL;
+                found->log = joint_log_of_assignment(&j);
+        }
+        found->true_log = j.true_log;
+        g_free(j.calls);
+        g_free(j.kind);
         joint_clear(&j);
         serving_order_take(&j.habits->order, NULL, 0);
         node_habits_clear(&own);

@@ -20,6 +20,7 @@ typedef struct {
         gint64 window;
         gint64 from, before; /* when the parents replied that are learned from */
         gboolean counts;     /* these are counted alone, and learned from later */
+        guint32 n_stretches; /* parents of one stretch in so many teach */
         NodeHabits *habits;
         WalkLattice lattice;
 
@@ -41,12 +42,13 @@ typedef struct {
         Claim *claims;      /* of parents, each one's in order of start */
         float *share;       /* by candidate: of its claim, then its probability; */
         float *score;       /* the same, once it is decided */
-        guint32 n_choice;   /* calls with more than one candidate */
-        guint32 n_children; /* of calls that are decided, those with candidates, */
-        guint64 n_nestings; /* and all of these */
-        double log, true_log;
+        double negligible;  /* a claim with a smaller share is given up */
+        guint32 n_choice;   /* calls with more than one candidate, */
+        guint32 n_sole;     /* and with one */
+        double true_log;
 
         LatticeCall *offered; /* room for those of one parent */
+        guint32 offered_room;
 } Joint;
 
 static inline guint32 n_candidates(const Joint *j, guint32 child)
@@ -63,19 +65,14 @@ static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 o
 }
 
 enum {
-        STRETCH = 1024,  /* parents that follow each other teach, of more than LEARN_FROM */
-        SETTLE_ANEW = 7, /* rounds after claims began anew */
+        STRETCH = 1024, /* parents that follow each other teach, where not all do */
+        SETTLE = 3,     /* rounds of claims until they agree about as well as they will */
 };
 
 /* Of many parents it is enough to learn from some, in stretches all over the trace. */
-static inline guint32 n_stretches(const Joint *j)
-{
-        return MAX(j->node->n_in / LEARN_FROM, 1);
-}
-
 static inline gboolean teaches(const Joint *j, guint32 parent)
 {
-        return parent / STRETCH % n_stretches(j) == 0;
+        return parent / STRETCH % j->n_stretches == 0;
 }
 
 /* Those that are known to their end, and were not learned from already. */
@@ -91,6 +88,9 @@ LatticeParent joint_lattice_parent(const Joint *j, guint32 parent);
 
 /* An empty lattice, for the kinds of calls that the habits know. */
 void joint_begin_lattice(Joint *j);
+
+/* Room to offer one parent so many calls. */
+void joint_make_room(Joint *j, guint32 n);
 
 /* --- assignments (joint-assign.c) --------------------------------------------- */
 
@@ -129,8 +129,8 @@ void joint_sum_claims(Joint *j);
 /* Parents that teach claim again, and of the calm ones is counted what they do. */
 void joint_claim_to_learn(Joint *j, guint64 calm);
 
-/* All parents claim again, for nothing to be learned. decide: a claim counts for more the larger
- * a share it had. */
+/* All parents claim again, for nothing to be learned, and give up what is negligible. decide: a
+ * claim counts for more the larger a share it had. */
 void joint_claim_all(Joint *j, gboolean decide);
 
 /* By candidate, the share of its claim. */
@@ -165,6 +165,11 @@ void joint_chain_run(JointChain *c, guint sweeps);
 /* By candidate, of calls that are in doubt: counts those that are parents. */
 void joint_chain_count(const JointChain *c, guint8 *seen);
 
+/* Shares and scores as what a chain comes to that begins with the best parents, beside beliefs:
+ * these count for the more, the more parents they leave in doubt, since it would take so many more
+ * drawings to tell these apart. Shares then become probabilities. */
+void joint_draw(Joint *j);
+
 /* --- learning (joint-learn.c) --------------------------------------------------- */
 
 /* Learns the habits of the node from its calls alone, from the first assignment on; goes on
@@ -176,7 +181,7 @@ void joint_learn_from_truth(Joint *j, const guint32 *true_parent);
 /* Goes on from an assignment that is no guess. */
 void joint_go_on_from_assignment(Joint *j);
 
-/* What was learned, of bounds by the parents that were found, is kept for the next calls. */
+/* What was learned, of bounds by the assignment, is kept for the next calls. */
 void joint_keep_habits(Joint *j);
 
 /* The natural logarithm of how likely the assignment is: all of it; or that of the parents that

@@ -259,8 +259,8 @@ typedef struct {
         NodeHabits *habits; /* NULL: nothing is known, nor asked for */
 } NodeCalls;
 
-/* The candidate parents of calls out of a node, indices into the calls: those of call[i] are
- * parent[first[i]] to parent[first[i + 1]], by enter. */
+/* The candidate parents of calls out of a node, indices into the calls, as far as they are worth
+ * naming: those of call[i] are parent[first[i]] to parent[first[i + 1]], by enter. */
 typedef struct {
         guint32 n_out;
         guint32 *call; /* NO_PARENT: it is not its turn */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/walk-lattice.h"
 
+#include "tracefmt/hash.h"
+
 enum {
         NO_VERTEX = G_MAXUINT32,
         MAX_AT_CALL = 24, /* vertices at a call */
@@ -11,15 +13,29 @@ enum {
 /* A vertex leads no further than the calls that it has left out with this probability. */
 #define LEAST_SKIP 1e-12
 
+/* What most calls are passed over by, side by side. */
+struct LatticeOffer {
+        gint64 start;
+        double left;  /* 1 - taken */
+        double least; /* a density that is too little beside that */
+        guint32 callee;
+};
+
 struct LatticeVertex {
         guint32 call;  /* the latest; the start has none */
         guint32 state; /* after it */
-        guint32 next;  /* vertex at the same call */
         guint32 open, n_open;
         guint32 returns; /* where its return steps begin */
         guint32 edges, n_edges;
         gint32 exponent; /* of forward; of backward its negative */
         double forward, backward;
+};
+
+/* Those at a call. */
+struct LatticeVertices {
+        guint32 n;
+        guint32 vertex[MAX_AT_CALL];
+        guint32 key[MAX_AT_CALL]; /* of what is open and of the state; almost always different */
 };
 
 struct LatticeEdge {
@@ -57,11 +73,12 @@ void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, 
 
 void walk_lattice_clear(WalkLattice *l)
 {
+        g_free(l->offers);
         g_free(l->vertices);
         g_free(l->edges);
         g_free(l->returns);
         g_free(l->open);
-        g_free(l->first);
+        g_free(l->at);
         g_free(l->steps);
 }
 
@@ -90,45 +107,56 @@ static gint32 exponent_of(double x)
         return (gint32)(bits >> 52 & 0x7ff) - 1023;
 }
 
+/* For the keys of vertices. */
+static guint64 key_of_open(const WalkLattice *l, guint32 open, guint32 n_open)
+{
+        guint64 key = HASH_SEED;
+
+        for (guint32 i = 0; i < MIN(n_open, MAX_OPEN - 1); i++)
+                key = hash_word(key, l->open[open + i]);
+        return key;
+}
+
+/* Whether a vertex at a call is in a state with these calls open, besides it. */
+static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, guint32 state,
+                          guint32 open, guint32 n_open)
+{
+        if (vertex->state != state || vertex->n_open != n_open + 1)
+                return FALSE;
+        for (guint32 i = 0, k = vertex->open; i < n_open; i++, k++) {
+                if (l->open[k] == vertex->call)
+                        k++;
+                if (l->open[k] != l->open[open + i])
+                        return FALSE;
+        }
+        return TRUE;
+}
+
 /* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
  * too many. */
 static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
-                          guint32 open, guint32 n_open)
+                          guint32 open, guint32 n_open, guint64 open_key)
 {
-        guint32 v, n = 0;
+        LatticeVertices *at = &l->at[call];
+        guint32 key = hash_word(open_key, state), v;
         LatticeVertex *vertex;
 
-        if (n_open >= MAX_OPEN)
-                n_open = MAX_OPEN - 1;
-        for (v = l->first[call]; v != NO_VERTEX; v = l->vertices[v].next) {
-                const LatticeVertex *other = &l->vertices[v];
-
-                if (other->state == state && other->n_open == n_open + 1) {
-                        guint32 i = 0, k = 0;
-
-                        for (; i < n_open; i++, k++) {
-                                if (l->open[other->open + k] == call)
-                                        k++;
-                                if (l->open[other->open + k] != l->open[open + i])
-                                        break;
-                        }
-                        if (i == n_open)
-                                return v;
-                }
-                n++;
-        }
-        if (n >= MAX_AT_CALL)
+        n_open = MIN(n_open, MAX_OPEN - 1);
+        for (guint32 i = 0; i < at->n; i++)
+                if (at->key[i] == key &&
+                    is_vertex(l, &l->vertices[at->vertex[i]], state, open, n_open))
+                        return at->vertex[i];
+        if (at->n >= MAX_AT_CALL)
                 return NO_VERTEX;
         ROOM(l->vertices, l->n_vertices + 1, l->vertices_room);
         ROOM(l->open, l->n_open + n_open + 1, l->open_room);
         v = l->n_vertices++;
         vertex = &l->vertices[v];
-        *vertex = (LatticeVertex){ .call = call,
-                                   .state = state,
-                                   .next = l->first[call],
-                                   .open = l->n_open,
-                                   .n_open = n_open + 1 };
-        l->first[call] = v;
+        *vertex = (LatticeVertex){
+                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1
+        };
+        at->key[at->n] = key;
+        at->vertex[at->n++] = v;
         for (guint32 i = 0, placed = 0; i < n_open + 1; i++) {
                 if (!placed &&
                     (i == n_open || calls[l->open[open + i]].call.end > calls[call].call.end)) {
@@ -139,6 +167,22 @@ static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
                 }
         }
         return v;
+}
+
+/* A step at such a rate at most, from now on, may be of no more use. */
+static inline void note_likely(WalkLattice *l, LatticeStep *step, double rate)
+{
+        if (rate >= l->least_offer)
+                return;
+        step->most = 0;
+        l->n_likely--;
+}
+
+/* What comes next is from another state. */
+static inline void mark_state(WalkLattice *l)
+{
+        l->mark++;
+        l->n_likely = l->n_callees;
 }
 
 /* The step from the state that is marked to a callee, after returns of this probability. */
@@ -152,7 +196,8 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->number =
                         parent_walk_foresee(w, state, callee, &step->probability, &step->row);
                 step->probability *= before;
-                step->most = step->probability * w->delays.most[step->row];
+                step->most = step->probability * w->delays.rest[step->row][0];
+                note_likely(l, step, step->most);
         }
         return step;
 }
@@ -220,46 +265,57 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
         double forward = l->vertices[v].forward, skip = 1, before = 1;
         gint32 exponent = l->vertices[v].exponent;
         gint64 latest = moment_of(l, &l->vertices[v], 0, parent, calls);
+        gint64 next_return = n_open > 0 ? l->returns[returns].time : G_MAXINT64;
+        guint64 open_key = key_of_open(l, open, n_open);
+        const LatticeOffer *offers = l->offers;
         gboolean ordered = l->order && l->order->in_use;
         LatticeStep *step;
         guint32 i, bin, number;
         double weight;
 
         l->vertices[v].edges = l->n_edges;
-        l->mark++;
-        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= calls[i++].left) {
-                const LatticeCall *call = &calls[i];
+        mark_state(l);
+        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= offers[i++].left) {
+                const LatticeOffer *offer = &offers[i];
                 guint32 to;
 
-                while (n_returns < n_open &&
-                       l->returns[returns + n_returns].time <= call->call.start) {
+                while (next_return <= offer->start) {
                         const LatticeReturn *r = &l->returns[returns + n_returns++];
 
                         state = r->state;
                         latest = r->time;
                         before = r->probability;
-                        l->mark++;
+                        next_return = n_returns < n_open ? r[1].time : G_MAXINT64;
+                        open_key = key_of_open(l, open + n_returns, n_open - n_returns);
+                        mark_state(l);
                 }
-                step = step_to(l, w, state, call->call.callee, before);
-                /* Most are of no use at any delay. */
-                if (step->most * call->per_claimed < call->least)
+                /* Most come too late for all that the state leads to, */
+                if (l->n_likely == 0 && offer->least > 0)
                         continue;
-                bin = density_bin(call->call.start - latest);
-                weight = step->probability * w->delays.density[step->row][bin] * call->per_claimed;
-                if (weight < call->least)
+                step = step_to(l, w, state, offer->callee, before);
+                /* or are of no use at any delay. */
+                if (step->most < offer->least)
                         continue;
-                weight *= skip;
+                bin = density_bin(offer->start - latest);
+                weight = step->probability * w->delays.density[step->row][bin];
+                if (weight < offer->least) {
+                        if (step->most > 0)
+                                note_likely(l, step,
+                                            step->probability * w->delays.rest[step->row][bin]);
+                        continue;
+                }
+                weight *= skip / calls[i].claimed;
                 if (ordered)
                         weight *= serving_order_factor(
-                                l->order, call->output,
+                                l->order, calls[i].output,
                                 walk_lattice_class(
                                         l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
-                                        call->call.callee),
+                                        offer->callee),
                                 latest, parent->number);
                 if (step->number == NO_STEP)
-                        step->number = parent_walk_step(w, state, call->call.callee);
+                        step->number = parent_walk_step(w, state, offer->callee);
                 to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
-                                n_open - n_returns);
+                                n_open - n_returns, open_key);
                 if (to == NO_VERTEX)
                         continue;
                 if (l->vertices[to].forward == 0)
@@ -360,6 +416,47 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
         }
 }
 
+/* Takes a vertex back from those that its edges lead to. Returns its share. */
+static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, double end,
+                      const LatticeParent *parent, const LatticeCall *calls, gboolean count)
+{
+        double backward = 0, scale = vertex->forward / end;
+
+        for (guint32 k = 0; k < vertex->n_edges; k++) {
+                const LatticeEdge *e = &l->edges[vertex->edges + k];
+
+                backward += e->weight * (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
+        }
+        vertex->backward = backward;
+        if (count)
+                count_vertex(l, w, vertex, scale);
+        if (l->order)
+                note_vertex(l, w, vertex, scale, parent, calls);
+        return scale * backward;
+}
+
+static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
+{
+        ROOM(l->at, n, l->at_room);
+        ROOM(l->offers, n, l->offers_room);
+        l->mark++;
+        l->n_callees = 0;
+        l->least_offer = G_MAXDOUBLE;
+        for (guint32 i = 0; i < n; i++) {
+                const LatticeCall *call = &calls[i];
+                double left = 1 - call->taken, least = l->least * left * call->claimed;
+
+                l->at[i].n = 0;
+                l->offers[i] = (LatticeOffer){ call->call.start, left, least, call->call.callee };
+                if (least > 0)
+                        l->least_offer = MIN(l->least_offer, least);
+                if (l->steps[call->call.callee].mark != l->mark) {
+                        l->steps[call->call.callee].mark = l->mark;
+                        l->n_callees++;
+                }
+        }
+}
+
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
                           LatticeCall *calls, guint32 n, gboolean count)
 {
@@ -367,36 +464,33 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
         gint32 end_exponent = 0;
 
         l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
-        ROOM(l->first, n, l->first_room);
-        for (guint32 i = 0; i < n; i++) {
-                l->first[i] = NO_VERTEX;
-                calls[i].per_claimed = 1 / calls[i].claimed;
-                calls[i].left = 1 - calls[i].taken;
-                calls[i].least = l->least * calls[i].left;
-        }
+        start_offers(l, calls, n);
         ROOM(l->vertices, 1, l->vertices_room);
         l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
                                                         .state = w->first[parent->kind],
-                                                        .next = NO_VERTEX,
                                                         .forward = 1 };
         expand(l, w, 0, parent, calls, n, &end, &end_exponent);
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
-                mass *= calls[i].left;
-                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next)
-                        mass += l->vertices[v].forward *
-                                power_of_two(l->vertices[v].exponent - mass_exponent);
+                mass *= l->offers[i].left;
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
+
+                        mass += vertex->forward * power_of_two(vertex->exponent - mass_exponent);
+                }
                 if (!(mass < 1e100 && mass > 1e-100)) {
                         gint32 by = exponent_of(mass);
                         mass_exponent += by;
                         mass *= power_of_two(-by);
                 }
-                for (guint32 v = l->first[i]; v != NO_VERTEX; v = l->vertices[v].next) {
-                        if (l->vertices[v].forward *
-                                    power_of_two(l->vertices[v].exponent - mass_exponent) <
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        guint32 v = l->at[i].vertex[k];
+                        LatticeVertex *vertex = &l->vertices[v];
+
+                        if (vertex->forward * power_of_two(vertex->exponent - mass_exponent) <
                             l->least * mass) {
-                                l->vertices[v].n_edges = 0;
+                                vertex->n_edges = 0;
                                 continue;
                         }
                         add_returns(l, w, v, calls);
@@ -416,27 +510,13 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 return FALSE;
         }
         /* Those at a later call come first; a call's own do not lead to each other. */
-        for (guint32 i = n + 1; i-- > 0;) {
-                for (guint32 v = i == 0 ? 0 : l->first[i - 1]; v != NO_VERTEX;
-                     v = l->vertices[v].next) {
-                        LatticeVertex *vertex = &l->vertices[v];
-                        double backward = 0;
+        for (guint32 i = n; i-- > 0;)
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
-                        for (guint32 k = 0; k < vertex->n_edges; k++) {
-                                const LatticeEdge *e = &l->edges[vertex->edges + k];
-
-                                backward += e->weight *
-                                            (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
-                        }
-                        vertex->backward = backward;
-                        if (i > 0)
-                                calls[i - 1].share += vertex->forward / end * backward;
-                        if (count)
-                                count_vertex(l, w, vertex, vertex->forward / end);
-                        if (l->order)
-                                note_vertex(l, w, vertex, vertex->forward / end, parent, calls);
+                        calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
                 }
-        }
+        go_back(l, w, &l->vertices[0], end, parent, calls, count);
         l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */
         return TRUE;
 }

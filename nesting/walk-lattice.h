@@ -19,11 +19,11 @@ typedef struct {
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
-        /* The lattice's own: 1 / claimed, 1 - taken, and what is too little beside that. */
-        double per_claimed, left, least;
 } LatticeCall;
 
+typedef struct LatticeOffer LatticeOffer;
 typedef struct LatticeVertex LatticeVertex;
+typedef struct LatticeVertices LatticeVertices;
 typedef struct LatticeEdge LatticeEdge;
 typedef struct LatticeReturn LatticeReturn;
 typedef struct LatticeStep LatticeStep;
@@ -39,19 +39,23 @@ typedef struct {
 typedef struct {
         ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
         double least; /* what is less likely than that, next to the rest so far, is left out */
+        LatticeOffer *offers; /* by call */
         LatticeVertex *vertices;
         LatticeEdge *edges;
         LatticeReturn *returns; /* steps of returns, those of a vertex together */
-        guint32 *open;  /* calls that have not returned, by end, those of a vertex together */
-        guint32 *first; /* vertex, by call */
+        guint32 *open;       /* calls that have not returned, by end, those of a vertex together */
+        LatticeVertices *at; /* by call */
         guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
-                open_room, first_room;
+                open_room, at_room, offers_room;
         LatticeStep *steps;   /* by callee, those that leave a state */
         const guint32 *whole; /* by callee: what order takes it for */
         guint32 n_whole;
-        guint32 mark; /* of the state */
-        gint64 log;   /* the logarithm of how likely all sets are together, claimed being one
-                       * per ns */
+        guint32 mark;       /* of the state */
+        guint32 n_callees;  /* that are offered, */
+        guint32 n_likely;   /* and of these in the state from now on */
+        double least_offer; /* a density that is too little for all but the sole ones */
+        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
+                             * per ns */
 } WalkLattice;
 
 /* Calls to callees that are one whole are of one class for the order. Borrows whole. */

@@ -46,6 +46,18 @@ echo "# with labels $with %, without $without %"
 awk "BEGIN { exit !($with >= $without + 0.3) }"
 result $? 'labels of requests help'
 
+# So many calls that not all are learned from, and parents are found part by part.
+"$gen_trace" 200000 5 --path >"$dir/trace"
+"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint)
+echo "# a long trace $long %"
+awk "BEGIN { exit !($long >= 89) }"
+result $? 'a long trace: as many right parents as there should be'
+for threads in 1 2; do
+	"$ravel" nesting --method joint -j $threads --calls "$dir/$threads" -w /dev/null "$dir/trace"
+done
+cmp -s "$dir/1" "$dir/2"
+result $? 'whatever the threads'
+
 "$gen_trace" 2000 5 >"$dir/trace"
 "$ravel" nesting --method joint --calls "$dir/once" -w /dev/null "$dir/trace" &&
 	"$ravel" nesting --method joint --calls "$dir/again" -w /dev/null "$dir/trace" &&

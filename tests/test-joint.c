@@ -529,110 +529,113 @@ static void test_places(void)
 
 /* --- beliefs ---------------------------------------------------------------- */
 
+/* A small node whose calls out of it have the candidates that are given, with walks that are
+ * learned from anything. */
+typedef struct {
+        SmallNode s;
+        NodeHabits habits;
+        Joint j;
+} SmallJoint;
+
+static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
+                        const gsize *candidates, const guint32 *candidate)
+{
+        Joint *j = &small->j;
+        CallLabels labels = { 0 };
+
+        make_node(&small->s, rand, n_in, n_out, 20000000);
+        *j = (Joint){ .node = &small->s.node,
+                      .habits = &small->habits,
+                      .from = G_MININT64,
+                      .before = G_MAXINT64,
+                      .n_stretches = 1 };
+        node_habits_init(j->habits);
+        joint_init(j);
+        j->calls = g_new(WalkCall, n_out);
+        j->kind = g_new(guint32, n_in);
+        small->s.out[1].callee = small->s.out[0].callee;
+        begin_habits(j, &labels);
+        j->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
+        j->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
+        for (guint i = 0; i < n_out; i++) {
+                j->parent[i] = candidate[candidates[i]];
+                j->n_choice += n_candidates(j, i) > 1;
+        }
+        start_walks(j);
+        j->lattice.least = 0;
+        joint_link_children(j);
+        learn(j, G_MAXUINT64);
+}
+
+static void end_small(SmallJoint *small)
+{
+        joint_clear(&small->j);
+        g_free(small->j.calls);
+        g_free(small->j.kind);
+        node_habits_clear(&small->habits);
+}
+
+/* How likely the assignment is of each call to its first candidate, but those of choices to the
+ * second. */
+static double likelihood_of(Joint *j, guint choices)
+{
+        for (guint i = 0; i < j->node->n_out; i++)
+                j->parent[i] = j->candidate[j->candidates[i] + (choices >> i & 1)];
+        joint_link_children(j);
+        return exp(joint_log_of_assignment(j));
+}
+
 /* Three calls into a node and five out of it, of which two have a choice, so that there are four
  * assignments. Where choices make no cycle, belief propagation is exact. */
 static void test_beliefs(void)
 {
-        enum { N_IN = 3, N_OUT = 5 };
-        static const gsize begin[N_OUT + 1] = { 0, 2, 3, 5, 6, 7 };
+        static const gsize candidates[] = { 0, 2, 3, 5, 6, 7 };
         static const guint32 candidate[] = { 0, 1, 1, 1, 2, 2, 0 };
         g_autoptr(GRand) rand = g_rand_new_with_seed(9);
 
         for (guint round = 0; round < 50; round++) {
-                SmallNode s;
-                NodeHabits habits;
-                Joint j = {
-                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
-                };
-                CallLabels labels = { 0 };
+                SmallJoint small;
                 double likely[4], all = 0, first, second;
                 float found[7];
 
-                make_node(&s, rand, N_IN, N_OUT, 20000000);
-                node_habits_init(&habits);
-                joint_init(&j);
-                begin_habits(&j, &labels);
-                memcpy(j.candidates, begin, sizeof begin);
-                j.candidate = g_memdup2(candidate, sizeof candidate);
-                j.n_choice = 2;
-                start_walks(&j);
-                j.lattice.least = 0;
-                for (guint i = 0; i < N_OUT; i++)
-                        j.parent[i] = candidate[begin[i]];
-                joint_link_children(&j);
-                learn(&j, G_MAXUINT64); /* from anything */
-                for (guint a = 0; a < 4; a++) {
-                        for (guint i = 0; i < N_OUT; i++)
-                                j.parent[i] = candidate[begin[i]];
-                        j.parent[0] += a & 1;
-                        j.parent[2] += a >> 1;
-                        joint_link_children(&j);
-                        all += likely[a] = exp(joint_log_of_assignment(&j));
-                }
-                joint_start_claims(&j);
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint a = 0; a < 4; a++)
+                        all += likely[a] = likelihood_of(&small.j, (a & 1) | (a >> 1) << 2);
+                joint_start_claims(&small.j);
                 for (guint i = 0; i < 30; i++)
-                        joint_claim_all(&j, FALSE);
-                joint_get_shares(&j, found);
+                        joint_claim_all(&small.j, FALSE);
+                joint_get_shares(&small.j, found);
                 first = (likely[0] + likely[2]) / all;
                 second = (likely[0] + likely[1]) / all;
                 g_assert_cmpfloat_with_epsilon(found[0], first, 0.01);
                 g_assert_cmpfloat_with_epsilon(found[1], 1 - first, 0.01);
                 g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
                 g_assert_cmpfloat(found[2], ==, 1);
-                joint_clear(&j);
-                g_free(j.candidates);
-                g_free(j.candidate);
-                node_habits_clear(&habits);
+                end_small(&small);
         }
 }
-
-/* --- chains ------------------------------------------------------------------- */
 
 /* How often a chain comes by each of eight assignments, next to how likely they are: three calls
  * with two candidates each, of which two are to the same callee, so that all steps are made. */
 static void test_chain(void)
 {
-        enum { N_IN = 3, N_OUT = 5, COUNTED = 200, RUN = 300000 };
-        static const gsize begin[N_OUT + 1] = { 0, 2, 4, 6, 7, 8 };
+        enum { COUNTED = 200, RUN = 300000 };
+        static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
         static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
+        static const float chance[] = { 0.7, 0.3, 0.7, 0.3, 0.7, 0.3, 1, 1 };
         g_autoptr(GRand) rand = g_rand_new_with_seed(11);
 
         for (guint round = 0; round < 20; round++) {
-                SmallNode s;
-                NodeHabits habits;
-                Joint j = {
-                        .node = &s.node, .habits = &habits, .from = G_MININT64, .before = G_MAXINT64
-                };
-                CallLabels labels = { 0 };
+                SmallJoint small;
                 JointChain *chain;
                 double likely[8], all = 0;
                 guint drawn[8] = { 0 };
-                float chance[8];
                 guint8 seen[8] = { 0 };
 
-                for (guint i = 0; i < 8; i++)
-                        chance[i] = i < 6 ? (i % 2 ? 0.3 : 0.7) : 1;
-                make_node(&s, rand, N_IN, N_OUT, 20000000);
-                s.out[1].callee = s.out[0].callee;
-                node_habits_init(&habits);
-                joint_init(&j);
-                begin_habits(&j, &labels);
-                memcpy(j.candidates, begin, sizeof begin);
-                j.candidate = g_memdup2(candidate, sizeof candidate);
-                j.n_choice = 3;
-                start_walks(&j);
-                j.lattice.least = 0;
-                for (guint i = 0; i < N_OUT; i++)
-                        j.parent[i] = candidate[begin[i]];
-                joint_link_children(&j);
-                learn(&j, G_MAXUINT64); /* from anything */
-                for (guint a = 0; a < 8; a++) {
-                        for (guint i = 0; i < N_OUT; i++)
-                                j.parent[i] = candidate[begin[i] + (i < 3 && a >> i & 1)];
-                        joint_link_children(&j);
-                        all += likely[a] = exp(joint_log_of_assignment(&j));
-                }
-                chain = joint_chain_new(&j, chance, FALSE);
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint a = 0; a < 8; a++)
+                        all += likely[a] = likelihood_of(&small.j, a);
+                chain = joint_chain_new(&small.j, chance, FALSE);
                 for (guint i = 0; i < RUN; i++) {
                         guint a = 0;
 
@@ -640,20 +643,49 @@ static void test_chain(void)
                         if (i < COUNTED)
                                 joint_chain_count(chain, seen);
                         for (guint k = 0; k < 3; k++)
-                                a |= (j.parent[k] != candidate[begin[k]]) << k;
+                                a |= (small.j.parent[k] != candidate[candidates[k]]) << k;
                         drawn[a]++;
                 }
                 for (guint a = 0; a < 8; a++)
-                        g_assert_cmpfloat_with_epsilon((double)drawn[a] / (RUN), likely[a] / all,
+                        g_assert_cmpfloat_with_epsilon((double)drawn[a] / RUN, likely[a] / all,
                                                        0.03);
                 for (guint i = 0; i < 3; i++)
-                        g_assert_cmpuint(seen[begin[i]] + seen[begin[i] + 1], ==, COUNTED);
+                        g_assert_cmpuint(seen[2 * i] + seen[2 * i + 1], ==, COUNTED);
                 g_assert_cmpuint(seen[6] + seen[7], ==, 0); /* they have no choice */
                 joint_chain_free(chain);
-                joint_clear(&j);
-                g_free(j.candidates);
-                g_free(j.candidate);
-                node_habits_clear(&habits);
+                end_small(&small);
+        }
+}
+
+/* A call a millisecond out of a node, of calls into it that last two. */
+static void test_parts(void)
+{
+        enum { N = 100 };
+        static const gint64 life = 2000000;
+        CallOut out[N];
+        NodeCalls node = { .out = out, .n_out = N };
+        gsize all[N + 1];
+
+        /* Few candidates: parts are as long as that takes; many: as long as they must be in time.
+         */
+        for (gsize each = PART_CLAIMS / 32; each <= PART_CLAIMS; each *= 32) {
+                guint32 least = each < PART_CLAIMS ? 32 : PART_LIVES * 2;
+                Part part = { 0 };
+
+                for (guint32 i = 0; i < N; i++) {
+                        out[i].start = life / 2 * i;
+                        all[i] = each * i;
+                }
+                all[N] = each * N;
+                for (guint32 at = 0; at < N; at = part.before) {
+                        part = find_part(&node, all, life, at);
+                        g_assert_cmpuint(part.at, ==, at);
+                        g_assert_cmpuint(part.before, >=, MIN(at + least, N));
+                        g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
+                        g_assert_cmpuint(part.first, ==,
+                                         MAX(at, 2 * CONTEXT_LIVES) - 2 * CONTEXT_LIVES);
+                        g_assert_cmpuint(part.end, ==, MIN(part.before + 2 * CONTEXT_LIVES, N));
+                }
         }
 }
 
@@ -864,6 +896,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/places", test_places);
         g_test_add_func("/joint/lattice", test_lattice);
         g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/parts", test_parts);
         g_test_add_func("/joint/chain", test_chain);
         g_test_add_func("/joint/order", test_order);
         g_test_add_func("/joint/mixed-order", test_mixed_order);
