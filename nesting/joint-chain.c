@@ -15,6 +15,7 @@ enum {
         WARM_UP = 20,       /* sweeps before assignments count, */
         DRAWN = 60,         /* and of how many then */
         LEANING = 10,       /* so many drawings are beliefs worth, where they leave no doubt, */
+        MOST_LEANING = 240, /* where they are worth more, nothing is drawn; */
         FIRST = 8, /* and to be the parent at first: what is about as good stays as it was */
 };
 
@@ -360,17 +361,22 @@ static void propose(JointChain *c, guint32 call)
 
 /* --- the chain ---------------------------------------------------------------- */
 
+/* Calls that are not certain, nor so much in doubt that a chain could not tell. */
 static void find_open(JointChain *c)
 {
         const Joint *j = c->j;
 
         for (guint32 i = 0; i < j->node->n_out; i++) {
+                double squares = 0;
                 float most = 0;
 
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         most = MAX(most, c->chance[k]);
+                        squares += (double)c->chance[k] * c->chance[k];
+                }
                 if (n_candidates(j, i) > 1 && most < CERTAIN &&
-                    (!c->learns || (j->parent[i] != NO_PARENT && teaches(j, j->parent[i]))))
+                    (c->learns ? j->parent[i] != NO_PARENT && teaches(j, j->parent[i])
+                               : squares * squares * MOST_LEANING >= LEANING))
                         c->open[c->n_open++] = i;
         }
 }

@@ -25,6 +25,9 @@ enum {
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
 
+/* Where the best parents have less of a share, in the mean, a chain would learn next to nothing. */
+#define LEAST_BEST_SHARE 0.4
+
 /* The factor that is supposed where claims show none; and the odds of inversions, next to those by
  * delays, that a node in order has at most. What has no order comes to more than 0.4, as delays
  * are not known exactly. */
@@ -217,6 +220,27 @@ static gboolean learn_order(Joint *j)
         return FALSE;
 }
 
+/* The mean share of the best parents, of calls that are learned from and have a choice. */
+static double mean_best_share(Joint *j)
+{
+        double sum = 0;
+        guint32 n = 0;
+
+        joint_get_shares(j, j->score);
+        joint_assign_best(j, FALSE);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                float best = 0;
+
+                if (n_candidates(j, i) <= 1 || !teaches(j, j->parent[i]))
+                        continue;
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        best = MAX(best, j->score[k]);
+                sum += best;
+                n++;
+        }
+        return n > 0 ? sum / n : 1;
+}
+
 static void learn_without_order(Joint *j)
 {
         g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
@@ -252,7 +276,7 @@ void joint_learn(Joint *j)
                 if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
-        if (!j->lattice.order || !learn_order(j))
+        if (mean_best_share(j) >= LEAST_BEST_SHARE && (!j->lattice.order || !learn_order(j)))
                 learn_without_order(j);
         serving_order_forget(&j->habits->order);
 }

@@ -178,7 +178,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
         }
         s->probability = (seen + lean * general) / (all + lean);
         s->log = fixed_log(s->probability);
-        s->row = s->own_row ? s->own_row : backoff->row;
+        s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
 
 static guint32 get_step(ParentWalk *w, guint32 state, guint32 event);
