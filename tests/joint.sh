@@ -35,7 +35,7 @@ done <<END
 END
 
 # A request says which application server it will ask: label=AP1 or AP2. (path=REQUEST.2 is that call.)
-"$gen_trace" 20000 5 --path >"$dir/plain"
+"$gen_trace" 40000 5 --path >"$dir/plain"
 awk -F'\t' -v OFS='\t' '
 	NR == FNR { if ($2 == "CALL_SENT" && sub(/^path=/, "", $6) && sub(/\.2$/, "", $6)) asks[$6] = $4; next }
 	$2 == "CALL_SENT" && $3 == "client" { request = $6; sub(/path=/, "", request); $6 = $6 "\tlabel=" asks[request] }
