@@ -13,9 +13,11 @@ enum {
         MOST_CHILDREN = 48, /* a parent with more keeps them */
         HOPELESS = 24,      /* nats that order cannot make up for: it is not looked at then */
         WARM_UP = 20,       /* sweeps before assignments count, */
-        DRAWN = 60,         /* and of how many then */
-        LEANING = 10,       /* so many drawings are beliefs worth, where they leave no doubt, */
-        MOST_LEANING = 240, /* where they are worth more, nothing is drawn; */
+        COOL_DOWN = 10,     /* and when the chain is cold, */
+        DRAWN = 60,         /* and of how many then; */
+        COLD = 2,           /* the power of likelihoods there, which decides */
+        LEANING = 20,       /* so many drawings are beliefs worth, where they leave no doubt, */
+        MOST_LEANING = 480, /* where they are worth more, nothing is drawn; */
         FIRST = 8, /* and to be the parent at first: what is about as good stays as it was */
 };
 
@@ -45,6 +47,7 @@ struct JointChain {
         guint64 random;
         gboolean learns; /* only parents that teach take part */
         gboolean ordered;
+        guint power;       /* of likelihoods */
         gint32 *log;       /* by parent: how likely its walk is */
         gint32 *inversion; /* how likely one is, in the order of counts of pairs */
         guint32 *open;     /* calls that may get another parent */
@@ -325,6 +328,7 @@ static void propose(JointChain *c, guint32 call)
         gsize k = draw_candidate(c, call);
         Family f[2];
         double ratio;
+        gint32 chance;
         gint64 threshold;
 
         if (parent == NO_PARENT || j->candidate[k] == parent ||
@@ -350,8 +354,9 @@ static void propose(JointChain *c, guint32 call)
         }
         walk(c, &f[0]);
         walk(c, &f[1]);
+        chance = fixed_log(uniform(c)) - fixed_log(ratio);
         threshold = (gint64)c->log[f[0].parent] + c->log[f[1].parent] - f[0].log - f[1].log +
-                    fixed_log(uniform(c)) - fixed_log(ratio);
+                    chance / (gint32)c->power;
         if (c->ordered ? threshold > HOPELESS * LOG_UNIT || !accept_order(c, f, threshold)
                        : threshold > 0)
                 return;
@@ -389,6 +394,7 @@ JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns)
         c->chance = chance;
         c->learns = learns;
         c->random = HASH_SEED;
+        c->power = 1;
         c->log = g_new0(gint32, j->node->n_in);
         c->inversion = g_new0(gint32, serving_order_n_counts(&j->habits->order));
         c->open = g_new(guint32, j->node->n_out);
@@ -444,6 +450,14 @@ void joint_chain_count(const JointChain *c, guint8 *seen)
 
 /* --- what it comes to --------------------------------------------------------- */
 
+static void draw(JointChain *chain, guint8 *seen)
+{
+        for (guint i = 0; i < DRAWN; i++) {
+                joint_chain_run(chain, 1);
+                joint_chain_count(chain, seen);
+        }
+}
+
 void joint_draw(Joint *j)
 {
         gsize n = j->candidates[j->node->n_out];
@@ -457,10 +471,10 @@ void joint_draw(Joint *j)
         first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
         chain = joint_chain_new(j, both, FALSE);
         joint_chain_run(chain, WARM_UP);
-        for (guint i = 0; i < DRAWN; i++) {
-                joint_chain_run(chain, 1);
-                joint_chain_count(chain, seen);
-        }
+        draw(chain, seen);
+        chain->power = COLD;
+        joint_chain_run(chain, COOL_DOWN);
+        draw(chain, seen);
         joint_chain_free(chain);
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 double squares = 0, leaning;

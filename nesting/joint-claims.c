@@ -279,7 +279,8 @@ void joint_doubt(Joint *j, const float *second)
 
                         if (odds > USUAL_ODDS)
                                 odds = USUAL_ODDS * fourth_root(odds / USUAL_ODDS);
-                        odds /= sqrt(fourth_root(odds)) * (1 + doubt * (n - 2));
+                        if (odds > 0)
+                                odds /= sqrt(fourth_root(odds)) * (1 + doubt * (n - 2));
                         j->share[k] = odds / (1 + odds);
                 }
         }

@@ -26,7 +26,7 @@ enum {
 #define ORDER       0.4
 
 /* Where the best parents have less of a share, in the mean, a chain would learn next to nothing. */
-#define LEAST_BEST_SHARE 0.4
+#define LEAST_BEST_SHARE 0.33
 
 /* The factor that is supposed where claims show none; and the odds of inversions, next to those by
  * delays, that a node in order has at most. What has no order comes to more than 0.4, as delays
