@@ -48,6 +48,13 @@ said=$(for seed in 1 2 3 4 5 6 7 8 9 10; do
 done)
 [ -z "$said" ]
 result 'random configurations' $? "$said"
+said=$(for seed in 1 2 3 4 5 6; do
+	python3 "$experiments/busy_servers.py" $seed 4 200 >one
+	python3 "$experiments/busy_servers.py" $seed 4 200 | cmp - one
+	"$ravel" nesting --cheat -w /dev/null one 2>&1
+done)
+[ -z "$said" ]
+result 'busy servers' $? "$said"
 if [ -d "${RAVEL_SHARED:=$source/../shared}/captures/testbed-conc8" ]; then
 	export RAVEL_SHARED
 	said=$(RAVEL=$ravel REAL_SYSTEMS='shop, 8 at' python3 "$experiments/experiments.py" real 2>&1)

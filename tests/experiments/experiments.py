@@ -18,6 +18,7 @@ import shutil
 import sys
 import time
 
+import busy_servers
 import configuration as conf
 import convolution
 import joint
@@ -513,24 +514,30 @@ def table_1(lab):
 UNSEEN = range(1001, 1021)  # seeds below 1001 are for fitting
 
 
-def random_systems(lab):
+def unseen(name, lab, steps, axis, trace_of):
+    """The table and the plot of systems never seen; trace_of(system, step) makes a trace."""
     rows = []
-    for step in (1, 2, 5, 10, 20, 50):
+    for step in steps:
         for system in UNSEEN:
-            for a in accuracies(lab, random_configuration.configuration(system, step), 1):
-                rows.append({"case": "random", "step": step, "system": system, **a})
-    write_tsv("random", rows)
+            trace = trace_of(system, step)
+            true = lab.true_paths(trace)
+            for method in METHODS:
+                found = lab.found_paths(trace, method)
+                parallelism = measure.parallelism(found)
+                a = {"method": method, "parallelism": parallelism, **lab.accuracy(true, found)}
+                rows.append({"step": step, "system": system, **a})
+    write_tsv(name, rows)
     lines = []
     for method in METHODS:
-        for step in in_order(rows, "step"):
+        for step in steps:
             mine = chosen(rows, step=step, method=method)
             lines.append(
                 [method, step, figure(mine, "parallelism")]
                 + [percent(mine, c) for c in ("parents", "instances", "fp", "latency")]
             )
     write_table(
-        "random",
-        ["method", "sequences", "parallelism", "right parents", "right instances"]
+        name,
+        ["method", axis, "parallelism", "right parents", "right instances"]
         + ["false positive instances", "error of latency"],
         lines,
     )
@@ -539,16 +546,27 @@ def random_systems(lab):
         curves = []
         for method in METHODS:
             mine = chosen(rows, method=method)
-            points = [point(s, chosen(mine, step=s), column) for s in in_order(rows, "step")]
-            curves.append((method, points))
+            curves.append((method, [point(x, chosen(mine, step=x), column) for x in steps]))
         panels.append((title, curves))
-    write_plot(
-        "random",
-        panels,
-        "sequences in parallel",
-        "%",
-        settings="set logscale x\nset yrange [0:105]\nset key bottom left",
-    )
+    settings = "set logscale x\nset yrange [0:105]\nset key bottom left"
+    write_plot(name, panels, axis, "%", settings=settings)
+
+
+def random_systems(lab):
+    def trace_of(system, sequences):
+        return lab.trace(random_configuration.configuration(system, sequences), 1)[0]
+
+    unseen("random", lab, (1, 2, 5, 10, 20, 50), "sequences", trace_of)
+
+
+def busy_systems(lab):
+    def trace_of(system, clients):
+        trace = lab.file("trace")
+        with open(trace, "w", encoding="ascii") as file:
+            file.write(busy_servers.trace(system, clients, 3000))
+        return trace
+
+    unseen("busy", lab, (2, 4, 8, 16, 32), "clients", trace_of)
 
 
 # ------------------------------------------------------------------------------------
@@ -562,6 +580,7 @@ EXPERIMENTS = {
     "figure-22": figure_22,
     "table-1": table_1,
     "random": random_systems,
+    "busy": busy_systems,
     **convolution.EXPERIMENTS,
     **joint.EXPERIMENTS,
     **real_systems.EXPERIMENTS,
