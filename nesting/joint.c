@@ -159,7 +159,7 @@ static void find_candidates(const Nesting *n, Joint *j, Candidates *open, guint3
                 guint32 n_found = search_candidates(&search, i);
 
                 j->candidates[i - first] = n_all;
-                if (to_learn && !any_teaches(j, open->found, n_found))
+                if (n_found == 0 || (to_learn && !any_teaches(j, open->found, n_found)))
                         continue;
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
