@@ -185,18 +185,22 @@ static gint64 note(JointChain *c, guint32 output, const Output *say)
         return log + log_of_inversions(c, output);
 }
 
+/* A step of a family as its output. */
+static Output output_of(const JointChain *c, const Family *f, const Step *s)
+{
+        gint64 time = c->j->habits->order.outputs[s->output].time;
+
+        return (Output){ time, s->trigger, s->class, f->parent, s->row, 1 };
+}
+
 static gint64 note_family(JointChain *c, const Family *f)
 {
-        const Output *outputs = c->j->habits->order.outputs;
         gint64 log = 0;
 
         for (guint32 i = 0; i <= f->n; i++) {
-                const Step *s = &f->step[i];
-                Output say = {
-                        outputs[s->output].time, s->trigger, s->class, f->parent, s->row, 1
-                };
+                Output say = output_of(c, f, &f->step[i]);
 
-                log += note(c, s->output, &say);
+                log += note(c, f->step[i].output, &say);
         }
         return log;
 }
@@ -427,12 +431,8 @@ void joint_chain_take_habits(JointChain *c)
                         continue;
                 walk(c, &f);
                 c->log[p] = f.log;
-                for (guint32 i = 0; j->lattice.order && i <= f.n; i++) {
-                        Output *o = &order->outputs[f.step[i].output];
-
-                        *o = (Output){ o->time, f.step[i].trigger, f.step[i].class,
-                                       p,       f.step[i].row,     1 };
-                }
+                for (guint32 i = 0; j->lattice.order && i <= f.n; i++)
+                        order->outputs[f.step[i].output] = output_of(c, &f, &f.step[i]);
         }
 }
 

@@ -255,13 +255,11 @@ static double overconfidence(const Joint *j, const float *other)
         double excess = 0;
 
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                gsize best = j->candidates[i];
+                gsize best;
 
                 if (n_candidates(j, i) <= 1)
                         continue;
-                for (gsize k = best + 1; k < j->candidates[i + 1]; k++)
-                        if (j->share[k] > j->share[best])
-                                best = k;
+                best = joint_best_candidate(j, i, j->share);
                 excess += j->share[best] - other[best];
         }
         return MAX(excess, 0) / j->n_choice;

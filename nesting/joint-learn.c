@@ -229,13 +229,9 @@ static double mean_best_share(Joint *j)
         joint_get_shares(j, j->score);
         joint_assign_best(j, FALSE);
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                float best = 0;
-
                 if (n_candidates(j, i) <= 1 || !teaches(j, j->parent[i]))
                         continue;
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        best = MAX(best, j->score[k]);
-                sum += best;
+                sum += j->score[joint_best_candidate(j, i, j->score)];
                 n++;
         }
         return n > 0 ? sum / n : 1;

@@ -56,6 +56,17 @@ static inline guint32 n_candidates(const Joint *j, guint32 child)
         return j->candidates[child + 1] - j->candidates[child];
 }
 
+/* The candidate of a call with the greatest score, of equal ones the first; it has one. */
+static inline gsize joint_best_candidate(const Joint *j, guint32 call, const float *score)
+{
+        gsize best = j->candidates[call];
+
+        for (gsize k = best + 1; k < j->candidates[call + 1]; k++)
+                if (score[k] > score[best])
+                        best = k;
+        return best;
+}
+
 /* Whatever their durations. */
 static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 other)
 {

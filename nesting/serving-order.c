@@ -150,10 +150,10 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
                                             late->trigger - early->trigger));
 }
 
-void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs)
+/* Adds the pairs of one class, and those of two if shorter is not NULL. */
+static void count_pairs(const ServingOrder *o, const DelayDensities *delays, const Shorter *shorter,
+                        ServedPairs *pairs)
 {
-        g_autofree Shorter *shorter = find_shorter(delays);
-
         for (guint32 i = 0; i < o->n; i++) {
                 const Output *second = &o->outputs[i];
 
@@ -169,11 +169,18 @@ void serving_order_count(const ServingOrder *o, const DelayDensities *delays, Se
                                 continue;
                         if (first->class == second->class)
                                 count_same(&pairs[first->class], delays, first, second);
-                        else if (o->n_classes <= MOST_MIXED)
+                        else if (shorter)
                                 count_mixed(&pairs[count_of(o, first->class, second->class)],
                                             shorter, first, second);
                 }
         }
+}
+
+void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs)
+{
+        g_autofree Shorter *shorter = o->n_classes <= MOST_MIXED ? find_shorter(delays) : NULL;
+
+        count_pairs(o, delays, shorter, pairs);
 }
 
 /* The odds of an inversion, next to those by delays. */
@@ -205,16 +212,14 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
 /* Factors above most are none, the others at_most at the most. */
 static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
 {
-        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(o));
-
-        memcpy(pairs, o->kept, o->n_classes * sizeof *pairs);
-        serving_order_count(o, delays, pairs);
-        memcpy(o->pairs, pairs, o->n_classes * sizeof *pairs);
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->pairs[i] = o->kept[i];
+        count_pairs(o, delays, NULL, o->pairs);
         o->in_use = FALSE;
         for (guint32 i = 0; i < o->n_classes; i++) {
-                double factor = odds_of(&pairs[i]);
+                double factor = odds_of(&o->pairs[i]);
 
-                o->factor[i] = pairs[i].n < ENOUGH || factor > most
+                o->factor[i] = o->pairs[i].n < ENOUGH || factor > most
                                        ? 1
                                        : CLAMP(factor, LEAST_FACTOR, at_most);
                 o->in_use |= o->factor[i] < 1;
