@@ -55,12 +55,13 @@ reports_come() # TRACE LAST SECONDS OPTION...: LAST reports in all, two by the m
 	seconds=$3
 	shift 3
 	mkfifo pipe
+	: >out # there before it is looked at, and not an earlier test's
 	"$ravel" nesting --window 10s -n 1 "$@" - <pipe >out 2>err &
 	pid=$!
 	exec 3>pipe
 	awk "\$1 < $seconds" "$trace" >&3
 	turn=0
-	while [ $turn -lt 100 ] && [ "$(grep -c 'paths of' out)" -lt 2 ]; do
+	while [ $turn -lt 100 ] && [ "$(grep -c '^30 paths of' out)" -lt 2 ]; do
 		sleep 0.1
 		turn=$((turn + 1))
 	done
