@@ -68,7 +68,7 @@ typedef struct {
 enum {
         PROTOCOL_STATE_SIZE = 32,
         CALL_NONE = 0,    /* the call that a return belongs to was not seen */
-        CALL_PROBE = 255, /* the bytes are shown to recognise the protocol: see parse() */
+        CALL_PROBE = 255, /* of no call: the bytes are shown to recognise them: see parse() */
 };
 
 typedef struct {
