@@ -46,10 +46,10 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message)
                 l->label[call] = number_of(l, label, length);
 }
 
-void call_labels_move(CallLabels *l, guint32 to, guint32 from)
+void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)
 {
-        if (to < l->n)
-                l->label[to] = call_labels_get(l, from);
+        for (guint32 i = 0; i < n && to + i < l->n; i++)
+                l->label[to + i] = call_labels_get(l, from + i);
 }
 
 void call_labels_drop(CallLabels *l, guint32 n)

@@ -19,8 +19,8 @@ void call_labels_clear(CallLabels *l);
 /* A message of a call (by number), which has its label unless an earlier one had it. */
 void call_labels_add(CallLabels *l, guint64 call, const Message *message);
 
-/* A call has become another number, a smaller one. */
-void call_labels_move(CallLabels *l, guint32 to, guint32 from);
+/* n calls from a number on have become those from another number on, a smaller one. */
+void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n);
 
 /* Forgets the first calls; the others are so much smaller numbers. */
 void call_labels_drop(CallLabels *l, guint32 n);

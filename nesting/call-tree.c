@@ -28,7 +28,7 @@ static guint32 new_tree(CallTrees *t)
         guint32 tree = t->unused;
 
         if (G_LIKELY(tree != NO_TREE)) {
-                t->unused = t->tree[tree].next;
+                t->unused = t->tree[tree].link[NEXT_CHILD];
                 return tree;
         }
         if (t->n == t->size) {
@@ -48,9 +48,8 @@ guint32 call_trees_open(CallTrees *t, guint32 call)
         tree = new_tree(t);
         t->tree[tree] = (CallTree){ .call = call,
                                     .parent = NO_TREE,
-                                    .first = NO_TREE,
-                                    .last = NO_TREE,
-                                    .next = NO_TREE,
+                                    .link = { NO_TREE, NO_TREE },
+                                    .last = tree,
                                     .until = MAX(span.from, span.to) + 2 * t->window };
         if (t->calls->tree)
                 t->calls->tree[call] = tree + 1;
@@ -82,10 +81,8 @@ gboolean call_trees_place(CallTrees *t, guint32 tree, guint32 parent, double pro
         if (parent != NO_TREE) {
                 CallTree *p = &t->tree[parent];
 
-                if (p->first == NO_TREE)
-                        p->first = tree;
-                else
-                        t->tree[p->last].next = tree;
+                /* Whether it is the first cannot be predicted, so there is no branch on it. */
+                t->tree[p->last].link[p->last == parent ? FIRST_CHILD : NEXT_CHILD] = tree;
                 p->last = tree;
                 for (; p->until < c->until; p = &t->tree[p->parent]) {
                         p->until = c->until;

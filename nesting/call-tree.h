@@ -13,14 +13,18 @@
 
 #define NO_TREE G_MAXUINT32
 
+/* Links from a tree to another: its first child, in order of start; the next child of its
+ * parent, or the next unused tree. */
+enum { FIRST_CHILD, NEXT_CHILD };
+
 /* A call in a tree; the others are named by their index. */
 typedef struct {
         guint32 call;
-        guint32 parent;      /* NO_TREE: it has none, or none yet */
-        guint32 first, last; /* children, in order of start; NO_TREE: none */
-        guint32 next;        /* the next child of its parent; the next unused one */
-        float probability;   /* of the parent; 1 without one */
-        gint64 until;        /* after this time nothing in it is given a child */
+        guint32 parent;    /* NO_TREE: it has none, or none yet */
+        guint32 link[2];   /* NO_TREE: none */
+        guint32 last;      /* the last child; itself while it has none */
+        float probability; /* of the parent; 1 without one */
+        gint64 until;      /* after this time nothing in it is given a child */
 } CallTree;
 
 /* Takes a tree that is complete; FALSE with error set stops. */
@@ -65,7 +69,7 @@ static inline void call_trees_free_one(CallTrees *trees, guint32 tree)
 {
         if (trees->calls->tree)
                 trees->calls->tree[trees->tree[tree].call] = 0;
-        trees->tree[tree].next = trees->unused;
+        trees->tree[tree].link[NEXT_CHILD] = trees->unused;
         trees->unused = tree;
 }
 

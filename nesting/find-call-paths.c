@@ -103,12 +103,12 @@ static guint32 gather(Nesting *g, guint32 root)
                         g->path = g_renew(PathCall, g->path, g->path_size);
                 }
                 fill(g, t, up, &g->path[n++]);
-                if (t->first != NO_TREE) {
+                if (t->link[FIRST_CHILD] != NO_TREE) {
                         up = n - 1;
-                        tree = t->first;
+                        tree = t->link[FIRST_CHILD];
                         continue;
                 }
-                while (tree != root && trees->tree[tree].next == NO_TREE) {
+                while (tree != root && trees->tree[tree].link[NEXT_CHILD] == NO_TREE) {
                         guint32 parent = trees->tree[tree].parent;
 
                         call_trees_free_one(trees, tree);
@@ -117,7 +117,7 @@ static guint32 gather(Nesting *g, guint32 root)
                 }
                 if (tree == root)
                         break;
-                next = trees->tree[tree].next;
+                next = trees->tree[tree].link[NEXT_CHILD];
                 call_trees_free_one(trees, tree);
                 tree = next;
         }

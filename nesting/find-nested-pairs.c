@@ -34,7 +34,8 @@ G_NO_INLINE static double remaining(const Nesting *n, guint32 parent, guint32 ch
         Span span = n->calls.at_caller[child];
         guint32 overlapping = 0, same = 0, any = 0;
 
-        for (guint32 k = trees[parent].first; k != NO_TREE; k = trees[k].next) {
+        for (guint32 k = trees[parent].link[FIRST_CHILD]; k != NO_TREE;
+             k = trees[k].link[NEXT_CHILD]) {
                 Span other = n->calls.at_caller[trees[k].call];
 
                 overlapping += (other.from < span.to) & (span.from < other.to);

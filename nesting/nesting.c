@@ -141,18 +141,23 @@ const char *nesting_call_id(const Nesting *n, guint32 call, guint32 *length)
         return id;
 }
 
+/* Moves calls to the place of those without a return before them, a run of them at a time. */
 static void close_up(Nesting *n)
 {
         CallPairs *c = &n->calls;
-        guint32 kept = 0;
+        guint32 kept = 0, first = 0, end;
 
         if (call_matcher_counts(n->matcher)->pairs == c->n)
                 return;
-        for (guint32 i = 0; i < c->n; i++)
-                if (c->edge[i]) {
-                        call_labels_move(&n->labels, kept, i);
-                        call_pairs_move(c, kept++, i, 1);
+        for (; first < c->n; first = end + 1) {
+                for (end = first; end < c->n && c->edge[end]; end++)
+                        ;
+                if (kept < first) {
+                        call_labels_move(&n->labels, kept, first, end - first);
+                        call_pairs_move(c, kept, first, end - first);
                 }
+                kept += end - first;
+        }
         c->n = kept;
 }
 

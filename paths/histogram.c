@@ -85,6 +85,12 @@ static inline void add_to(Histogram *h, guint32 i, guint64 count)
                 carry(h, i, (guint32)high);
 }
 
+static inline void add_one_to(Histogram *h, guint32 i)
+{
+        if (G_UNLIKELY(++h->bins[i] == 0))
+                carry(h, i, 1);
+}
+
 /* Widens the window of bins so that bin is in it. It grows by a part of itself, on
  * the side where values now come from, so that n values cost O(n). */
 static void widen(Histogram *h, guint32 bin)
@@ -245,7 +251,7 @@ void histogram_add_all(Histogram *h, const gint64 *delays, gsize n, gsize stride
         } else {
                 make_bins(h, low, high);
                 for (gsize i = 0; i < n; i++)
-                        add_to(h, bin_of(delays[i * stride]) - h->first, 1);
+                        add_one_to(h, bin_of(delays[i * stride]) - h->first);
                 h->count += n;
         }
         h->sum += sum;

@@ -170,22 +170,20 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
         set->sink_data = data;
 }
 
-/* Brings stamps that only a broken trace has into the range where no difference
- * of two overflows. */
-static void limit_times(PathCall *calls, guint32 n)
+/* Stamps that only a broken trace has: differences of two could overflow. */
+static inline gboolean is_beyond(const PathCall *c)
 {
         const guint64 span = 2 * (guint64)PATH_TIME_LIMIT;
-        gboolean beyond = FALSE;
 
-        for (guint32 i = 0; i < n; i++) {
-                const PathCall *c = &calls[i];
-                beyond |= ((guint64)c->start + PATH_TIME_LIMIT > span) |
-                          ((guint64)c->enter + PATH_TIME_LIMIT > span) |
-                          ((guint64)c->reply + PATH_TIME_LIMIT > span) |
-                          ((guint64)c->end + PATH_TIME_LIMIT > span);
-        }
-        if (G_LIKELY(!beyond))
-                return;
+        return ((guint64)c->start + PATH_TIME_LIMIT > span) |
+               ((guint64)c->enter + PATH_TIME_LIMIT > span) |
+               ((guint64)c->reply + PATH_TIME_LIMIT > span) |
+               ((guint64)c->end + PATH_TIME_LIMIT > span);
+}
+
+/* Brings such stamps into the range where none does. */
+static void limit_times(PathCall *calls, guint32 n)
+{
         for (guint32 i = 0; i < n; i++) {
                 PathCall *c = &calls[i];
                 c->start = CLAMP(c->start, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
@@ -287,15 +285,12 @@ static inline gboolean same_sequence(const Variant *v, const PathCall *calls, gu
         return TRUE;
 }
 
-static guint64 hash_sequence(NodeId client, const PathCall *calls, guint32 n)
+static inline guint64 hash_call(guint64 hash, const PathCall *call)
 {
-        guint64 hash = hash_word(HASH_SEED, client);
-
-        for (guint32 i = 0; i < n; i++)
-                hash = hash_word(hash, (guint64)calls[i].callee << 32 | calls[i].parent);
-        return hash;
+        return hash_word(hash, (guint64)call->callee << 32 | call->parent);
 }
 
+/* hash: of the client and the calls. */
 static inline const Variant *find_variant(PathSet *set, const PathCall *calls, guint32 n,
                                           guint64 hash)
 {
@@ -326,9 +321,14 @@ static gint64 time_at(const PatternEntry *entry, gsize i)
 static void count_time(const PatternEntry *entry, gsize first, Histogram *h)
 {
         gint64 times[MAX_WAITING];
+        gsize n = n_times(entry);
 
-        for (guint32 i = 0; i < entry->n_waiting; i++)
-                times[i] = time_at(entry, i * n_times(entry) + first);
+        if (entry->is_wide)
+                for (guint32 i = 0; i < entry->n_waiting; i++)
+                        times[i] = entry->wide[i * n + first];
+        else
+                for (guint32 i = 0; i < entry->n_waiting; i++)
+                        times[i] = entry->narrow[i * n + first];
         histogram_add_all(h, times, entry->n_waiting, 1);
 }
 
@@ -432,35 +432,47 @@ static inline void count_parent(PathSet *set, const PathCall *call)
         trust->right += (double)call->probability;
 }
 
+static inline void count_network(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                if (G_LIKELY(calls[i].network == 0))
+                        continue;
+                if (!entry->pattern.nodes)
+                        make_nodes(entry);
+                histogram_add(&entry->pattern.nodes[slot[i]].network, calls[i].network);
+        }
+}
+
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 {
         g_assert(n >= 1 && calls[0].parent == NO_PARENT);
+        guint64 hash = hash_word(HASH_SEED, client_of(set, calls));
+        gboolean beyond = FALSE;
+        double probability = 1;
+
+        for (guint32 i = 0; i < n; i++) {
+                hash = hash_call(hash, &calls[i]);
+                beyond |= is_beyond(&calls[i]);
+                probability *= (double)calls[i].probability;
+                if (i > 0)
+                        count_parent(set, &calls[i]);
+        }
         /* What is not in the cache is on its way meanwhile. */
-        guint64 hash = hash_sequence(client_of(set, calls), calls, n);
         __builtin_prefetch(&set->by_sequence.places[hash & set->by_sequence.mask]);
-        limit_times(calls, n);
+        if (G_UNLIKELY(beyond))
+                limit_times(calls, n);
         path_own_times(calls, n);
 
         const Variant *v = find_variant(set, calls, n, hash);
         const guint32 *slot = v->words + 2 * (gsize)n;
         PatternEntry *entry = v->entry;
-        double probability = 1;
 
         wait_for_more(entry);
         if (!entry->is_wide && !put_narrow(entry, calls, slot))
                 widen(entry);
         if (G_UNLIKELY(entry->is_wide))
                 put_wide(entry, calls, slot);
-        for (guint32 i = 0; i < n; i++) {
-                const PathCall *c = &calls[i];
-                if (c->network != 0 && !entry->pattern.nodes)
-                        make_nodes(entry);
-                if (c->network != 0)
-                        histogram_add(&entry->pattern.nodes[slot[i]].network, c->network);
-                probability *= (double)c->probability;
-                if (i > 0)
-                        count_parent(set, c);
-        }
+        count_network(entry, calls, slot);
         entry->pattern.count++;
         entry->probability_sum += probability;
 

@@ -167,12 +167,12 @@ static inline void text_words(const char *p, gsize n, guint64 *words, guint n_wo
                 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
                 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
         };
-        guint64 mask;
+        guint64 word, mask;
 
         for (guint i = 0; i < n_words; i++) {
-                memcpy(&words[i], p + 8 * i, 8);
+                memcpy(&word, p + 8 * i, 8);
                 memcpy(&mask, keep + SHORT_EDGE + 8 * i - n, 8);
-                words[i] &= mask;
+                words[i] = word & mask;
         }
 }
 
