@@ -272,7 +272,7 @@ static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *w
 {
         guint32 which[80];
 
-        parent_walk_init(walk, 2, 3);
+        parent_walk_init(walk, 2, whole, 3);
         walk_lattice_init(lattice, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
@@ -300,7 +300,7 @@ static void test_keep(void)
         for (guint i = 0; i < 80; i++)
                 calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
         learn_small(&s, calls, &at_once, &lattice, &names);
-        parent_walk_init(&kept, 1, 3);
+        parent_walk_init(&kept, 1, whole, 3);
         parent_walk_add_callers(&kept, 2);
         walk_lattice_init(&other, 3, whole, 3);
         for (guint p = 0; p < 30; p++) {
@@ -356,7 +356,7 @@ static void test_kinds(void)
                         kind[round][i] = 7;
                         label[i] = labels[round][i % 200 == 199];
                 }
-                call_kinds_find(&k, kind[round], label, N);
+                call_kinds_find(&k, kind[round], label, NULL, N);
         }
         g_assert_cmpuint(k.n, ==, 3);
         g_assert_cmpuint(kind[0][0], ==, 0);
