@@ -171,7 +171,7 @@ typedef struct {
 typedef struct {
         Nesting *nesting;
         CallsByNode by;
-        GArray *tasks; /* the one with the most work first */
+        GArray *tasks;   /* the one with the most work first */
         NodeOrder order; /* of tasks */
         guint32 most_in, most_out;
         guint n_taken;

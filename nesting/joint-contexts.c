@@ -2,8 +2,8 @@
  *
  * What a node does for a call may depend on what it is called for; and that shows in what its
  * caller does beside the call. A call after another one to an authentication service is perhaps an
- * order, and a call without one a search. So the parents that were found at the caller say something
- * of what happens at the callee, where they count as a label does (call-labels.h).
+ * order, and a call without one a search. So the parents that were found at the caller say
+ * something of what happens at the callee, where they count as a label does (call-labels.h).
  *
  * The context of a call is which nodes its parent calls before it, which after it, and the context
  * of the parent. Nodes are gone through callers first (node-order.h), so that no node's contexts
@@ -61,8 +61,8 @@ void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context)
 
 /* --- and of calls into it ----------------------------------------------------- */
 
-/* Adds, by fine kind, the logarithms of how likely parents are, times sign: of each half of them, by
- * what walks learn from the other. */
+/* Adds, by fine kind, the logarithms of how likely parents are, times sign: of each half of them,
+ * by what walks learn from the other. */
 static void add_logs(Joint *j, double sign, double *log)
 {
         for (guint32 half = 0; half < 2; half++) {

@@ -136,8 +136,8 @@ void joint_tell_apart(Joint *j);
  * anything is tried. */
 void joint_tell_contexts(Joint *j);
 
-/* By the assignment, sets the contexts of calls out of the node: context, by call of the nesting, of
- * those to nodes that come after it in rank. */
+/* By the assignment, sets the contexts of calls out of the node: context, by call of the nesting,
+ * of those to nodes that come after it in rank. */
 void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context);
 
 /* --- claims (joint-claims.c) --------------------------------------------------- */

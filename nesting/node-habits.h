@@ -85,7 +85,8 @@ enum { LEARN_FROM = 8192 };
 /* Tells callees apart by these limits, which it takes over. Walks begin anew. */
 void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits);
 
-/* Tells kinds of calls into the node apart: told, by kind, which it takes over. Walks begin anew. */
+/* Tells kinds of calls into the node apart: told, by kind, which it takes over. Walks begin anew.
+ */
 void node_habits_tell_kinds(NodeHabits *h, guint8 *told);
 
 /* The kind of a call into the node, as far as it is told apart. */

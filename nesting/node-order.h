@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Nodes in an order in which callers come before those they call, as far as there is one: where calls
- * go round in circles, the node that waits for the fewest others does not wait.
+ * Nodes in an order in which callers come before those they call, as far as there is one: where
+ * calls go round in circles, the node that waits for the fewest others does not wait.
  */
 #ifndef RAVEL_NODE_ORDER_H
 #define RAVEL_NODE_ORDER_H
@@ -21,8 +21,8 @@ typedef struct {
         guint32 *n_before; /* by node, how many links there are to it from nodes before it */
 } NodeOrder;
 
-/* Of n nodes; of equal ones the smaller number comes first. In proportion to nodes and links; to the
- * square of nodes where all calls go round in circles. */
+/* Of n nodes; of equal ones the smaller number comes first. In proportion to nodes and links; to
+ * the square of nodes where all calls go round in circles. */
 void node_order_init(NodeOrder *o, guint32 n, const NodeLink *links, guint32 n_links);
 void node_order_clear(NodeOrder *o);
 

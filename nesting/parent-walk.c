@@ -9,10 +9,8 @@ enum {
         NOTHING = 0xffff /* in a key, instead of a caller */
 };
 
-/* How much a particular state leans on the general one, and one of a part of a caller on the
- * whole's. */
-#define LEAN       2.0
-#define LEAN_WHOLE 5.0
+/* How much a particular state leans on the general one, and that of a part on the whole's. */
+#define LEAN 2.0
 
 /* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
  * calls that have returned and, times 16, calls that have not. */
@@ -58,7 +56,8 @@ static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general, gboo
                 w->keys = g_realloc(w->keys, w->keys_room);
         }
         memcpy(w->keys + w->keys_length, key, w->key_length);
-        w->states[w->n_states] = (WalkState){ .key = w->keys_length, .general = general, .part = part };
+        w->states[w->n_states] =
+                (WalkState){ .key = w->keys_length, .general = general, .part = part };
         w->keys_length += w->key_length;
         return w->n_states++;
 }
@@ -167,17 +166,16 @@ static void grow_step_table(ParentWalk *w)
                 put_step(w, i);
 }
 
-/* How likely a step of a part of a caller is, next to the same one of the whole: as it was seen,
- * next to what was to be expected of so many. */
-static double learn_ratio(const ParentWalk *w, const WalkStep *s)
+/* How likely a step of a part of a caller is, next to the same one of the whole: as often as it was
+ * seen in that state, next to what was to be expected. */
+static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
 {
-        const WalkStep *whole = &w->steps[s->backoff];
-        double all = w->states[s->state].count, lean = LEAN_WHOLE * DENSITY_COUNT;
-        double seen = s->count;
+        double lean = LEAN * DENSITY_COUNT, expected = 0;
 
         if (whole->count > 0)
-                seen *= (double)w->states[whole->state].count / whole->count;
-        return (seen + lean) / (all + lean);
+                expected = (double)w->states[state].count * whole->count /
+                           w->states[whole->state].count;
+        return (seen + lean) / (expected + lean);
 }
 
 /* What was learned of a step. A particular state takes off what was seen of it but once, or
@@ -191,7 +189,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
         double general = backoff->probability;
 
         if (state->part) {
-                s->probability = MIN(general * learn_ratio(w, s), 1);
+                s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
         } else {
                 if (backoff == s) {
                         lean = 1;
@@ -292,7 +290,7 @@ guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double 
 {
         guint64 number = find_step(w, state, event)[1];
         const WalkStep *general;
-        double all, lean;
+        double all;
 
         if (G_LIKELY(number)) {
                 *probability = w->steps[number - 1].probability;
@@ -302,8 +300,10 @@ guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double 
         number = get_step(w, w->states[state].general, event); /* may move the steps */
         general = &w->steps[number];
         all = (double)w->states[state].count / DENSITY_COUNT;
-        lean = w->states[state].part ? LEAN_WHOLE : LEAN;
-        *probability = lean * general->probability / (all + lean);
+        if (w->states[state].part)
+                *probability = MIN(general->probability * learn_ratio(w, state, 0, general), 1);
+        else
+                *probability = LEAN * general->probability / (all + LEAN);
         *row = general->row;
         return NO_STEP;
 }
@@ -358,12 +358,16 @@ void parent_walk_fade(ParentWalk *w)
 /* A row for a step, and for those that it leans on. */
 static guint32 own_row(ParentWalk *w, guint32 step)
 {
-        WalkStep *s = &w->steps[step];
+        const WalkStep *s = &w->steps[step];
+        guint32 backoff, row;
 
-        if (!s->own_row)
-                s->own_row = delay_densities_add_row(
-                        &w->delays, s->backoff == step ? 0 : own_row(w, s->backoff));
-        return s->own_row;
+        if (s->own_row)
+                return s->own_row;
+        backoff = s->backoff == step ? 0 : own_row(w, s->backoff);
+        row = w->states[s->state].part ? delay_densities_add_part(&w->delays, backoff)
+                                       : delay_densities_add_row(&w->delays, backoff);
+        w->steps[step].own_row = row;
+        return row;
 }
 
 void parent_walk_forget(ParentWalk *w)
