@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/delay-density.h"
 
+/* What is less, where counts were smoothed, is rounding. */
+#define LEAST_COUNT 1e-6
+
 gint64 density_bin_start(guint bin)
 {
         return bin == 0 ? 0
@@ -188,7 +191,7 @@ static void learn_part(DelayDensities *d, guint32 row)
         smooth(of_whole, n);
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
-                if (of_whole[bin] > 0)
+                if (of_whole[bin] > LEAST_COUNT)
                         density[bin] *= (counts[bin] * n_whole / of_whole[bin] + lean) / (n + lean);
                 sum += density[bin] * density_bin_width(bin);
         }
