@@ -33,6 +33,8 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
                 RENEW(p->progress, old, size);
         if (p->wanted & WANT_TREES)
                 RENEW(p->tree, old, size);
+        if (p->wanted & WANT_CONTEXTS)
+                RENEW(p->context, old, size);
         p->size = size;
 }
 
@@ -70,6 +72,8 @@ void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
                 MOVE(p->id_at, to, from, n);
         if (p->progress)
                 MOVE(p->progress, to, from, n);
+        if (p->context)
+                MOVE(p->context, to, from, n);
 }
 
 void call_pairs_drop(CallPairs *p, guint32 n)
@@ -102,5 +106,6 @@ void call_pairs_clear(CallPairs *p)
         big_free(p->place, n * sizeof *p->place);
         big_free(p->id_at, n * sizeof *p->id_at);
         big_free(p->progress, n * sizeof *p->progress);
+        big_free(p->context, n * sizeof *p->context);
         memset(p, 0, sizeof *p);
 }

@@ -70,6 +70,7 @@ enum {
         WANT_IDS = 8,
         WANT_PROGRESS = 16,
         WANT_TREES = 32,
+        WANT_CONTEXTS = 64,
 };
 
 /* All call pairs of a trace, or those of it that are still needed, in the order in
@@ -90,7 +91,9 @@ typedef struct {
         guint64 *id_at;   /* where its id ends << 32 | its length */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
-} CallPairs;              /* 21 bytes a call; 16 more with both ends */
+        guint32 *
+                context; /* what its caller does beside it, a hash (joint-contexts.c); 0: unknown */
+} CallPairs;             /* 21 bytes a call; 16 more with both ends */
 
 void call_pairs_clear(CallPairs *pairs);
 
@@ -129,6 +132,8 @@ static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, gu
                 p->cause[i].parent = NO_PARENT;
         if (p->place)
                 p->place[i].instance = NOT_PLACED;
+        if (p->context)
+                p->context[i] = 0;
 }
 
 #endif

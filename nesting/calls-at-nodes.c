@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "nesting/nesting.h"
+#include "nesting/node-order.h"
 #include "tracefmt/big-memory.h"
+#include "tracefmt/fill.h"
 
 /* The indices of all calls, those into a node together and in order; and those
  * out of it. first_in[node] to first_in[node + 1] are the node's. */
@@ -160,6 +162,8 @@ static void set_causes(Nesting *n, NodeParents *found)
 typedef struct {
         NodeId node;
         guint32 n_in, n_out;
+        guint32 n_waits; /* for so many tasks */
+        gboolean taken;
         double work; /* in proportion to this, about */
         NodeParents found;
 } Task;
@@ -167,10 +171,18 @@ typedef struct {
 typedef struct {
         Nesting *nesting;
         CallsByNode by;
-        GArray *tasks; /* the one with the most work first */
+        GArray *tasks;   /* the one with the most work first */
+        NodeOrder order; /* of tasks */
         guint32 most_in, most_out;
-        gint next; /* task that no thread has */
+        guint n_taken;
+        GMutex lock; /* of what follows from tasks taken and done */
+        GCond done;
 } Search;
+
+static inline Task *task_of(const Search *s, guint i)
+{
+        return &g_array_index(s->tasks, Task, i);
+}
 
 static int compare_work(const void *a, const void *b)
 {
@@ -220,20 +232,79 @@ static void find_tasks(Search *s, guint n_nodes)
         g_array_sort(s->tasks, compare_work);
 }
 
+/* Callers come first: which of their calls belong together is evidence at the callee. */
+static void order_tasks(Search *s, guint n_nodes)
+{
+        Nesting *n = s->nesting;
+        guint n_tasks = s->tasks->len;
+        g_autofree guint32 *number = g_new(guint32, n_nodes);
+        g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(NodeLink));
+
+        fill(number, 0xff, n_nodes * sizeof *number);
+        for (guint i = 0; i < n_tasks; i++)
+                number[task_of(s, i)->node] = i;
+        for (guint i = 0; i < n->n_roles; i++) {
+                NodeLink link = { number[n->roles[i].caller], number[n->roles[i].callee] };
+
+                if (link.caller < n_tasks && link.callee < n_tasks && link.caller != link.callee)
+                        g_array_append_val(links, link);
+        }
+        node_order_init(&s->order, n_tasks, (const NodeLink *)links->data, links->len);
+        n->rank = g_renew(guint32, n->rank, n_nodes);
+        fill(n->rank, 0, n_nodes * sizeof *n->rank);
+        for (guint i = 0; i < n_tasks; i++) {
+                n->rank[task_of(s, i)->node] = s->order.rank[i];
+                task_of(s, i)->n_waits = s->order.n_before[i];
+        }
+}
+
+/* The task with the most work of those that need not wait; NULL if all are taken. */
+static Task *take_task(Search *s)
+{
+        Task *task = NULL;
+
+        g_mutex_lock(&s->lock);
+        while (!task && s->n_taken < s->tasks->len) {
+                for (guint i = 0; i < s->tasks->len && !task; i++)
+                        if (!task_of(s, i)->taken && task_of(s, i)->n_waits == 0)
+                                task = task_of(s, i);
+                if (!task)
+                        g_cond_wait(&s->done, &s->lock);
+        }
+        if (task) {
+                task->taken = TRUE;
+                s->n_taken++;
+        }
+        g_mutex_unlock(&s->lock);
+        return task;
+}
+
+static void end_task(Search *s, const Task *task)
+{
+        const NodeOrder *o = &s->order;
+        guint i = (guint)(task - task_of(s, 0));
+
+        g_mutex_lock(&s->lock);
+        for (guint32 k = o->first[i]; k < o->first[i + 1]; k++)
+                if (o->rank[o->callee[k]] > o->rank[i])
+                        task_of(s, o->callee[k])->n_waits--;
+        g_cond_broadcast(&s->done);
+        g_mutex_unlock(&s->lock);
+}
+
 /* A thread: takes tasks until there are none. */
 static gpointer search_nodes(gpointer data)
 {
         Search *s = data;
         Nesting *n = s->nesting;
-        guint i;
+        Task *task;
         gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
         NodeCalls node = { .in = big_renew(NULL, 0, size_in), .out = big_renew(NULL, 0, size_out) };
         Candidates candidates;
 
         candidates_init(&candidates, n->options.window);
-        while ((i = (guint)g_atomic_int_add(&s->next, 1)) < s->tasks->len) {
-                Task *task = &g_array_index(s->tasks, Task, i);
-
+        while ((task = take_task(s))) {
+                node.node = task->node;
                 node.n_in = task->n_in;
                 node.n_out = task->n_out;
                 gather_node(n, &s->by, task->node, &node);
@@ -243,6 +314,7 @@ static gpointer search_nodes(gpointer data)
                 find_parents_jointly(n, &node, &candidates, &task->found);
                 if (!n->cycles)
                         set_causes(n, &task->found);
+                end_task(s, task);
         }
         candidates_clear(&candidates);
         big_free(node.in, size_in);
@@ -286,8 +358,14 @@ void find_parents_at_nodes(Nesting *n)
 
         index_calls(n, &s.by, n_nodes);
         find_tasks(&s, n_nodes);
+        order_tasks(&s, n_nodes);
+        g_mutex_init(&s.lock);
+        g_cond_init(&s.done);
         if (tasks->len > 0)
                 run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
+        g_cond_clear(&s.done);
+        g_mutex_clear(&s.lock);
+        node_order_clear(&s.order);
         sum_up(n, tasks);
         big_free(s.by.in, n->calls.n * sizeof *s.by.in);
         big_free(s.by.out, n->calls.n * sizeof *s.by.out);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/delay-density.h"
 
+/* What is less, where counts were smoothed, is rounding. */
+#define LEAST_COUNT 1e-6
+
 gint64 density_bin_start(guint bin)
 {
         return bin == 0 ? 0
@@ -36,6 +39,7 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
         if (d->n == d->room) {
                 d->room = MAX(16, 2 * d->room);
                 d->backoff = g_renew(guint32, d->backoff, d->room);
+                d->part = g_renew(guint8, d->part, d->room);
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
                 d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
                 d->rest = g_realloc_n(d->rest, d->room, sizeof *d->rest);
@@ -44,10 +48,20 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                         d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
         }
         d->backoff[d->n] = backoff;
+        d->part[d->n] = FALSE;
         memset(d->count[d->n], 0, sizeof *d->count);
         if (d->kept)
                 memset(d->kept[d->n], 0, sizeof *d->kept);
         return d->n++;
+}
+
+guint32 delay_densities_add_part(DelayDensities *d, guint32 whole)
+{
+        guint32 row = delay_densities_add_row(d, whole);
+
+        if (row != whole)
+                d->part[row] = TRUE;
+        return row;
 }
 
 void delay_densities_init(DelayDensities *d)
@@ -62,6 +76,7 @@ void delay_densities_init(DelayDensities *d)
 void delay_densities_clear(DelayDensities *d)
 {
         g_free(d->backoff);
+        g_free(d->part);
         g_free(d->count);
         g_free(d->kept);
         g_free(d->density);
@@ -136,20 +151,61 @@ static void smooth(double *row, double n)
         running_mean(twice, row, reach);
 }
 
+/* The counts of a row as they are, in all n. */
+static double get_counts(const DelayDensities *d, guint32 row, double *counts)
+{
+        double n = 0;
+
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                n += counts[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
+        return n;
+}
+
+/* A row leans on its backoff as on so many delays. */
+static double lean_of(double n)
+{
+        return 4 + n / 100;
+}
+
+static void learn_row(DelayDensities *d, guint32 row)
+{
+        const float *backoff = d->density[d->backoff[row]];
+        double counts[DENSITY_BINS], n = get_counts(d, row, counts), lean = lean_of(n);
+
+        smooth(counts, n);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, row, bin,
+                        (counts[bin] / density_bin_width(bin) + lean * backoff[bin]) / (n + lean));
+}
+
+/* The whole's density, times what of its counts were the part's in a bin, next to what were in all;
+ * smoothed alike, they blur nothing that the whole knows. */
+static void learn_part(DelayDensities *d, guint32 row)
+{
+        const float *whole = d->density[d->backoff[row]];
+        double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
+        double n = get_counts(d, row, counts), n_whole = get_counts(d, d->backoff[row], of_whole);
+        double lean = lean_of(n);
+
+        smooth(counts, n);
+        smooth(of_whole, n);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                density[bin] = whole[bin];
+                if (of_whole[bin] > LEAST_COUNT)
+                        density[bin] *= (counts[bin] * n_whole / of_whole[bin] + lean) / (n + lean);
+                sum += density[bin] * density_bin_width(bin);
+        }
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, row, bin, density[bin] / sum);
+}
+
 void delay_densities_learn(DelayDensities *d)
 {
         for (guint32 row = 1; row < d->n; row++) {
-                const float *backoff = d->density[d->backoff[row]];
-                double share[DENSITY_BINS], n = 0, lean;
-
-                for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                        n += share[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
-                lean = 4 + n / 100;
-                smooth(share, n);
-                for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                        set_row(d, row, bin,
-                                (share[bin] / density_bin_width(bin) + lean * backoff[bin]) /
-                                        (n + lean));
+                if (d->part[row])
+                        learn_part(d, row);
+                else
+                        learn_row(d, row);
                 find_rest(d, row);
         }
 }

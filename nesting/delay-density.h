@@ -23,6 +23,7 @@ enum {
 
 typedef struct {
         guint32 n, room; /* rows */
+        guint8 *part;    /* whether a row is a part of its backoff */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with those of the rows that lean on it */
         guint32 (*kept)[DENSITY_BINS];  /* of which those of before; NULL: none */
@@ -52,6 +53,10 @@ void delay_densities_clear(DelayDensities *d);
 /* A row that has seen nothing; returns its number, that of backoff where there are
  * DENSITY_MAX_ROWS. It can be used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
+
+/* The same, for some of the delays that another row has: it is that one's density, but for what is
+ * seen to be more or less frequent. */
+guint32 delay_densities_add_part(DelayDensities *d, guint32 whole);
 
 /* Halves what was seen so far, or forgets it, but for what was kept. */
 void delay_densities_fade(DelayDensities *d);

@@ -259,6 +259,7 @@ void joint_learn(Joint *j)
         qsort(crowds, j->node->n_in, sizeof *crowds, compare_crowds);
         joint_assign_first(j);
         joint_tell_apart(j);
+        joint_tell_contexts(j);
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
                 learn(j, calm_until(crowds, j->node->n_in, round));
                 joint_assign_in_time(j);
@@ -347,6 +348,7 @@ void joint_learn_from_truth(Joint *j, const guint32 *true_parent)
                 return;
         }
         joint_tell_apart(j);
+        joint_tell_contexts(j);
         learn(j, G_MAXUINT64);
         j->true_log = joint_log_of_assignment(j);
         if (j->habits->n_whole > MOST_ORDERED)

@@ -35,22 +35,30 @@ enum {
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-static void find_all_kinds(Joint *j, const CallLabels *labels)
+static void find_all_kinds(Joint *j, const Nesting *n)
 {
+        const CallLabels *labels = &n->labels;
         const NodeCalls *node = j->node;
         g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
         g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
+        g_autofree guint32 *context = g_new0(guint32, node->n_in);
 
         for (guint32 p = 0; p < node->n_in; p++) {
-                j->kind[p] = node->in[p].caller;
-                label[p] = call_labels_get(labels, node->in[p].call);
+                guint32 call = node->in[p].call;
+
+                j->fine[p] = node->in[p].caller;
+                label[p] = call_labels_get(labels, call);
+                if (n->calls.context)
+                        context[p] = n->calls.context[call];
         }
-        call_kinds_find(&j->habits->in, j->kind, label, node->n_in);
+        call_kinds_find(&j->habits->in, j->fine, label, context, node->n_in);
+        for (guint32 p = 0; p < node->n_in; p++)
+                j->kind[p] = node_habits_kind(j->habits, j->fine[p]);
         for (guint32 i = 0; i < node->n_out; i++) {
                 out_kind[i] = node->out[i].callee;
                 label[i] = call_labels_get(labels, node->out[i].call);
         }
-        call_kinds_find(&j->habits->out, out_kind, label, node->n_out);
+        call_kinds_find(&j->habits->out, out_kind, label, NULL, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
                 j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
                                           MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
@@ -321,6 +329,8 @@ static void learn_without_choice(Joint *j)
 {
         start_walks(j);
         joint_assign_best(j, FALSE);
+        if (j->from == G_MININT64)
+                joint_tell_contexts(j);
         joint_go_on_from_assignment(j);
         joint_keep_habits(j);
 }
@@ -337,19 +347,19 @@ static void joint_init(Joint *j)
 }
 
 /* Begins to learn, where it does not go on or what there is has no room for these calls. */
-static void begin_habits(Joint *j, const CallLabels *labels)
+static void begin_habits(Joint *j, const Nesting *n)
 {
         NodeHabits *h = j->habits;
 
         if (j->from > G_MININT64) {
-                find_all_kinds(j, labels);
+                find_all_kinds(j, n);
                 if (node_habits_fit(h))
                         return;
                 j->from = G_MININT64;
         }
         node_habits_clear(h);
         node_habits_init(h);
-        find_all_kinds(j, labels);
+        find_all_kinds(j, n);
         node_habits_start(h, j->node->habits ? h->out.n / 2 + 2 : 0);
         h->n_known = j->node->n_in;
 }
@@ -534,6 +544,8 @@ static void find_at_once(Joint *j, const Nesting *n, Candidates *open, NodeParen
                 find_beliefs(j, n);
         else if (j->node->habits && j->node->n_in > 0)
                 learn_without_choice(j);
+        else
+                joint_assign_best(j, FALSE);
         hand_out(j, n, 0, j->node->n_out, found, 0);
 }
 
@@ -561,7 +573,8 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
         joint_init(&j);
         j.calls = g_new(WalkCall, node->n_out);
         j.kind = g_new(guint32, node->n_in);
-        begin_habits(&j, &n->labels);
+        j.fine = g_new(guint32, node->n_in);
+        begin_habits(&j, n);
         *found = (NodeParents){ .n_out = node->n_out,
                                 .call = g_new(guint32, node->n_out),
                                 .first = g_new0(gsize, node->n_out + 1) };
@@ -572,6 +585,8 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
                 find_in_parts(&j, n, candidates, all, choice, found);
         else
                 find_at_once(&j, n, candidates, found);
+        if (n->calls.context)
+                joint_set_contexts(&j, n->rank, n->calls.context);
         if (choice && n->options.keep && !node->habits) {
                 j.lattice.order = NULL;
                 found->log = joint_log_of_assignment(&j);
@@ -579,6 +594,7 @@ void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candida
         found->true_log = j.true_log;
         g_free(j.calls);
         g_free(j.kind);
+        g_free(j.fine);
         joint_clear(&j);
         serving_order_take(&j.habits->order, NULL, 0);
         node_habits_clear(&own);

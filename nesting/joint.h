@@ -35,7 +35,8 @@ typedef struct {
         /* By call into the node. */
         guint32 *first;     /* child, or NO_PARENT */
         gsize *first_claim; /* where they begin; those of the next one end them */
-        guint32 *kind;      /* by caller and label */
+        guint32 *kind;      /* by caller and label, and context where that is told apart; */
+        guint32 *fine;      /* or always */
         guint64 *crowd;     /* see crowds.h */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
@@ -127,6 +128,17 @@ void joint_run_assigned(Joint *j, guint32 parent, gboolean count);
  * things then, and if that makes parents likelier which were not learned from. Walks begin anew
  * if anything is tried. */
 void joint_tell_apart(Joint *j);
+
+/* --- kinds by context (joint-contexts.c) ------------------------------------- */
+
+/* Tells calls into the node apart by their contexts, where by the assignment parents do different
+ * things then: where that makes those likelier which were not learned from. Walks begin anew if
+ * anything is tried. */
+void joint_tell_contexts(Joint *j);
+
+/* By the assignment, sets the contexts of calls out of the node: context, by call of the nesting,
+ * of those to nodes that come after it in rank. */
+void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context);
 
 /* --- claims (joint-claims.c) --------------------------------------------------- */
 

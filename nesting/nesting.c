@@ -23,6 +23,8 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         scoreboard_init(&n->board);
         if (options->keep || options->cheat || options->joint)
                 n->calls.wanted |= WANT_CAUSES;
+        if (options->joint)
+                n->calls.wanted |= WANT_CONTEXTS;
         if (options->keep)
                 n->calls.wanted |= WANT_CANDIDATES;
         if (options->places)
@@ -54,6 +56,7 @@ void nesting_free(Nesting *n)
                 }
         g_free(n->habits);
         g_free(n->roles);
+        g_free(n->rank);
         scoreboard_clear(&n->board);
         call_trees_clear(&n->trees);
         call_order_clear(&n->order);

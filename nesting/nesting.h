@@ -118,6 +118,8 @@ typedef struct {
         GString *key;         /* to cheat: "PATH ID", which stands for a message's id */
         TruthCounts truth;
 
+        guint32 *rank; /* joint: by NodeId, where it stands when callers come first */
+
         EdgeRole *roles; /* by edge */
         guint n_roles;
         CallingNode **calling; /* by NodeId; NULL for others */
@@ -253,6 +255,7 @@ typedef struct {
 
 /* One node's part in the nestings. */
 typedef struct {
+        NodeId node;
         CallIn *in;   /* the calls into it, by enter */
         CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;

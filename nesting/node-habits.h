@@ -11,20 +11,23 @@
 #include "nesting/parent-walk.h"
 #include "nesting/serving-order.h"
 
-/* Numbers, from 0, of what a call is: the node at its other end, and its label where at least one
- * call of a hundred had it there when it was first seen; all others of that node are of one kind.
- */
+/* Numbers, from 0, of what a call is: the node at its other end, its label, and the context it is
+ * made in, where at least one call of a hundred had these when that was first seen; all others of
+ * that node, or of that node and label, are of one kind. */
 typedef struct {
-        GHashTable *seen; /* other ends and labels */
+        GHashTable *seen; /* other ends, labels and contexts */
         guint64 n_calls;  /* seen so far */
         guint32 n;        /* kinds */
+        guint32 *whole;   /* by kind, the one in whatever context */
 } CallKinds;
 
 void call_kinds_init(CallKinds *k);
 void call_kinds_clear(CallKinds *k);
 
-/* The kinds of n calls, which have other ends kind[i], now their kinds, and labels label[i]. */
-void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, guint32 n);
+/* The kinds of n calls, which have other ends kind[i], now their kinds, labels label[i] and, unless
+ * that is NULL, contexts context[i]; of these 0 is none. */
+void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
+                     guint32 n);
 
 typedef struct {
         CallKinds in, out;
@@ -39,6 +42,11 @@ typedef struct {
         DurationLimits *limits; /* by whole callee */
         guint32 *first;
         guint32 *whole; /* by callee */
+
+        /* By kind of calls into it, whether it is told apart from its whole one: where parents do
+         * different things then. Later ones are not. */
+        guint8 *told;
+        guint32 n_told;
 
         ParentWalk walk;
 
@@ -76,6 +84,16 @@ enum { LEARN_FROM = 8192 };
 
 /* Tells callees apart by these limits, which it takes over. Walks begin anew. */
 void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits);
+
+/* Tells kinds of calls into the node apart: told, by kind, which it takes over. Walks begin anew.
+ */
+void node_habits_tell_kinds(NodeHabits *h, guint8 *told);
+
+/* The kind of a call into the node, as far as it is told apart. */
+static inline guint32 node_habits_kind(const NodeHabits *h, guint32 kind)
+{
+        return kind < h->n_told && h->told[kind] ? kind : h->in.whole[kind];
+}
 
 /* The callee of a call to a whole one that lasted so long. */
 static inline guint32 node_habits_callee(const NodeHabits *h, guint32 whole, gint64 duration)

@@ -9,7 +9,7 @@ enum {
         NOTHING = 0xffff /* in a key, instead of a caller */
 };
 
-/* How much a particular state leans on the general one. */
+/* How much a particular state leans on the general one, and that of a part on the whole's. */
 #define LEAN 2.0
 
 /* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
@@ -37,9 +37,15 @@ static inline guint32 key_caller(const guint8 *key)
         return key[KEY_CALLER] | key[KEY_CALLER + 1] << 8;
 }
 
+static inline void set_key_caller(guint8 *key, guint32 caller)
+{
+        key[KEY_CALLER] = caller & 0xff;
+        key[KEY_CALLER + 1] = caller >> 8;
+}
+
 /* --- states ---------------------------------------------------------------- */
 
-static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general)
+static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general, gboolean part)
 {
         if (w->n_states == w->states_room) {
                 w->states_room = MAX(64, 2 * w->states_room);
@@ -50,7 +56,8 @@ static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general)
                 w->keys = g_realloc(w->keys, w->keys_room);
         }
         memcpy(w->keys + w->keys_length, key, w->key_length);
-        w->states[w->n_states] = (WalkState){ .key = w->keys_length, .general = general };
+        w->states[w->n_states] =
+                (WalkState){ .key = w->keys_length, .general = general, .part = part };
         w->keys_length += w->key_length;
         return w->n_states++;
 }
@@ -80,7 +87,7 @@ static void grow_state_table(ParentWalk *w)
 static guint32 intern(ParentWalk *w, const guint8 *key)
 {
         guint32 state = *find_state(w, key), general;
-        gboolean particular = key[KEY_COUNTS] != ANY;
+        gboolean particular = key[KEY_COUNTS] != ANY, part = FALSE;
 
         if (state)
                 return state - 1;
@@ -88,14 +95,18 @@ static guint32 intern(ParentWalk *w, const guint8 *key)
                 general = w->n_states;
         } else {
                 g_autofree guint8 *more = g_memdup2(key, w->key_length);
-                guint32 from = particular ? KEY_COUNTS : 0;
+                guint32 caller = key_caller(key), from = particular ? KEY_COUNTS : 0;
 
-                memset(more + from, ANY, w->key_length - from);
+                part = w->whole[caller] != caller;
+                if (part)
+                        set_key_caller(more, w->whole[caller]);
+                else
+                        memset(more + from, ANY, w->key_length - from);
                 general = intern(w, more);
                 if (particular && w->n_states >= WALK_MAX_STATES)
                         return general;
         }
-        state = add_state(w, key, general);
+        state = add_state(w, key, general, part);
         if (2 * w->n_states > w->state_mask)
                 grow_state_table(w);
         else
@@ -155,28 +166,40 @@ static void grow_step_table(ParentWalk *w)
                 put_step(w, i);
 }
 
+/* How likely a step of a part of a caller is, next to the same one of the whole: as often as it was
+ * seen in that state, next to what was to be expected. */
+static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
+{
+        double lean = LEAN * DENSITY_COUNT, expected = 0;
+
+        if (whole->count > 0)
+                expected = (double)w->states[state].count * whole->count /
+                           w->states[whole->state].count;
+        return (seen + lean) / (expected + lean);
+}
+
 /* What was learned of a step. A particular state takes off what was seen of it but once, or
  * hardly ever: else wrong parents teach the states that they lead to. */
 static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
         const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, lean;
+        double all = (double)state->count / DENSITY_COUNT, lean = 0.5;
         const WalkStep *backoff = &w->steps[s->backoff];
-        double general;
+        double general = backoff->probability;
 
-        if (backoff == s) {
-                lean = 1;
-                general = 1.0 / n_events(w);
+        if (state->part) {
+                s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
         } else {
-                lean = 0.5;
-                general = backoff->probability;
-                if (backoff->backoff != s->backoff) {
+                if (backoff == s) {
+                        lean = 1;
+                        general = 1.0 / n_events(w);
+                } else if (backoff->backoff != s->backoff) {
                         lean = LEAN;
                         seen = MAX(0, seen - 1 - 0.02 * all);
                 }
+                s->probability = (seen + lean * general) / (all + lean);
         }
-        s->probability = (seen + lean * general) / (all + lean);
         s->log = fixed_log(s->probability);
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
@@ -214,7 +237,7 @@ static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- walks ----------------------------------------------------------------- */
 
-void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
+void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees)
 {
         memset(w, 0, sizeof *w);
         w->n_callees = MIN(n_callees, WALK_MAX_CALLEES);
@@ -224,19 +247,20 @@ void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees)
         w->step_mask = 255;
         w->step_at = g_new0(guint64, 2 * (w->step_mask + 1));
         delay_densities_init(&w->delays);
-        parent_walk_add_callers(w, n_callers);
+        parent_walk_add_callers(w, n_callers, whole);
 }
 
-void parent_walk_add_callers(ParentWalk *w, guint32 n_callers)
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole)
 {
         g_autofree guint8 *key = g_malloc0(w->key_length);
 
         w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
+        w->whole = g_renew(guint32, w->whole, MAX(n_callers, w->n_callers));
         key[KEY_LATEST] = event_start(w) & 0xff;
         key[KEY_LATEST + 1] = event_start(w) >> 8;
         for (; w->n_callers < n_callers; w->n_callers++) {
-                key[KEY_CALLER] = MIN(w->n_callers, NOTHING - 1) & 0xff;
-                key[KEY_CALLER + 1] = MIN(w->n_callers, NOTHING - 1) >> 8;
+                w->whole[w->n_callers] = whole[w->n_callers];
+                set_key_caller(key, MIN(w->n_callers, NOTHING - 1));
                 w->first[w->n_callers] = intern(w, key);
         }
 }
@@ -244,6 +268,7 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers)
 void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
+        g_free(w->whole);
         g_free(w->states);
         g_free(w->keys);
         g_free(w->steps);
@@ -275,7 +300,10 @@ guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double 
         number = get_step(w, w->states[state].general, event); /* may move the steps */
         general = &w->steps[number];
         all = (double)w->states[state].count / DENSITY_COUNT;
-        *probability = LEAN * general->probability / (all + LEAN);
+        if (w->states[state].part)
+                *probability = MIN(general->probability * learn_ratio(w, state, 0, general), 1);
+        else
+                *probability = LEAN * general->probability / (all + LEAN);
         *row = general->row;
         return NO_STEP;
 }
@@ -308,7 +336,7 @@ gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time
         guint bin = density_bin(time - at.latest);
         guint32 state = at.state;
 
-        if (!w->states[state].patience)
+        while (!w->states[state].patience && w->states[state].general != state)
                 state = w->states[state].general;
         return step->log + w->delays.log[step->row][bin] -
                w->patience[w->states[state].patience][bin];
@@ -330,12 +358,16 @@ void parent_walk_fade(ParentWalk *w)
 /* A row for a step, and for those that it leans on. */
 static guint32 own_row(ParentWalk *w, guint32 step)
 {
-        WalkStep *s = &w->steps[step];
+        const WalkStep *s = &w->steps[step];
+        guint32 backoff, row;
 
-        if (!s->own_row)
-                s->own_row = delay_densities_add_row(
-                        &w->delays, s->backoff == step ? 0 : own_row(w, s->backoff));
-        return s->own_row;
+        if (s->own_row)
+                return s->own_row;
+        backoff = s->backoff == step ? 0 : own_row(w, s->backoff);
+        row = w->states[s->state].part ? delay_densities_add_part(&w->delays, backoff)
+                                       : delay_densities_add_row(&w->delays, backoff);
+        w->steps[step].own_row = row;
+        return row;
 }
 
 void parent_walk_forget(ParentWalk *w)

@@ -10,7 +10,8 @@
  * made just these: optional, repeated, serial and parallel calls all come out of the
  * counts. A step (a state and the event that leaves it) leans on a more general step the more, the
  * less it was seen: that of a state of the caller and latest event alone; this, on one of no state
- * at all.
+ * at all. A caller may be a part of another, by what it does beside the call (joint-contexts.c): it
+ * takes a step as much more or less often as it was seen to do.
  *
  * Logarithms are in 1/LOG_UNIT.
  */
@@ -49,6 +50,7 @@ typedef struct {
         gsize key;        /* where in keys it begins */
         guint32 patience; /* row of patience; 0: none of its own */
         guint32 general;  /* the state it leans on; itself where it leans on nothing */
+        gboolean part;    /* that is the same one of the whole caller */
         guint32 count;    /* of all its steps */
 } WalkState;
 
@@ -56,6 +58,7 @@ typedef struct {
         guint32 n_callees, key_length;
         guint32 n_callers;
         guint32 *first; /* state, by caller */
+        guint32 *whole; /* by caller, the one it is a part of, or itself */
         WalkState *states;
         guint32 n_states, states_room;
         guint8 *keys;
@@ -71,8 +74,9 @@ typedef struct {
         gboolean patience_known; /* since the latest learning */
 } ParentWalk;
 
-/* Of a node with so many callers and callees, at least one each. */
-void parent_walk_init(ParentWalk *w, guint32 n_callers, guint32 n_callees);
+/* Of a node with so many callers and callees, at least one each. whole: by caller, the one that it
+ * is a part of; itself if that is none. */
+void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees);
 void parent_walk_clear(ParentWalk *w);
 
 /* One parent on its way: what is known of it so far. */
@@ -82,7 +86,7 @@ typedef struct {
 } WalkPlace;
 
 /* There are more callers now. */
-void parent_walk_add_callers(ParentWalk *w, guint32 n_callers);
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole);
 
 /* Where a parent of this caller starts. */
 WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
