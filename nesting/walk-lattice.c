@@ -13,12 +13,16 @@ enum {
 /* A vertex leads no further than the calls that it has left out with this probability. */
 #define LEAST_SKIP 1e-12
 
+/* Offers of one word of bits. */
+#define WORD 64
+
 /* What most calls are passed over by, side by side. */
 struct LatticeOffer {
         gint64 start;
-        double left;  /* 1 - taken */
-        double least; /* a density that is too little beside that */
+        double least;  /* a density that is too little beside what is left; 0: none is */
+        guint64 alike; /* bits of its word: offers of its callee, those aside that none is for */
         guint32 callee;
+        guint32 after; /* the first that starts when it has returned */
 };
 
 struct LatticeVertex {
@@ -49,6 +53,7 @@ struct LatticeEdge {
 struct LatticeReturn {
         guint32 step;
         guint32 state; /* after it */
+        guint32 next;  /* offer that starts after it */
         gint64 time;
         double probability; /* of all returns so far */
 };
@@ -59,7 +64,8 @@ struct LatticeStep {
         guint32 number; /* NO_STEP: there was none so far */
         guint32 row;
         double probability; /* with that of the returns before it */
-        double most;        /* that, per ns, at the likeliest delay */
+        double most;        /* that, per ns, at the likeliest delay; 0: of no use */
+        guint64 offers;     /* to the callee, while these are found out */
 };
 
 void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
@@ -74,6 +80,8 @@ void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, 
 void walk_lattice_clear(WalkLattice *l)
 {
         g_free(l->offers);
+        g_free(l->left);
+        g_free(l->skip);
         g_free(l->vertices);
         g_free(l->edges);
         g_free(l->returns);
@@ -169,20 +177,10 @@ static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
         return v;
 }
 
-/* A step at such a rate at most, from now on, may be of no more use. */
-static inline void note_likely(WalkLattice *l, LatticeStep *step, double rate)
+/* A step is at such a rate at most from now on, which may be of no more use. */
+static inline void note_most(const WalkLattice *l, LatticeStep *step, double rate)
 {
-        if (rate >= l->least_offer)
-                return;
-        step->most = 0;
-        l->n_likely--;
-}
-
-/* What comes next is from another state. */
-static inline void mark_state(WalkLattice *l)
-{
-        l->mark++;
-        l->n_likely = l->n_callees;
+        step->most = rate < l->least_offer ? 0 : rate;
 }
 
 /* The step from the state that is marked to a callee, after returns of this probability. */
@@ -196,8 +194,7 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->number =
                         parent_walk_foresee(w, state, callee, &step->probability, &step->row);
                 step->probability *= before;
-                step->most = step->probability * w->delays.rest[step->row][0];
-                note_likely(l, step, step->most);
+                note_most(l, step, step->probability * w->delays.rest[step->row][0]);
         }
         return step;
 }
@@ -227,13 +224,14 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         vertex->returns = l->n_returns;
         ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
         for (guint32 i = 0; i < vertex->n_open; i++) {
-                const LatticeCall *call = &calls[l->open[vertex->open + i]];
+                guint32 open = l->open[vertex->open + i];
+                const LatticeCall *call = &calls[open];
                 guint32 step = parent_walk_step(w, state, w->n_callees + call->call.callee);
 
                 probability *= w->steps[step].probability;
                 state = w->steps[step].next;
-                l->returns[l->n_returns++] =
-                        (LatticeReturn){ step, state, call->call.end, probability };
+                l->returns[l->n_returns++] = (LatticeReturn){ step, state, l->offers[open].after,
+                                                              call->call.end, probability };
         }
 }
 
@@ -255,102 +253,166 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
         return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
 }
 
-/* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
+/* How likely it is that all offers from one on are passed over, up to each of the others, and up
+ * to the reply. Ends where that is too unlikely. */
+static void find_skips(WalkLattice *l, guint32 from, guint32 n)
+{
+        double skip = 1;
+        guint32 i = from;
+
+        for (; i < n && skip > LEAST_SKIP; skip *= l->left[i++])
+                l->skip[i] = skip;
+        l->reach = i;
+        l->skip[n] = i == n && skip > LEAST_SKIP ? skip : 0;
+}
+
+/* Where a vertex stands after so many of its returns. */
+typedef struct {
+        guint32 vertex, state, n_returns;
+        gint64 latest;
+        double before; /* how likely these returns are */
+} Standing;
+
+/* After one more return. */
+static inline void go_on(const WalkLattice *l, Standing *at)
+{
+        const LatticeReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
+
+        at->state = r->state;
+        at->latest = r->time;
+        at->before = r->probability;
+}
+
+/* How likely the order of outputs makes one that comes next. */
+static inline double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
+                                     const LatticeParent *parent, const LatticeCall *calls,
+                                     guint32 output, guint32 callee)
+{
+        guint32 event;
+
+        if (!l->order || !l->order->in_use)
+                return 1;
+        event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
+        return serving_order_factor(l->order, output, walk_lattice_class(l, w, event, callee),
+                                    at->latest, parent->number);
+}
+
+/* What comes of a vertex to that at call i, by an edge of this weight. */
+static void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at, guint64 open_key,
+                    const LatticeCall *calls, guint32 i, LatticeStep *step, guint bin,
+                    double weight)
+{
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        double forward = from->forward;
+        gint32 exponent = from->exponent;
+        LatticeVertex *vertex;
+        guint32 to;
+
+        if (step->number == NO_STEP)
+                step->number = parent_walk_step(w, at->state, calls[i].call.callee);
+        to = get_vertex(l, calls, i, w->steps[step->number].next, from->open + at->n_returns,
+                        from->n_open - at->n_returns, open_key);
+        if (to == NO_VERTEX)
+                return;
+        vertex = &l->vertices[to];
+        if (vertex->forward == 0)
+                vertex->exponent = exponent + exponent_of(forward) / FAR * FAR;
+        if (vertex->exponent != exponent)
+                weight *= power_of_two(exponent - vertex->exponent);
+        vertex->forward += forward * weight;
+        add_edge(l, to, step->number, bin, at->n_returns, weight);
+}
+
+/* The edges to offers of one word. */
+static void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at, guint64 open_key,
+                      const LatticeParent *parent, const LatticeCall *calls, guint32 word,
+                      guint64 offers)
+{
+        while (offers) {
+                guint32 i = word + __builtin_ctzll(offers);
+                const LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = step_to(l, w, at->state, offer->callee, at->before);
+                guint bin;
+                double weight;
+
+                offers &= offers - 1;
+                if (step->most >= offer->least) {
+                        bin = density_bin(offer->start - at->latest);
+                        weight = step->probability * w->delays.density[step->row][bin];
+                        if (weight >= offer->least) {
+                                weight *= l->skip[i] / calls[i].claimed;
+                                weight *= factor_of_order(l, w, at, parent, calls, calls[i].output,
+                                                          offer->callee);
+                                lead_on(l, w, at, open_key, calls, i, step, bin, weight);
+                                continue;
+                        }
+                        note_most(l, step, step->probability * w->delays.rest[step->row][bin]);
+                }
+                /* Most come too late for all that the state leads to. */
+                if (step->most == 0)
+                        offers &= ~offer->alike;
+        }
+}
+
+/* The edge to the reply. */
+static void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
+                          const LatticeParent *parent, const LatticeCall *calls, double skip,
+                          double *end, gint32 *end_exponent)
+{
+        const LatticeVertex *vertex = &l->vertices[at->vertex];
+        guint32 number = parent_walk_step(w, at->state, 2 * w->n_callees);
+        guint bin = density_bin(parent->reply - at->latest);
+        double weight = at->before * w->steps[number].probability *
+                        w->delays.density[w->steps[number].row][bin] * skip;
+
+        weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
+        if (*end == 0)
+                *end_exponent = vertex->exponent;
+        if (*end_exponent != vertex->exponent)
+                weight *= power_of_two(vertex->exponent - *end_exponent);
+        *end += vertex->forward * weight;
+        add_edge(l, NO_VERTEX, number, bin, at->n_returns, weight);
+}
+
+/* Bits of a word: the offers from one to end - 1. */
+static inline guint64 bits_between(guint32 from, guint32 end, guint32 word)
+{
+        guint32 first = MAX(from, word) - word, last = MIN(end - word, WORD) - 1;
+
+        return G_MAXUINT64 << first & G_MAXUINT64 >> (WORD - 1 - last);
+}
+
+/* Adds what comes of a vertex to those that its edges lead to. end_exponent is that of
  * the end. */
 static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
                    const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
 {
-        guint32 n_returns = 0, state = l->vertices[v].state, open = l->vertices[v].open;
-        guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
-        double forward = l->vertices[v].forward, skip = 1, before = 1;
-        gint32 exponent = l->vertices[v].exponent;
-        gint64 latest = moment_of(l, &l->vertices[v], 0, parent, calls);
-        gint64 next_return = n_open > 0 ? l->returns[returns].time : G_MAXINT64;
-        guint64 open_key = key_of_open(l, open, n_open);
-        const LatticeOffer *offers = l->offers;
-        gboolean ordered = l->order && l->order->in_use;
-        LatticeStep *step;
-        guint32 i, bin, number;
-        double weight;
+        LatticeVertex vertex = l->vertices[v];
+        Standing at = { v, vertex.state, 0, moment_of(l, &vertex, 0, parent, calls), 1 };
+        guint32 i = vertex.call + 1;
 
         l->vertices[v].edges = l->n_edges;
-        mark_state(l);
-        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= offers[i++].left) {
-                const LatticeOffer *offer = &offers[i];
-                guint32 to;
+        for (;; go_on(l, &at)) {
+                guint32 next = at.n_returns < vertex.n_open
+                                       ? l->returns[vertex.returns + at.n_returns].next
+                                       : n;
 
-                while (next_return <= offer->start) {
-                        const LatticeReturn *r = &l->returns[returns + n_returns++];
+                next = MIN(next, l->reach);
+                if (i < next) {
+                        guint64 open_key = key_of_open(l, vertex.open + at.n_returns,
+                                                       vertex.n_open - at.n_returns);
 
-                        state = r->state;
-                        latest = r->time;
-                        before = r->probability;
-                        next_return = n_returns < n_open ? r[1].time : G_MAXINT64;
-                        open_key = key_of_open(l, open + n_returns, n_open - n_returns);
-                        mark_state(l);
+                        l->mark++;
+                        for (guint32 word = i / WORD * WORD; word < next; word += WORD)
+                                expand_to(l, w, &at, open_key, parent, calls, word,
+                                          bits_between(i, next, word));
+                        i = next;
                 }
-                /* Most come too late for all that the state leads to, */
-                if (l->n_likely == 0 && offer->least > 0)
-                        continue;
-                step = step_to(l, w, state, offer->callee, before);
-                /* or are of no use at any delay. */
-                if (step->most < offer->least)
-                        continue;
-                bin = density_bin(offer->start - latest);
-                weight = step->probability * w->delays.density[step->row][bin];
-                if (weight < offer->least) {
-                        if (step->most > 0)
-                                note_likely(l, step,
-                                            step->probability * w->delays.rest[step->row][bin]);
-                        continue;
-                }
-                weight *= skip / calls[i].claimed;
-                if (ordered)
-                        weight *= serving_order_factor(
-                                l->order, calls[i].output,
-                                walk_lattice_class(
-                                        l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
-                                        offer->callee),
-                                latest, parent->number);
-                if (step->number == NO_STEP)
-                        step->number = parent_walk_step(w, state, offer->callee);
-                to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
-                                n_open - n_returns, open_key);
-                if (to == NO_VERTEX)
-                        continue;
-                if (l->vertices[to].forward == 0)
-                        l->vertices[to].exponent = exponent + exponent_of(forward) / FAR * FAR;
-                if (l->vertices[to].exponent != exponent)
-                        weight *= power_of_two(exponent - l->vertices[to].exponent);
-                l->vertices[to].forward += forward * weight;
-                add_edge(l, to, step->number, bin, n_returns, weight);
+                if (at.n_returns == vertex.n_open)
+                        break;
         }
-        if (i == n && skip > LEAST_SKIP) {
-                if (n_open > 0) {
-                        const LatticeReturn *last = &l->returns[returns + n_open - 1];
-
-                        state = last->state;
-                        latest = last->time;
-                        before = last->probability;
-                }
-                number = parent_walk_step(w, state, 2 * w->n_callees);
-                bin = density_bin(parent->reply - latest);
-                weight = before * w->steps[number].probability *
-                         w->delays.density[w->steps[number].row][bin] * skip;
-                if (ordered)
-                        weight *= serving_order_factor(
-                                l->order, parent->output,
-                                walk_lattice_class(l, w,
-                                                   event_of(l, w, &l->vertices[v], n_open, calls),
-                                                   w->n_callees),
-                                latest, parent->number);
-                if (*end == 0)
-                        *end_exponent = exponent;
-                if (*end_exponent != exponent)
-                        weight *= power_of_two(exponent - *end_exponent);
-                *end += forward * weight;
-                add_edge(l, NO_VERTEX, number, bin, n_open, weight);
-        }
+        if (l->skip[n] > 0)
+                expand_to_end(l, w, &at, parent, calls, l->skip[n], end, end_exponent);
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
@@ -435,26 +497,55 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
         return scale * backward;
 }
 
+/* What offers of a word are to the same callee. */
+static void find_alike(WalkLattice *l, LatticeOffer *offers, guint32 n)
+{
+        l->mark++;
+        for (guint32 i = 0; i < n; i++) {
+                LatticeStep *step = &l->steps[offers[i].callee];
+
+                if (step->mark != l->mark) {
+                        step->mark = l->mark;
+                        step->offers = 0;
+                }
+                if (offers[i].least > 0)
+                        step->offers |= (guint64)1 << i;
+        }
+        for (guint32 i = 0; i < n; i++)
+                offers[i].alike = l->steps[offers[i].callee].offers;
+}
+
 static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
 {
+        guint32 after = 0;
+
         ROOM(l->at, n, l->at_room);
-        ROOM(l->offers, n, l->offers_room);
-        l->mark++;
-        l->n_callees = 0;
+        if (n >= l->offers_room) {
+                l->offers_room = 2 * n + 1;
+                l->offers = g_renew(LatticeOffer, l->offers, l->offers_room);
+                l->left = g_renew(double, l->left, l->offers_room);
+                l->skip = g_renew(double, l->skip, l->offers_room);
+        }
         l->least_offer = G_MAXDOUBLE;
         for (guint32 i = 0; i < n; i++) {
                 const LatticeCall *call = &calls[i];
                 double left = 1 - call->taken, least = l->least * left * call->claimed;
 
+                for (; after < n && calls[after].call.start < call->call.end; after++)
+                        ;
+                for (; after > 0 && calls[after - 1].call.start >= call->call.end; after--)
+                        ;
                 l->at[i].n = 0;
-                l->offers[i] = (LatticeOffer){ call->call.start, left, least, call->call.callee };
+                l->left[i] = left;
+                l->offers[i] = (LatticeOffer){ .start = call->call.start,
+                                               .least = least,
+                                               .callee = call->call.callee,
+                                               .after = after };
                 if (least > 0)
                         l->least_offer = MIN(l->least_offer, least);
-                if (l->steps[call->call.callee].mark != l->mark) {
-                        l->steps[call->call.callee].mark = l->mark;
-                        l->n_callees++;
-                }
         }
+        for (guint32 i = 0; i < n; i += WORD)
+                find_alike(l, l->offers + i, MIN(n - i, WORD));
 }
 
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
@@ -469,11 +560,12 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
         l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
                                                         .state = w->first[parent->kind],
                                                         .forward = 1 };
+        find_skips(l, 0, n);
         expand(l, w, 0, parent, calls, n, &end, &end_exponent);
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
-                mass *= l->offers[i].left;
+                mass *= l->left[i];
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
@@ -484,6 +576,8 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                         mass_exponent += by;
                         mass *= power_of_two(-by);
                 }
+                if (l->at[i].n > 0)
+                        find_skips(l, i + 1, n);
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         guint32 v = l->at[i].vertex[k];
                         LatticeVertex *vertex = &l->vertices[v];

@@ -39,7 +39,10 @@ typedef struct {
 typedef struct {
         ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
         double least; /* what is less likely than that, next to the rest so far, is left out */
-        LatticeOffer *offers; /* by call */
+        LatticeOffer *offers; /* by call, */
+        double *left;         /* how likely others than the parent make it */
+        double *skip;  /* and all since a vertex do, each in turn; at the end, up to the reply */
+        guint32 reach; /* where that ends */
         LatticeVertex *vertices;
         LatticeEdge *edges;
         LatticeReturn *returns; /* steps of returns, those of a vertex together */
@@ -51,8 +54,6 @@ typedef struct {
         const guint32 *whole; /* by callee: what order takes it for */
         guint32 n_whole;
         guint32 mark;       /* of the state */
-        guint32 n_callees;  /* that are offered, */
-        guint32 n_likely;   /* and of these in the state from now on */
         double least_offer; /* a density that is too little for all but the sole ones */
         gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
                              * per ns */
