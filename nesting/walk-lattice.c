@@ -62,6 +62,7 @@ struct LatticeReturn {
 struct LatticeStep {
         guint32 mark;   /* of the state that it is for */
         guint32 number; /* NO_STEP: there was none so far */
+        guint32 next;   /* state, if there is one */
         guint32 row;
         double probability; /* with that of the returns before it */
         double most;        /* that, per ns, at the likeliest delay; 0: of no use */
@@ -190,11 +191,19 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
         LatticeStep *step = &l->steps[callee];
 
         if (step->mark != l->mark) {
+                WalkEntry found = *parent_walk_find(w, state, callee);
+                double probability = found.probability;
+
+                if (G_UNLIKELY(found.number == 0)) {
+                        probability = parent_walk_foresee_new(w, state, callee, &found);
+                        found.number = 0;
+                }
                 step->mark = l->mark;
-                step->number =
-                        parent_walk_foresee(w, state, callee, &step->probability, &step->row);
-                step->probability *= before;
-                note_most(l, step, step->probability * w->delays.rest[step->row][0]);
+                step->number = found.number - 1;
+                step->next = found.next;
+                step->row = found.row;
+                step->probability = probability * before;
+                note_most(l, step, step->probability * found.most);
         }
         return step;
 }
@@ -226,12 +235,13 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         for (guint32 i = 0; i < vertex->n_open; i++) {
                 guint32 open = l->open[vertex->open + i];
                 const LatticeCall *call = &calls[open];
-                guint32 step = parent_walk_step(w, state, w->n_callees + call->call.callee);
+                WalkEntry step = parent_walk_get(w, state, w->n_callees + call->call.callee);
 
-                probability *= w->steps[step].probability;
-                state = w->steps[step].next;
-                l->returns[l->n_returns++] = (LatticeReturn){ step, state, l->offers[open].after,
-                                                              call->call.end, probability };
+                probability *= step.probability;
+                state = step.next;
+                l->returns[l->n_returns++] =
+                        (LatticeReturn){ step.number - 1, state, l->offers[open].after,
+                                         call->call.end, probability };
         }
 }
 
@@ -308,9 +318,11 @@ static void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at, guint64 o
         LatticeVertex *vertex;
         guint32 to;
 
-        if (step->number == NO_STEP)
+        if (step->number == NO_STEP) {
                 step->number = parent_walk_step(w, at->state, calls[i].call.callee);
-        to = get_vertex(l, calls, i, w->steps[step->number].next, from->open + at->n_returns,
+                step->next = w->steps[step->number].next;
+        }
+        to = get_vertex(l, calls, i, step->next, from->open + at->n_returns,
                         from->n_open - at->n_returns, open_key);
         if (to == NO_VERTEX)
                 return;
@@ -360,10 +372,9 @@ static void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
                           double *end, gint32 *end_exponent)
 {
         const LatticeVertex *vertex = &l->vertices[at->vertex];
-        guint32 number = parent_walk_step(w, at->state, 2 * w->n_callees);
+        WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
         guint bin = density_bin(parent->reply - at->latest);
-        double weight = at->before * w->steps[number].probability *
-                        w->delays.density[w->steps[number].row][bin] * skip;
+        double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
 
         weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
         if (*end == 0)
@@ -371,7 +382,7 @@ static void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
         if (*end_exponent != vertex->exponent)
                 weight *= power_of_two(vertex->exponent - *end_exponent);
         *end += vertex->forward * weight;
-        add_edge(l, NO_VERTEX, number, bin, at->n_returns, weight);
+        add_edge(l, NO_VERTEX, step.number - 1, bin, at->n_returns, weight);
 }
 
 /* Bits of a word: the offers from one to end - 1. */
