@@ -4,8 +4,11 @@
 #include "tracefmt/hash.h"
 
 enum {
+        END = 0, /* the vertex of the reply, */
+        START,   /* and the one that all walks begin with */
         NO_VERTEX = G_MAXUINT32,
-        MAX_AT_CALL = 24, /* vertices at a call */
+        MAX_AT_CALL = 24, /* vertices at a call, */
+        AT_CALL_BITS = 5, /* and their places in a table, as a logarithm */
         MAX_OPEN = 12,    /* of more, the returns are not seen */
         FAR = 64,         /* exponents that differ by more are adjusted */
 };
@@ -19,6 +22,7 @@ enum {
 /* What most calls are passed over by, side by side. */
 struct LatticeOffer {
         gint64 start;
+        double claimed;
         double least;  /* a density that is too little beside what is left; 0: none is */
         guint64 alike; /* bits of its word: offers of its callee, those aside that none is for */
         guint32 callee;
@@ -33,17 +37,19 @@ struct LatticeVertex {
         guint32 edges, n_edges;
         gint32 exponent; /* of forward; of backward its negative */
         double forward, backward;
+        guint64 key; /* the sum of those of what is open */
 };
 
-/* Those at a call. */
+/* Those at a call; a table of open addressing by what is open and the state: number + 1, 0: free.
+ */
 struct LatticeVertices {
         guint32 n;
+        guint8 place[1 << AT_CALL_BITS];
         guint32 vertex[MAX_AT_CALL];
-        guint32 key[MAX_AT_CALL]; /* of what is open and of the state; almost always different */
 };
 
 struct LatticeEdge {
-        guint32 to; /* vertex; NO_VERTEX: the reply */
+        guint32 to; /* vertex */
         guint32 step;
         guint16 bin;
         guint16 n_returns; /* before it */
@@ -64,6 +70,7 @@ struct LatticeStep {
         guint32 number; /* NO_STEP: there was none so far */
         guint32 next;   /* state, if there is one */
         guint32 row;
+        const float *density;
         double probability; /* with that of the returns before it */
         double most;        /* that, per ns, at the likeliest delay; 0: of no use */
         guint64 offers;     /* to the callee, while these are found out */
@@ -116,14 +123,10 @@ static gint32 exponent_of(double x)
         return (gint32)(bits >> 52 & 0x7ff) - 1023;
 }
 
-/* For the keys of vertices. */
-static guint64 key_of_open(const WalkLattice *l, guint32 open, guint32 n_open)
+/* Of a call that is open. */
+static inline guint64 key_of(guint32 call)
 {
-        guint64 key = HASH_SEED;
-
-        for (guint32 i = 0; i < MIN(n_open, MAX_OPEN - 1); i++)
-                key = hash_word(key, l->open[open + i]);
-        return key;
+        return HASH_SEED * (call + 1);
 }
 
 /* Whether a vertex at a call is in a state with these calls open, besides it. */
@@ -141,40 +144,46 @@ static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, gui
         return TRUE;
 }
 
+/* Adds a vertex at a call. There is room for it. */
+static guint32 add_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+                          guint32 open, guint32 n_open, guint64 key)
+{
+        guint32 v = l->n_vertices++, i = 0;
+        gint64 end = calls[call].call.end;
+
+        l->vertices[v] = (LatticeVertex){
+                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1, .key = key
+        };
+        for (; i < n_open && calls[l->open[open + i]].call.end <= end; i++)
+                l->open[l->n_open++] = l->open[open + i];
+        l->open[l->n_open++] = call;
+        for (; i < n_open; i++)
+                l->open[l->n_open++] = l->open[open + i];
+        return v;
+}
+
 /* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
- * too many. */
-static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
-                          guint32 open, guint32 n_open, guint64 open_key)
+ * too many. key is the sum of theirs. */
+static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call,
+                                 guint32 state, guint32 open, guint32 n_open, guint64 key)
 {
         LatticeVertices *at = &l->at[call];
-        guint32 key = hash_word(open_key, state), v;
-        LatticeVertex *vertex;
+        guint32 place, v;
 
-        n_open = MIN(n_open, MAX_OPEN - 1);
-        for (guint32 i = 0; i < at->n; i++)
-                if (at->key[i] == key &&
-                    is_vertex(l, &l->vertices[at->vertex[i]], state, open, n_open))
-                        return at->vertex[i];
-        if (at->n >= MAX_AT_CALL)
-                return NO_VERTEX;
-        ROOM(l->vertices, l->n_vertices + 1, l->vertices_room);
-        ROOM(l->open, l->n_open + n_open + 1, l->open_room);
-        v = l->n_vertices++;
-        vertex = &l->vertices[v];
-        *vertex = (LatticeVertex){
-                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1
-        };
-        at->key[at->n] = key;
-        at->vertex[at->n++] = v;
-        for (guint32 i = 0, placed = 0; i < n_open + 1; i++) {
-                if (!placed &&
-                    (i == n_open || calls[l->open[open + i]].call.end > calls[call].call.end)) {
-                        l->open[l->n_open++] = call;
-                        placed = 1;
-                } else {
-                        l->open[l->n_open++] = l->open[open + i - placed];
-                }
+        if (G_UNLIKELY(n_open == MAX_OPEN))
+                key -= key_of(l->open[open + --n_open]);
+        key += key_of(call);
+        for (place = hash_word(key, state) >> (64 - AT_CALL_BITS); at->place[place];
+             place = (place + 1) % G_N_ELEMENTS(at->place)) {
+                v = at->vertex[at->place[place] - 1];
+                if (l->vertices[v].key == key && is_vertex(l, &l->vertices[v], state, open, n_open))
+                        return v;
         }
+        if (at->n == MAX_AT_CALL)
+                return NO_VERTEX;
+        v = add_vertex(l, calls, call, state, open, n_open, key);
+        at->vertex[at->n++] = v;
+        at->place[place] = at->n;
         return v;
 }
 
@@ -202,6 +211,7 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->number = found.number - 1;
                 step->next = found.next;
                 step->row = found.row;
+                step->density = w->delays.density[found.row];
                 step->probability = probability * before;
                 note_most(l, step, step->probability * found.most);
         }
@@ -213,7 +223,6 @@ static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin,
 {
         LatticeEdge *edge;
 
-        ROOM(l->edges, l->n_edges + 1, l->edges_room);
         edge = &l->edges[l->n_edges++];
         /* One by one: a copy would wait for the two halves of a word to be written. */
         edge->to = to;
@@ -268,94 +277,108 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
 static void find_skips(WalkLattice *l, guint32 from, guint32 n)
 {
         double skip = 1;
-        guint32 i = from;
 
-        for (; i < n && skip > LEAST_SKIP; skip *= l->left[i++])
+        for (guint32 i = from; i < n; skip *= l->left[i++])
                 l->skip[i] = skip;
-        l->reach = i;
-        l->skip[n] = i == n && skip > LEAST_SKIP ? skip : 0;
+        l->skip[n] = skip > LEAST_SKIP ? skip : 0;
+        l->reach = n;
+        if (skip <= LEAST_SKIP)
+                while (l->skip[l->reach - 1] <= LEAST_SKIP)
+                        l->reach--;
 }
 
 /* Where a vertex stands after so many of its returns. */
 typedef struct {
-        guint32 vertex, state, n_returns;
+        guint32 vertex, n_returns, state;
+        guint32 open, n_open; /* that have not returned */
+        guint64 key;          /* the sum of theirs */
         gint64 latest;
         double before; /* how likely these returns are */
 } Standing;
+
+static inline Standing first_standing(const WalkLattice *l, guint32 v, const LatticeParent *parent,
+                                      const LatticeCall *calls)
+{
+        const LatticeVertex *vertex = &l->vertices[v];
+
+        return (Standing){ .vertex = v,
+                           .state = vertex->state,
+                           .open = vertex->open,
+                           .n_open = vertex->n_open,
+                           .key = vertex->key,
+                           .latest = moment_of(l, vertex, 0, parent, calls),
+                           .before = 1 };
+}
 
 /* After one more return. */
 static inline void go_on(const WalkLattice *l, Standing *at)
 {
         const LatticeReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
 
+        at->key -= key_of(l->open[at->open++]);
+        at->n_open--;
         at->state = r->state;
         at->latest = r->time;
         at->before = r->probability;
 }
 
 /* How likely the order of outputs makes one that comes next. */
-static inline double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
-                                     const LatticeParent *parent, const LatticeCall *calls,
-                                     guint32 output, guint32 callee)
+static double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
+                              const LatticeParent *parent, const LatticeCall *calls, guint32 output,
+                              guint32 callee)
 {
-        guint32 event;
+        guint32 event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
 
-        if (!l->order || !l->order->in_use)
-                return 1;
-        event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
         return serving_order_factor(l->order, output, walk_lattice_class(l, w, event, callee),
                                     at->latest, parent->number);
 }
 
-/* What comes of a vertex to that at call i, by an edge of this weight. */
-static void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at, guint64 open_key,
-                    const LatticeCall *calls, guint32 i, LatticeStep *step, guint bin,
-                    double weight)
+/* What comes of a vertex to the one at a call, by an edge of this weight. */
+static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
+                           const LatticeCall *calls, guint32 call, LatticeStep *step, guint bin,
+                           double weight)
 {
         const LatticeVertex *from = &l->vertices[at->vertex];
-        double forward = from->forward;
-        gint32 exponent = from->exponent;
         LatticeVertex *vertex;
         guint32 to;
 
-        if (step->number == NO_STEP) {
-                step->number = parent_walk_step(w, at->state, calls[i].call.callee);
+        if (G_UNLIKELY(step->number == NO_STEP)) {
+                step->number = parent_walk_step(w, at->state, calls[call].call.callee);
                 step->next = w->steps[step->number].next;
         }
-        to = get_vertex(l, calls, i, step->next, from->open + at->n_returns,
-                        from->n_open - at->n_returns, open_key);
+        to = get_vertex(l, calls, call, step->next, at->open, at->n_open, at->key);
         if (to == NO_VERTEX)
                 return;
         vertex = &l->vertices[to];
         if (vertex->forward == 0)
-                vertex->exponent = exponent + exponent_of(forward) / FAR * FAR;
-        if (vertex->exponent != exponent)
-                weight *= power_of_two(exponent - vertex->exponent);
-        vertex->forward += forward * weight;
+                vertex->exponent = from->exponent + exponent_of(from->forward) / FAR * FAR;
+        if (vertex->exponent != from->exponent)
+                weight *= power_of_two(from->exponent - vertex->exponent);
+        vertex->forward += from->forward * weight;
         add_edge(l, to, step->number, bin, at->n_returns, weight);
 }
 
 /* The edges to offers of one word. */
-static void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at, guint64 open_key,
-                      const LatticeParent *parent, const LatticeCall *calls, guint32 word,
-                      guint64 offers)
+static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
+                             const LatticeParent *parent, const LatticeCall *calls,
+                             gboolean ordered, guint32 word, guint64 offers)
 {
         while (offers) {
                 guint32 i = word + __builtin_ctzll(offers);
                 const LatticeOffer *offer = &l->offers[i];
                 LatticeStep *step = step_to(l, w, at->state, offer->callee, at->before);
-                guint bin;
-                double weight;
 
                 offers &= offers - 1;
                 if (step->most >= offer->least) {
-                        bin = density_bin(offer->start - at->latest);
-                        weight = step->probability * w->delays.density[step->row][bin];
+                        guint bin = density_bin(offer->start - at->latest);
+                        double weight = step->probability * step->density[bin];
+
                         if (weight >= offer->least) {
-                                weight *= l->skip[i] / calls[i].claimed;
-                                weight *= factor_of_order(l, w, at, parent, calls, calls[i].output,
-                                                          offer->callee);
-                                lead_on(l, w, at, open_key, calls, i, step, bin, weight);
+                                weight *= l->skip[i] / offer->claimed;
+                                if (ordered)
+                                        weight *= factor_of_order(l, w, at, parent, calls,
+                                                                  calls[i].output, offer->callee);
+                                lead_on(l, w, at, calls, i, step, bin, weight);
                                 continue;
                         }
                         note_most(l, step, step->probability * w->delays.rest[step->row][bin]);
@@ -367,63 +390,61 @@ static void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at, guint64
 }
 
 /* The edge to the reply. */
-static void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
-                          const LatticeParent *parent, const LatticeCall *calls, double skip,
-                          double *end, gint32 *end_exponent)
+static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
+                                 const LatticeParent *parent, const LatticeCall *calls,
+                                 gboolean ordered, double skip)
 {
-        const LatticeVertex *vertex = &l->vertices[at->vertex];
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        LatticeVertex *end = &l->vertices[END];
         WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
         guint bin = density_bin(parent->reply - at->latest);
         double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
 
-        weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
-        if (*end == 0)
-                *end_exponent = vertex->exponent;
-        if (*end_exponent != vertex->exponent)
-                weight *= power_of_two(vertex->exponent - *end_exponent);
-        *end += vertex->forward * weight;
-        add_edge(l, NO_VERTEX, step.number - 1, bin, at->n_returns, weight);
+        if (ordered)
+                weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
+        if (end->forward == 0)
+                end->exponent = from->exponent;
+        if (end->exponent != from->exponent)
+                weight *= power_of_two(from->exponent - end->exponent);
+        end->forward += from->forward * weight;
+        add_edge(l, END, step.number - 1, bin, at->n_returns, weight);
 }
 
-/* Bits of a word: the offers from one to end - 1. */
-static inline guint64 bits_between(guint32 from, guint32 end, guint32 word)
-{
-        guint32 first = MAX(from, word) - word, last = MIN(end - word, WORD) - 1;
-
-        return G_MAXUINT64 << first & G_MAXUINT64 >> (WORD - 1 - last);
-}
-
-/* Adds what comes of a vertex to those that its edges lead to. end_exponent is that of
- * the end. */
+/* Adds what comes of a vertex to those that its edges lead to. */
 static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
-                   const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
+                   const LatticeCall *calls, guint32 n)
 {
-        LatticeVertex vertex = l->vertices[v];
-        Standing at = { v, vertex.state, 0, moment_of(l, &vertex, 0, parent, calls), 1 };
-        guint32 i = vertex.call + 1;
+        gboolean ordered = l->order && l->order->in_use;
+        const LatticeReturn *returns = l->returns + l->vertices[v].returns;
+        guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
+        Standing at = first_standing(l, v, parent, calls);
 
+        ROOM(l->vertices, l->n_vertices + n, l->vertices_room);
+        ROOM(l->open, l->n_open + (n - i) * MIN(n_returns + 1, MAX_OPEN), l->open_room);
+        ROOM(l->edges, l->n_edges + n - i + 1, l->edges_room);
         l->vertices[v].edges = l->n_edges;
         for (;; go_on(l, &at)) {
-                guint32 next = at.n_returns < vertex.n_open
-                                       ? l->returns[vertex.returns + at.n_returns].next
-                                       : n;
+                guint32 next = at.n_returns < n_returns ? returns[at.n_returns].next : n;
 
                 next = MIN(next, l->reach);
-                if (i < next) {
-                        guint64 open_key = key_of_open(l, vertex.open + at.n_returns,
-                                                       vertex.n_open - at.n_returns);
-
+                if (i < next)
                         l->mark++;
-                        for (guint32 word = i / WORD * WORD; word < next; word += WORD)
-                                expand_to(l, w, &at, open_key, parent, calls, word,
-                                          bits_between(i, next, word));
+                while (i < next) {
+                        guint32 word = i / WORD * WORD;
+                        guint64 offers = G_MAXUINT64 << i % WORD;
+
                         i = next;
+                        if (next - word < WORD)
+                                offers &= ((guint64)1 << (next - word)) - 1;
+                        else
+                                i = word + WORD;
+                        expand_to(l, w, &at, parent, calls, ordered, word, offers);
                 }
-                if (at.n_returns == vertex.n_open)
+                if (at.n_returns == n_returns)
                         break;
         }
         if (l->skip[n] > 0)
-                expand_to_end(l, w, &at, parent, calls, l->skip[n], end, end_exponent);
+                expand_to_end(l, w, &at, parent, calls, ordered, l->skip[n]);
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
@@ -435,8 +456,7 @@ static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, 
         /* The later an edge leaves, the more returns are before it. */
         for (guint32 i = v->n_edges; i-- > 0;) {
                 const LatticeEdge *e = &l->edges[v->edges + i];
-                double to = e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward;
-                double share = scale * e->weight * to;
+                double share = scale * e->weight * l->vertices[e->to].backward;
 
                 for (; n_returns > e->n_returns; n_returns--)
                         parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
@@ -478,7 +498,7 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
 {
         for (guint32 i = 0; i < v->n_edges; i++) {
                 const LatticeEdge *e = &l->edges[v->edges + i];
-                const LatticeVertex *to = e->to == NO_VERTEX ? NULL : &l->vertices[e->to];
+                const LatticeVertex *to = e->to == END ? NULL : &l->vertices[e->to];
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
                 note_output(l->order, to ? calls[to->call].output : parent->output,
@@ -498,7 +518,7 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
         for (guint32 k = 0; k < vertex->n_edges; k++) {
                 const LatticeEdge *e = &l->edges[vertex->edges + k];
 
-                backward += e->weight * (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
+                backward += e->weight * l->vertices[e->to].backward;
         }
         vertex->backward = backward;
         if (count)
@@ -547,8 +567,10 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
                 for (; after > 0 && calls[after - 1].call.start >= call->call.end; after--)
                         ;
                 l->at[i].n = 0;
+                memset(l->at[i].place, 0, sizeof l->at[i].place);
                 l->left[i] = left;
                 l->offers[i] = (LatticeOffer){ .start = call->call.start,
+                                               .claimed = call->claimed,
                                                .least = least,
                                                .callee = call->call.callee,
                                                .after = after };
@@ -562,17 +584,18 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
                           LatticeCall *calls, guint32 n, gboolean count)
 {
-        double end = 0;
-        gint32 end_exponent = 0;
+        double end;
 
-        l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
+        l->n_vertices = START + 1;
+        l->n_edges = l->n_returns = l->n_open = 0;
         start_offers(l, calls, n);
-        ROOM(l->vertices, 1, l->vertices_room);
-        l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
-                                                        .state = w->first[parent->kind],
-                                                        .forward = 1 };
+        ROOM(l->vertices, l->n_vertices, l->vertices_room);
+        l->vertices[END] = (LatticeVertex){ .backward = 1 };
+        l->vertices[START] = (LatticeVertex){ .call = G_MAXUINT32,
+                                              .state = w->first[parent->kind],
+                                              .forward = 1 };
         find_skips(l, 0, n);
-        expand(l, w, 0, parent, calls, n, &end, &end_exponent);
+        expand(l, w, START, parent, calls, n);
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
@@ -599,7 +622,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                                 continue;
                         }
                         add_returns(l, w, v, calls);
-                        expand(l, w, v, parent, calls, n, &end, &end_exponent);
+                        expand(l, w, v, parent, calls, n);
                 }
         }
         for (guint32 i = 0; i < n; i++)
@@ -609,6 +632,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 for (guint32 i = 0; i < n; i++)
                         forget_output(l->order, calls[i].output, parent->number);
         }
+        end = l->vertices[END].forward;
         if (!(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)
                         calls[i].share = calls[i].taken;
@@ -621,7 +645,8 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
 
                         calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
                 }
-        go_back(l, w, &l->vertices[0], end, parent, calls, count);
-        l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */
+        go_back(l, w, &l->vertices[START], end, parent, calls, count);
+        l->log = fixed_log(end) +
+                 (gint64)(l->vertices[END].exponent * 177.445678223346); /* 256 ln 2 */
         return TRUE;
 }
