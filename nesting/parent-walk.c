@@ -259,12 +259,14 @@ WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event)
         return *parent_walk_find(w, state, event);
 }
 
-double parent_walk_foresee_new(ParentWalk *w, guint32 state, guint32 event, WalkEntry *general)
+WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
 {
         double all = (double)w->states[state].count / DENSITY_COUNT;
+        WalkEntry entry = parent_walk_get(w, w->states[state].general, event);
 
-        *general = parent_walk_get(w, w->states[state].general, event);
-        return LEAN * general->probability / (all + LEAN);
+        entry.number = 0;
+        entry.probability = LEAN * entry.probability / (all + LEAN);
+        return entry;
 }
 
 /* --- places ---------------------------------------------------------------- */

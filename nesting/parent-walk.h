@@ -51,8 +51,8 @@ typedef struct {
         guint64 key;    /* state << 32 | event */
         guint32 number; /* of the step + 1; 0: there is none */
         guint32 next, row;
-        float probability;
-        float most; /* the density of its likeliest delay */
+        float most; /* the density of the likeliest delay */
+        double probability;
 } WalkEntry;
 
 typedef struct {
@@ -114,7 +114,7 @@ static inline guint64 parent_walk_key(guint32 state, guint32 event)
         return (guint64)state << 32 | event;
 }
 
-/* What there is of it, or where it is going to be. */
+/* What is known of it, or where that is going to be. */
 static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
 {
         guint64 key = parent_walk_key(state, event);
@@ -127,7 +127,7 @@ static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, gu
         }
 }
 
-/* The same where there is none so far. */
+/* What is known of it; add: it is added. */
 WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event);
 
 static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 event)
@@ -137,8 +137,8 @@ static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 ev
         return G_LIKELY(at->number) ? *at : parent_walk_add(w, state, event);
 }
 
-/* How likely a step would be that there is none of so far; and the one that it would lean on. */
-double parent_walk_foresee_new(ParentWalk *w, guint32 state, guint32 event, WalkEntry *general);
+/* What it would be where there is none so far. */
+WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event);
 
 /* Learning: halve or forget what was seen before (but for what was kept), count what is seen now (a
  * step by its share, and the bin of its delay or NO_DELAY), and draw the conclusion. */

@@ -66,10 +66,8 @@ struct LatticeReturn {
 
 /* A call's step from a state. */
 struct LatticeStep {
-        guint32 mark;   /* of the state that it is for */
-        guint32 number; /* NO_STEP: there was none so far */
-        guint32 next;   /* state, if there is one */
-        guint32 row;
+        guint32 mark; /* of the state that it is for */
+        WalkEntry entry;
         const float *density;
         double probability; /* with that of the returns before it */
         double most;        /* that, per ns, at the likeliest delay; 0: of no use */
@@ -113,6 +111,12 @@ static double power_of_two(gint32 exponent)
 
         memcpy(&x, &bits, 8);
         return x;
+}
+
+/* x times two to the power of an exponent, which mostly is 0. */
+static inline double times_power(double x, gint32 exponent)
+{
+        return exponent == 0 ? x : x * power_of_two(exponent);
 }
 
 static gint32 exponent_of(double x)
@@ -200,20 +204,18 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
         LatticeStep *step = &l->steps[callee];
 
         if (step->mark != l->mark) {
-                WalkEntry found = *parent_walk_find(w, state, callee);
-                double probability = found.probability;
+                const WalkEntry *entry = parent_walk_find(w, state, callee);
+                WalkEntry none;
 
-                if (G_UNLIKELY(found.number == 0)) {
-                        probability = parent_walk_foresee_new(w, state, callee, &found);
-                        found.number = 0;
+                if (G_UNLIKELY(entry->number == 0)) {
+                        none = parent_walk_foresee(w, state, callee);
+                        entry = &none;
                 }
                 step->mark = l->mark;
-                step->number = found.number - 1;
-                step->next = found.next;
-                step->row = found.row;
-                step->density = w->delays.density[found.row];
-                step->probability = probability * before;
-                note_most(l, step, step->probability * found.most);
+                step->entry = *entry;
+                step->density = w->delays.density[entry->row];
+                step->probability = entry->probability * before;
+                note_most(l, step, step->probability * entry->most);
         }
         return step;
 }
@@ -342,20 +344,17 @@ static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
         LatticeVertex *vertex;
         guint32 to;
 
-        if (G_UNLIKELY(step->number == NO_STEP)) {
-                step->number = parent_walk_step(w, at->state, calls[call].call.callee);
-                step->next = w->steps[step->number].next;
-        }
-        to = get_vertex(l, calls, call, step->next, at->open, at->n_open, at->key);
+        if (G_UNLIKELY(step->entry.number == 0))
+                step->entry = parent_walk_add(w, at->state, calls[call].call.callee);
+        to = get_vertex(l, calls, call, step->entry.next, at->open, at->n_open, at->key);
         if (to == NO_VERTEX)
                 return;
         vertex = &l->vertices[to];
         if (vertex->forward == 0)
                 vertex->exponent = from->exponent + exponent_of(from->forward) / FAR * FAR;
-        if (vertex->exponent != from->exponent)
-                weight *= power_of_two(from->exponent - vertex->exponent);
+        weight = times_power(weight, from->exponent - vertex->exponent);
         vertex->forward += from->forward * weight;
-        add_edge(l, to, step->number, bin, at->n_returns, weight);
+        add_edge(l, to, step->entry.number - 1, bin, at->n_returns, weight);
 }
 
 /* The edges to offers of one word. */
@@ -381,10 +380,11 @@ static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
                                 lead_on(l, w, at, calls, i, step, bin, weight);
                                 continue;
                         }
-                        note_most(l, step, step->probability * w->delays.rest[step->row][bin]);
+                        note_most(l, step,
+                                  step->probability * w->delays.rest[step->entry.row][bin]);
                 }
                 /* Most come too late for all that the state leads to. */
-                if (step->most == 0)
+                if (step->most <= 0)
                         offers &= ~offer->alike;
         }
 }
@@ -404,8 +404,7 @@ static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *
                 weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
         if (end->forward == 0)
                 end->exponent = from->exponent;
-        if (end->exponent != from->exponent)
-                weight *= power_of_two(from->exponent - end->exponent);
+        weight = times_power(weight, from->exponent - end->exponent);
         end->forward += from->forward * weight;
         add_edge(l, END, step.number - 1, bin, at->n_returns, weight);
 }
@@ -603,7 +602,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
-                        mass += vertex->forward * power_of_two(vertex->exponent - mass_exponent);
+                        mass += times_power(vertex->forward, vertex->exponent - mass_exponent);
                 }
                 if (!(mass < 1e100 && mass > 1e-100)) {
                         gint32 by = exponent_of(mass);
@@ -616,7 +615,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                         guint32 v = l->at[i].vertex[k];
                         LatticeVertex *vertex = &l->vertices[v];
 
-                        if (vertex->forward * power_of_two(vertex->exponent - mass_exponent) <
+                        if (times_power(vertex->forward, vertex->exponent - mass_exponent) <
                             l->least * mass) {
                                 vertex->n_edges = 0;
                                 continue;
