@@ -24,7 +24,8 @@ struct LatticeOffer {
         gint64 start;
         double claimed;
         double least;  /* a density that is too little beside what is left; 0: none is */
-        guint64 alike; /* bits of its word: offers of its callee, those aside that none is for */
+        double later;  /* the least of those of later calls to the callee, but for those of 0 */
+        guint64 alike; /* bits of its word: those later calls */
         guint32 callee;
         guint32 after; /* the first that starts when it has returned */
 };
@@ -70,8 +71,11 @@ struct LatticeStep {
         WalkEntry entry;
         const float *density;
         double probability; /* with that of the returns before it */
-        double most;        /* that, per ns, at the likeliest delay; 0: of no use */
-        guint64 offers;     /* to the callee, while these are found out */
+        double most;        /* that, per ns, at the likeliest delay from now on */
+        /* Calls to the callee, while offers are made: */
+        guint64 alike;
+        guint32 word;
+        double later;
 };
 
 void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
@@ -191,12 +195,6 @@ static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint
         return v;
 }
 
-/* A step is at such a rate at most from now on, which may be of no more use. */
-static inline void note_most(const WalkLattice *l, LatticeStep *step, double rate)
-{
-        step->most = rate < l->least_offer ? 0 : rate;
-}
-
 /* The step from the state that is marked to a callee, after returns of this probability. */
 static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee,
                                    double before)
@@ -215,7 +213,7 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
                 step->entry = *entry;
                 step->density = w->delays.density[entry->row];
                 step->probability = entry->probability * before;
-                note_most(l, step, step->probability * entry->most);
+                step->most = step->probability * entry->most;
         }
         return step;
 }
@@ -380,11 +378,10 @@ static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
                                 lead_on(l, w, at, calls, i, step, bin, weight);
                                 continue;
                         }
-                        note_most(l, step,
-                                  step->probability * w->delays.rest[step->entry.row][bin]);
+                        step->most = step->probability * w->delays.rest[step->entry.row][bin];
                 }
                 /* Most come too late for all that the state leads to. */
-                if (step->most <= 0)
+                if (step->most < offer->later)
                         offers &= ~offer->alike;
         }
 }
@@ -527,22 +524,30 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
         return scale * backward;
 }
 
-/* What offers of a word are to the same callee. */
-static void find_alike(WalkLattice *l, LatticeOffer *offers, guint32 n)
+/* Finds of each offer the later ones to the same callee. */
+static void find_later(WalkLattice *l, guint32 n)
 {
         l->mark++;
-        for (guint32 i = 0; i < n; i++) {
-                LatticeStep *step = &l->steps[offers[i].callee];
+        for (guint32 i = n; i-- > 0;) {
+                LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = &l->steps[offer->callee];
 
                 if (step->mark != l->mark) {
                         step->mark = l->mark;
-                        step->offers = 0;
+                        step->later = G_MAXDOUBLE;
+                        step->word = n;
                 }
-                if (offers[i].least > 0)
-                        step->offers |= (guint64)1 << i;
+                if (step->word != i / WORD) {
+                        step->word = i / WORD;
+                        step->alike = 0;
+                }
+                offer->later = step->later;
+                offer->alike = step->alike;
+                if (offer->least > 0) {
+                        step->later = MIN(step->later, offer->least);
+                        step->alike |= (guint64)1 << i % WORD;
+                }
         }
-        for (guint32 i = 0; i < n; i++)
-                offers[i].alike = l->steps[offers[i].callee].offers;
 }
 
 static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
@@ -556,7 +561,6 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
                 l->left = g_renew(double, l->left, l->offers_room);
                 l->skip = g_renew(double, l->skip, l->offers_room);
         }
-        l->least_offer = G_MAXDOUBLE;
         for (guint32 i = 0; i < n; i++) {
                 const LatticeCall *call = &calls[i];
                 double left = 1 - call->taken, least = l->least * left * call->claimed;
@@ -573,11 +577,8 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
                                                .least = least,
                                                .callee = call->call.callee,
                                                .after = after };
-                if (least > 0)
-                        l->least_offer = MIN(l->least_offer, least);
         }
-        for (guint32 i = 0; i < n; i += WORD)
-                find_alike(l, l->offers + i, MIN(n - i, WORD));
+        find_later(l, n);
 }
 
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,

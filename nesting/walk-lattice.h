@@ -53,10 +53,9 @@ typedef struct {
         LatticeStep *steps;   /* by callee, those that leave a state */
         const guint32 *whole; /* by callee: what order takes it for */
         guint32 n_whole;
-        guint32 mark;       /* of the state */
-        double least_offer; /* a density that is too little for all but the sole ones */
-        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
-                             * per ns */
+        guint32 mark; /* of the state */
+        gint64 log;   /* the logarithm of how likely all sets are together, claimed being one
+                       * per ns */
 } WalkLattice;
 
 /* Calls to callees that are one whole are of one class for the order. Borrows whole. */
