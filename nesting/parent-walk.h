@@ -32,8 +32,6 @@ enum {
         NO_DELAY = DENSITY_BINS,
 };
 
-#define NO_STEP G_MAXUINT32
-
 typedef struct {
         guint32 state, event;
         guint32 next;    /* state */
@@ -72,8 +70,8 @@ typedef struct {
         gsize keys_length, keys_room;
         WalkStep *steps;
         guint32 n_steps, steps_room;
-        guint32 *state_at; /* tables of open addressing: number + 1, 0: free */
-        WalkEntry *step_at;
+        guint32 *state_at;  /* table of open addressing: number + 1, 0: free; */
+        WalkEntry *step_at; /* by key; free where there is no number */
         guint32 state_mask, step_mask;
         DelayDensities delays;
         gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
@@ -127,9 +125,10 @@ static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, gu
         }
 }
 
-/* What is known of it; add: it is added. */
+/* What is known of it from now on, where there was none. */
 WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event);
 
+/* What is known of it, be it added. */
 static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 event)
 {
         const WalkEntry *at = parent_walk_find(w, state, event);

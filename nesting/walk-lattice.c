@@ -16,7 +16,7 @@ enum {
 /* A vertex leads no further than the calls that it has left out with this probability. */
 #define LEAST_SKIP 1e-12
 
-/* Offers of one word of bits. */
+/* Offers to a word of bits. */
 #define WORD 64
 
 /* What most calls are passed over by, side by side. */
@@ -131,10 +131,10 @@ static gint32 exponent_of(double x)
         return (gint32)(bits >> 52 & 0x7ff) - 1023;
 }
 
-/* Of a call that is open. */
+/* For the keys of vertices, of a call that is open. */
 static inline guint64 key_of(guint32 call)
 {
-        return HASH_SEED * (call + 1);
+        return hash_word(HASH_SEED, call + 1);
 }
 
 /* Whether a vertex at a call is in a state with these calls open, besides it. */
