@@ -110,8 +110,8 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, double negligi
                                                .output = j->output[claims[i].child],
                                                .claimed = j->claimed[claims[i].child],
                                                .taken = taken_by(j, &claims[i]) };
-        if (!walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n_offered,
-                              count))
+        if (!walk_lattice_find_shares(&j->lattice, &j->habits->walk, &lattice_parent, j->offered,
+                                      n_offered, count))
                 return;
         n_offered = 0;
         for (guint32 i = 0; i < n; i++) {

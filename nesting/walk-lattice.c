@@ -581,8 +581,8 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
         find_later(l, n);
 }
 
-gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
-                          LatticeCall *calls, guint32 n, gboolean count)
+gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                                  LatticeCall *calls, guint32 n, gboolean count)
 {
         double end;
 
@@ -646,7 +646,18 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                         calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
                 }
         go_back(l, w, &l->vertices[START], end, parent, calls, count);
-        l->log = fixed_log(end) +
-                 (gint64)(l->vertices[END].exponent * 177.445678223346); /* 256 ln 2 */
+        return TRUE;
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count)
+{
+        const LatticeVertex *end;
+
+        if (!walk_lattice_find_shares(l, w, parent, calls, n, count))
+                return FALSE;
+        end = &l->vertices[END];
+        l->log =
+                fixed_log(end->forward) + (gint64)(end->exponent * 177.445678223346); /* 256 ln 2 */
         return TRUE;
 }

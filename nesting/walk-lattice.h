@@ -80,6 +80,10 @@ static inline guint32 walk_lattice_class(const WalkLattice *l, const ParentWalk 
 /* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
  * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
  * taken then. */
+gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                                  LatticeCall *calls, guint32 n, gboolean count);
+
+/* The same, and finds the logarithm. */
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
                           LatticeCall *calls, guint32 n, gboolean count);
 
