@@ -16,6 +16,7 @@
 typedef struct {
         WalkCall call;
         guint32 output; /* its number among the node's outputs */
+        guint32 claim;  /* the caller's; of no matter here */
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
