@@ -11,6 +11,8 @@
 #ifndef RAVEL_DELAY_DENSITY_H
 #define RAVEL_DELAY_DENSITY_H
 
+#include <string.h>
+
 #include "nesting/fixed-log.h"
 
 enum {
@@ -34,13 +36,14 @@ typedef struct {
 
 static inline guint density_bin(gint64 delay)
 {
-        guint octave;
+        double d = delay;
+        gint64 bits, bin;
 
-        if (delay < (gint64)1 << DENSITY_FIRST_OCTAVE)
-                return 0;
-        octave = 63 - __builtin_clzll(delay);
-        return MIN((octave - DENSITY_FIRST_OCTAVE) * 8 + (delay >> (octave - 3) & 7) + 1,
-                   DENSITY_BINS - 1);
+        /* The exponent and the first three bits of the mantissa, next to those of the first bin's.
+         */
+        memcpy(&bits, &d, 8);
+        bin = (bits >> 49) - (1023 + DENSITY_FIRST_OCTAVE) * 8 + 1;
+        return CLAMP(bin, 0, DENSITY_BINS - 1);
 }
 
 /* The least of a bin's delays, and their length, in ns. */

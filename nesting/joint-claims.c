@@ -88,11 +88,6 @@ static inline double taken_by(const Joint *j, const Claim *claim)
         return MIN(claim->rate / j->claimed[claim->child], MOST_TAKEN);
 }
 
-static inline gboolean is_offered(const Joint *j, const Claim *claim)
-{
-        return claim->rate > 0 && taken_by(j, claim) >= LEAST_OFFERED;
-}
-
 /* A parent claims again, what it may have done being as likely as the others leave it that, and
  * gives up claims of shares less than negligible. decide: a claim counts for more the larger a
  * share it had. */
@@ -103,25 +98,26 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, double negligi
         Claim *claims = &j->claims[j->first_claim[parent]];
         guint32 n = j->first_claim[parent + 1] - j->first_claim[parent], n_offered = 0;
 
-        for (guint32 i = 0; i < n; i++)
-                if (is_offered(j, &claims[i]))
+        for (guint32 i = 0; i < n; i++) {
+                double taken = claims[i].rate > 0 ? taken_by(j, &claims[i]) : 0;
+
+                if (taken >= LEAST_OFFERED)
                         j->offered[n_offered++] =
                                 (LatticeCall){ .call = j->calls[claims[i].child],
                                                .output = j->output[claims[i].child],
+                                               .claim = i,
                                                .claimed = j->claimed[claims[i].child],
-                                               .taken = taken_by(j, &claims[i]) };
-        if (!walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n_offered,
-                              count))
+                                               .taken = taken };
+        }
+        if (!walk_lattice_find_shares(&j->lattice, &j->habits->walk, &lattice_parent, j->offered,
+                                      n_offered, count))
                 return;
-        n_offered = 0;
-        for (guint32 i = 0; i < n; i++) {
-                const LatticeCall *o = &j->offered[n_offered];
-                double *claimed = &j->claimed[claims[i].child];
+        for (guint32 k = 0; k < n_offered; k++) {
+                const LatticeCall *o = &j->offered[k];
+                Claim *claim = &claims[o->claim];
+                double *claimed = &j->claimed[claim->child];
                 double share = CLAMP(o->share, LEAST_SHARE, MOST_TAKEN), rate;
 
-                if (!is_offered(j, &claims[i]))
-                        continue;
-                n_offered++;
                 if (o->taken == 1)
                         continue;
                 /* It is made at this rate if share : 1 - share is rate : what others claim. */
@@ -131,9 +127,9 @@ static void claim_again(Joint *j, guint32 parent, gboolean count, double negligi
                 rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
                 if (share < negligible && o->taken < KEPT)
                         rate = 0;
-                *claimed = MAX(*claimed - claims[i].rate, 0);
-                claims[i].rate = rate;
-                *claimed += claims[i].rate;
+                *claimed = MAX(*claimed - claim->rate, 0);
+                claim->rate = rate;
+                *claimed += claim->rate;
         }
 }
 

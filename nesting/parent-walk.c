@@ -137,31 +137,24 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- steps ----------------------------------------------------------------- */
 
-static inline guint64 *find_step(const ParentWalk *w, guint32 state, guint32 event)
-{
-        guint64 key = (guint64)state << 32 | event;
-
-        for (guint64 h = hash_word(HASH_SEED, key);; h++) {
-                guint64 *at = &w->step_at[2 * (h & w->step_mask)];
-
-                if (at[1] == 0 || at[0] == key)
-                        return at;
-        }
-}
-
 static void put_step(ParentWalk *w, guint32 i)
 {
-        guint64 *at = find_step(w, w->steps[i].state, w->steps[i].event);
+        const WalkStep *s = &w->steps[i];
 
-        at[0] = (guint64)w->steps[i].state << 32 | w->steps[i].event;
-        at[1] = i + 1;
+        *parent_walk_find(w, s->state, s->event) =
+                (WalkEntry){ .key = parent_walk_key(s->state, s->event),
+                             .number = i + 1,
+                             .next = s->next,
+                             .row = s->row,
+                             .probability = s->probability,
+                             .most = w->delays.rest[s->row][0] };
 }
 
 static void grow_step_table(ParentWalk *w)
 {
         w->step_mask = 2 * w->step_mask + 1;
         g_free(w->step_at);
-        w->step_at = g_new0(guint64, 2 * ((gsize)w->step_mask + 1));
+        w->step_at = g_new0(WalkEntry, (gsize)w->step_mask + 1);
         for (guint32 i = 0; i < w->n_steps; i++)
                 put_step(w, i);
 }
@@ -230,9 +223,9 @@ static guint32 add_step(ParentWalk *w, guint32 state, guint32 event)
 
 static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
 {
-        guint64 number = find_step(w, state, event)[1];
+        guint32 number = parent_walk_find(w, state, event)->number;
 
-        return G_LIKELY(number) ? (guint32)number - 1 : add_step(w, state, event);
+        return G_LIKELY(number) ? number - 1 : add_step(w, state, event);
 }
 
 /* --- walks ----------------------------------------------------------------- */
@@ -245,7 +238,7 @@ void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, gu
         w->state_mask = 63;
         w->state_at = g_new0(guint32, w->state_mask + 1);
         w->step_mask = 255;
-        w->step_at = g_new0(guint64, 2 * (w->step_mask + 1));
+        w->step_at = g_new0(WalkEntry, w->step_mask + 1);
         delay_densities_init(&w->delays);
         parent_walk_add_callers(w, n_callers, whole);
 }
@@ -285,27 +278,25 @@ guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event)
         return get_step(w, state, event);
 }
 
-guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
-                            guint32 *row)
+WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event)
 {
-        guint64 number = find_step(w, state, event)[1];
-        const WalkStep *general;
-        double all;
+        get_step(w, state, event);
+        return *parent_walk_find(w, state, event);
+}
 
-        if (G_LIKELY(number)) {
-                *probability = w->steps[number - 1].probability;
-                *row = w->steps[number - 1].row;
-                return number - 1;
-        }
-        number = get_step(w, w->states[state].general, event); /* may move the steps */
-        general = &w->steps[number];
-        all = (double)w->states[state].count / DENSITY_COUNT;
+WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
+{
+        double all = (double)w->states[state].count / DENSITY_COUNT;
+        WalkEntry entry = parent_walk_get(w, w->states[state].general, event);
+
         if (w->states[state].part)
-                *probability = MIN(general->probability * learn_ratio(w, state, 0, general), 1);
+                entry.probability = MIN(
+                        entry.probability * learn_ratio(w, state, 0, &w->steps[entry.number - 1]),
+                        1);
         else
-                *probability = LEAN * general->probability / (all + LEAN);
-        *row = general->row;
-        return NO_STEP;
+                entry.probability = LEAN * entry.probability / (all + LEAN);
+        entry.number = 0;
+        return entry;
 }
 
 /* --- places ---------------------------------------------------------------- */
@@ -411,6 +402,8 @@ void parent_walk_learn(ParentWalk *w)
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++)
                 learn_step(w, &w->steps[i]);
+        for (guint32 i = 0; i < w->n_steps; i++)
+                put_step(w, i);
 }
 
 /* A state lasts longer than a delay if the step that ends it is a return, or has a longer

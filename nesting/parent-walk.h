@@ -19,6 +19,7 @@
 #define RAVEL_PARENT_WALK_H
 
 #include "nesting/delay-density.h"
+#include "tracefmt/hash.h"
 
 /* A call that the node makes. */
 typedef struct {
@@ -32,8 +33,6 @@ enum {
         NO_DELAY = DENSITY_BINS,
 };
 
-#define NO_STEP G_MAXUINT32
-
 typedef struct {
         guint32 state, event;
         guint32 next;    /* state */
@@ -45,6 +44,15 @@ typedef struct {
         float probability;
         gint32 log;
 } WalkStep;
+
+/* What is looked up of a step, side by side. */
+typedef struct {
+        guint64 key;    /* state << 32 | event */
+        guint32 number; /* of the step + 1; 0: there is none */
+        guint32 next, row;
+        float most; /* the density of the likeliest delay */
+        double probability;
+} WalkEntry;
 
 typedef struct {
         gsize key;        /* where in keys it begins */
@@ -65,8 +73,8 @@ typedef struct {
         gsize keys_length, keys_room;
         WalkStep *steps;
         guint32 n_steps, steps_room;
-        guint32 *state_at; /* tables of open addressing: number + 1, 0: free */
-        guint64 *step_at;  /* state << 32 | event, next to it the number + 1 */
+        guint32 *state_at;  /* table of open addressing: number + 1, 0: free; */
+        WalkEntry *step_at; /* by key; free where there is no number */
         guint32 state_mask, step_mask;
         DelayDensities delays;
         gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
@@ -103,10 +111,37 @@ gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time
  * n_callees more, the reply 2 * n_callees. */
 guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 
-/* The same, or NO_STEP where there is none yet; and what its probability and its row of the
- * densities are or would be. */
-guint32 parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event, double *probability,
-                            guint32 *row);
+static inline guint64 parent_walk_key(guint32 state, guint32 event)
+{
+        return (guint64)state << 32 | event;
+}
+
+/* What is known of it, or where that is going to be. */
+static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
+{
+        guint64 key = parent_walk_key(state, event);
+
+        for (guint64 h = hash_word(HASH_SEED, key);; h++) {
+                WalkEntry *at = &w->step_at[h & w->step_mask];
+
+                if (at->number == 0 || at->key == key)
+                        return at;
+        }
+}
+
+/* What is known of it from now on, where there was none. */
+WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event);
+
+/* What is known of it, be it added. */
+static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 event)
+{
+        const WalkEntry *at = parent_walk_find(w, state, event);
+
+        return G_LIKELY(at->number) ? *at : parent_walk_add(w, state, event);
+}
+
+/* What it would be where there is none so far. */
+WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event);
 
 /* Learning: halve or forget what was seen before (but for what was kept), count what is seen now (a
  * step by its share, and the bin of its delay or NO_DELAY), and draw the conclusion. */

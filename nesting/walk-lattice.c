@@ -4,8 +4,11 @@
 #include "tracefmt/hash.h"
 
 enum {
+        END = 0, /* the vertex of the reply, */
+        START,   /* and the one that all walks begin with */
         NO_VERTEX = G_MAXUINT32,
-        MAX_AT_CALL = 24, /* vertices at a call */
+        MAX_AT_CALL = 24, /* vertices at a call, */
+        AT_CALL_BITS = 5, /* and their places in a table, as a logarithm */
         MAX_OPEN = 12,    /* of more, the returns are not seen */
         FAR = 64,         /* exponents that differ by more are adjusted */
 };
@@ -13,12 +16,18 @@ enum {
 /* A vertex leads no further than the calls that it has left out with this probability. */
 #define LEAST_SKIP 1e-12
 
+/* Offers to a word of bits. */
+#define WORD 64
+
 /* What most calls are passed over by, side by side. */
 struct LatticeOffer {
         gint64 start;
-        double left;  /* 1 - taken */
-        double least; /* a density that is too little beside that */
+        double claimed;
+        double least;  /* a density that is too little beside what is left; 0: none is */
+        double later;  /* the least of those of later calls to the callee, but for those of 0 */
+        guint64 alike; /* bits of its word: those later calls */
         guint32 callee;
+        guint32 after; /* the first that starts when it has returned */
 };
 
 struct LatticeVertex {
@@ -29,17 +38,19 @@ struct LatticeVertex {
         guint32 edges, n_edges;
         gint32 exponent; /* of forward; of backward its negative */
         double forward, backward;
+        guint64 key; /* the sum of those of what is open */
 };
 
-/* Those at a call. */
+/* Those at a call; a table of open addressing by what is open and the state: number + 1, 0: free.
+ */
 struct LatticeVertices {
         guint32 n;
+        guint8 place[1 << AT_CALL_BITS];
         guint32 vertex[MAX_AT_CALL];
-        guint32 key[MAX_AT_CALL]; /* of what is open and of the state; almost always different */
 };
 
 struct LatticeEdge {
-        guint32 to; /* vertex; NO_VERTEX: the reply */
+        guint32 to; /* vertex */
         guint32 step;
         guint16 bin;
         guint16 n_returns; /* before it */
@@ -49,17 +60,22 @@ struct LatticeEdge {
 struct LatticeReturn {
         guint32 step;
         guint32 state; /* after it */
+        guint32 next;  /* offer that starts after it */
         gint64 time;
         double probability; /* of all returns so far */
 };
 
 /* A call's step from a state. */
 struct LatticeStep {
-        guint32 mark;   /* of the state that it is for */
-        guint32 number; /* NO_STEP: there was none so far */
-        guint32 row;
+        guint32 mark; /* of the state that it is for */
+        WalkEntry entry;
+        const float *density;
         double probability; /* with that of the returns before it */
-        double most;        /* that, per ns, at the likeliest delay */
+        double most;        /* that, per ns, at the likeliest delay from now on */
+        /* Calls to the callee, while offers are made: */
+        guint64 alike;
+        guint32 word;
+        double later;
 };
 
 void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
@@ -74,6 +90,8 @@ void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, 
 void walk_lattice_clear(WalkLattice *l)
 {
         g_free(l->offers);
+        g_free(l->left);
+        g_free(l->skip);
         g_free(l->vertices);
         g_free(l->edges);
         g_free(l->returns);
@@ -99,6 +117,12 @@ static double power_of_two(gint32 exponent)
         return x;
 }
 
+/* x times two to the power of an exponent, which mostly is 0. */
+static inline double times_power(double x, gint32 exponent)
+{
+        return exponent == 0 ? x : x * power_of_two(exponent);
+}
+
 static gint32 exponent_of(double x)
 {
         guint64 bits;
@@ -107,14 +131,10 @@ static gint32 exponent_of(double x)
         return (gint32)(bits >> 52 & 0x7ff) - 1023;
 }
 
-/* For the keys of vertices. */
-static guint64 key_of_open(const WalkLattice *l, guint32 open, guint32 n_open)
+/* For the keys of vertices, of a call that is open. */
+static inline guint64 key_of(guint32 call)
 {
-        guint64 key = HASH_SEED;
-
-        for (guint32 i = 0; i < MIN(n_open, MAX_OPEN - 1); i++)
-                key = hash_word(key, l->open[open + i]);
-        return key;
+        return hash_word(HASH_SEED, call + 1);
 }
 
 /* Whether a vertex at a call is in a state with these calls open, besides it. */
@@ -132,57 +152,47 @@ static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, gui
         return TRUE;
 }
 
-/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
- * too many. */
-static guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
-                          guint32 open, guint32 n_open, guint64 open_key)
+/* Adds a vertex at a call. There is room for it. */
+static guint32 add_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+                          guint32 open, guint32 n_open, guint64 key)
 {
-        LatticeVertices *at = &l->at[call];
-        guint32 key = hash_word(open_key, state), v;
-        LatticeVertex *vertex;
+        guint32 v = l->n_vertices++, i = 0;
+        gint64 end = calls[call].call.end;
 
-        n_open = MIN(n_open, MAX_OPEN - 1);
-        for (guint32 i = 0; i < at->n; i++)
-                if (at->key[i] == key &&
-                    is_vertex(l, &l->vertices[at->vertex[i]], state, open, n_open))
-                        return at->vertex[i];
-        if (at->n >= MAX_AT_CALL)
-                return NO_VERTEX;
-        ROOM(l->vertices, l->n_vertices + 1, l->vertices_room);
-        ROOM(l->open, l->n_open + n_open + 1, l->open_room);
-        v = l->n_vertices++;
-        vertex = &l->vertices[v];
-        *vertex = (LatticeVertex){
-                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1
+        l->vertices[v] = (LatticeVertex){
+                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1, .key = key
         };
-        at->key[at->n] = key;
-        at->vertex[at->n++] = v;
-        for (guint32 i = 0, placed = 0; i < n_open + 1; i++) {
-                if (!placed &&
-                    (i == n_open || calls[l->open[open + i]].call.end > calls[call].call.end)) {
-                        l->open[l->n_open++] = call;
-                        placed = 1;
-                } else {
-                        l->open[l->n_open++] = l->open[open + i - placed];
-                }
-        }
+        for (; i < n_open && calls[l->open[open + i]].call.end <= end; i++)
+                l->open[l->n_open++] = l->open[open + i];
+        l->open[l->n_open++] = call;
+        for (; i < n_open; i++)
+                l->open[l->n_open++] = l->open[open + i];
         return v;
 }
 
-/* A step at such a rate at most, from now on, may be of no more use. */
-static inline void note_likely(WalkLattice *l, LatticeStep *step, double rate)
+/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
+ * too many. key is the sum of theirs. */
+static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call,
+                                 guint32 state, guint32 open, guint32 n_open, guint64 key)
 {
-        if (rate >= l->least_offer)
-                return;
-        step->most = 0;
-        l->n_likely--;
-}
+        LatticeVertices *at = &l->at[call];
+        guint32 place, v;
 
-/* What comes next is from another state. */
-static inline void mark_state(WalkLattice *l)
-{
-        l->mark++;
-        l->n_likely = l->n_callees;
+        if (G_UNLIKELY(n_open == MAX_OPEN))
+                key -= key_of(l->open[open + --n_open]);
+        key += key_of(call);
+        for (place = hash_word(key, state) >> (64 - AT_CALL_BITS); at->place[place];
+             place = (place + 1) % G_N_ELEMENTS(at->place)) {
+                v = at->vertex[at->place[place] - 1];
+                if (l->vertices[v].key == key && is_vertex(l, &l->vertices[v], state, open, n_open))
+                        return v;
+        }
+        if (at->n == MAX_AT_CALL)
+                return NO_VERTEX;
+        v = add_vertex(l, calls, call, state, open, n_open, key);
+        at->vertex[at->n++] = v;
+        at->place[place] = at->n;
+        return v;
 }
 
 /* The step from the state that is marked to a callee, after returns of this probability. */
@@ -192,12 +202,18 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
         LatticeStep *step = &l->steps[callee];
 
         if (step->mark != l->mark) {
+                const WalkEntry *entry = parent_walk_find(w, state, callee);
+                WalkEntry none;
+
+                if (G_UNLIKELY(entry->number == 0)) {
+                        none = parent_walk_foresee(w, state, callee);
+                        entry = &none;
+                }
                 step->mark = l->mark;
-                step->number =
-                        parent_walk_foresee(w, state, callee, &step->probability, &step->row);
-                step->probability *= before;
-                step->most = step->probability * w->delays.rest[step->row][0];
-                note_likely(l, step, step->most);
+                step->entry = *entry;
+                step->density = w->delays.density[entry->row];
+                step->probability = entry->probability * before;
+                step->most = step->probability * entry->most;
         }
         return step;
 }
@@ -207,7 +223,6 @@ static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin,
 {
         LatticeEdge *edge;
 
-        ROOM(l->edges, l->n_edges + 1, l->edges_room);
         edge = &l->edges[l->n_edges++];
         /* One by one: a copy would wait for the two halves of a word to be written. */
         edge->to = to;
@@ -227,13 +242,15 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         vertex->returns = l->n_returns;
         ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
         for (guint32 i = 0; i < vertex->n_open; i++) {
-                const LatticeCall *call = &calls[l->open[vertex->open + i]];
-                guint32 step = parent_walk_step(w, state, w->n_callees + call->call.callee);
+                guint32 open = l->open[vertex->open + i];
+                const LatticeCall *call = &calls[open];
+                WalkEntry step = parent_walk_get(w, state, w->n_callees + call->call.callee);
 
-                probability *= w->steps[step].probability;
-                state = w->steps[step].next;
+                probability *= step.probability;
+                state = step.next;
                 l->returns[l->n_returns++] =
-                        (LatticeReturn){ step, state, call->call.end, probability };
+                        (LatticeReturn){ step.number - 1, state, l->offers[open].after,
+                                         call->call.end, probability };
         }
 }
 
@@ -255,102 +272,175 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
         return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
 }
 
-/* Adds what comes of a vertex to those that its edges lead to. reached is the exponent of
- * the end. */
-static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
-                   const LatticeCall *calls, guint32 n, double *end, gint32 *end_exponent)
+/* How likely it is that all offers from one on are passed over, up to each of the others, and up
+ * to the reply. Ends where that is too unlikely. */
+static void find_skips(WalkLattice *l, guint32 from, guint32 n)
 {
-        guint32 n_returns = 0, state = l->vertices[v].state, open = l->vertices[v].open;
-        guint32 n_open = l->vertices[v].n_open, returns = l->vertices[v].returns;
-        double forward = l->vertices[v].forward, skip = 1, before = 1;
-        gint32 exponent = l->vertices[v].exponent;
-        gint64 latest = moment_of(l, &l->vertices[v], 0, parent, calls);
-        gint64 next_return = n_open > 0 ? l->returns[returns].time : G_MAXINT64;
-        guint64 open_key = key_of_open(l, open, n_open);
-        const LatticeOffer *offers = l->offers;
+        double skip = 1;
+
+        for (guint32 i = from; i < n; skip *= l->left[i++])
+                l->skip[i] = skip;
+        l->skip[n] = skip > LEAST_SKIP ? skip : 0;
+        l->reach = n;
+        if (skip <= LEAST_SKIP)
+                while (l->skip[l->reach - 1] <= LEAST_SKIP)
+                        l->reach--;
+}
+
+/* Where a vertex stands after so many of its returns. */
+typedef struct {
+        guint32 vertex, n_returns, state;
+        guint32 open, n_open; /* that have not returned */
+        guint64 key;          /* the sum of theirs */
+        gint64 latest;
+        double before; /* how likely these returns are */
+} Standing;
+
+static inline Standing first_standing(const WalkLattice *l, guint32 v, const LatticeParent *parent,
+                                      const LatticeCall *calls)
+{
+        const LatticeVertex *vertex = &l->vertices[v];
+
+        return (Standing){ .vertex = v,
+                           .state = vertex->state,
+                           .open = vertex->open,
+                           .n_open = vertex->n_open,
+                           .key = vertex->key,
+                           .latest = moment_of(l, vertex, 0, parent, calls),
+                           .before = 1 };
+}
+
+/* After one more return. */
+static inline void go_on(const WalkLattice *l, Standing *at)
+{
+        const LatticeReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
+
+        at->key -= key_of(l->open[at->open++]);
+        at->n_open--;
+        at->state = r->state;
+        at->latest = r->time;
+        at->before = r->probability;
+}
+
+/* How likely the order of outputs makes one that comes next. */
+static double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
+                              const LatticeParent *parent, const LatticeCall *calls, guint32 output,
+                              guint32 callee)
+{
+        guint32 event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
+
+        return serving_order_factor(l->order, output, walk_lattice_class(l, w, event, callee),
+                                    at->latest, parent->number);
+}
+
+/* What comes of a vertex to the one at a call, by an edge of this weight. */
+static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
+                           const LatticeCall *calls, guint32 call, LatticeStep *step, guint bin,
+                           double weight)
+{
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        LatticeVertex *vertex;
+        guint32 to;
+
+        if (G_UNLIKELY(step->entry.number == 0))
+                step->entry = parent_walk_add(w, at->state, calls[call].call.callee);
+        to = get_vertex(l, calls, call, step->entry.next, at->open, at->n_open, at->key);
+        if (to == NO_VERTEX)
+                return;
+        vertex = &l->vertices[to];
+        if (vertex->forward == 0)
+                vertex->exponent = from->exponent + exponent_of(from->forward) / FAR * FAR;
+        weight = times_power(weight, from->exponent - vertex->exponent);
+        vertex->forward += from->forward * weight;
+        add_edge(l, to, step->entry.number - 1, bin, at->n_returns, weight);
+}
+
+/* The edges to offers of one word. */
+static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
+                             const LatticeParent *parent, const LatticeCall *calls,
+                             gboolean ordered, guint32 word, guint64 offers)
+{
+        while (offers) {
+                guint32 i = word + __builtin_ctzll(offers);
+                const LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = step_to(l, w, at->state, offer->callee, at->before);
+
+                offers &= offers - 1;
+                if (step->most >= offer->least) {
+                        guint bin = density_bin(offer->start - at->latest);
+                        double weight = step->probability * step->density[bin];
+
+                        if (weight >= offer->least) {
+                                weight *= l->skip[i] / offer->claimed;
+                                if (ordered)
+                                        weight *= factor_of_order(l, w, at, parent, calls,
+                                                                  calls[i].output, offer->callee);
+                                lead_on(l, w, at, calls, i, step, bin, weight);
+                                continue;
+                        }
+                        step->most = step->probability * w->delays.rest[step->entry.row][bin];
+                }
+                /* Most come too late for all that the state leads to. */
+                if (step->most < offer->later)
+                        offers &= ~offer->alike;
+        }
+}
+
+/* The edge to the reply. */
+static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
+                                 const LatticeParent *parent, const LatticeCall *calls,
+                                 gboolean ordered, double skip)
+{
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        LatticeVertex *end = &l->vertices[END];
+        WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
+        guint bin = density_bin(parent->reply - at->latest);
+        double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
+
+        if (ordered)
+                weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
+        if (end->forward == 0)
+                end->exponent = from->exponent;
+        weight = times_power(weight, from->exponent - end->exponent);
+        end->forward += from->forward * weight;
+        add_edge(l, END, step.number - 1, bin, at->n_returns, weight);
+}
+
+/* Adds what comes of a vertex to those that its edges lead to. */
+static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
+                   const LatticeCall *calls, guint32 n)
+{
         gboolean ordered = l->order && l->order->in_use;
-        LatticeStep *step;
-        guint32 i, bin, number;
-        double weight;
+        const LatticeReturn *returns = l->returns + l->vertices[v].returns;
+        guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
+        Standing at = first_standing(l, v, parent, calls);
 
+        ROOM(l->vertices, l->n_vertices + n, l->vertices_room);
+        ROOM(l->open, l->n_open + (n - i) * MIN(n_returns + 1, MAX_OPEN), l->open_room);
+        ROOM(l->edges, l->n_edges + n - i + 1, l->edges_room);
         l->vertices[v].edges = l->n_edges;
-        mark_state(l);
-        for (i = l->vertices[v].call + 1; i < n && skip > LEAST_SKIP; skip *= offers[i++].left) {
-                const LatticeOffer *offer = &offers[i];
-                guint32 to;
+        for (;; go_on(l, &at)) {
+                guint32 next = at.n_returns < n_returns ? returns[at.n_returns].next : n;
 
-                while (next_return <= offer->start) {
-                        const LatticeReturn *r = &l->returns[returns + n_returns++];
+                next = MIN(next, l->reach);
+                if (i < next)
+                        l->mark++;
+                while (i < next) {
+                        guint32 word = i / WORD * WORD;
+                        guint64 offers = G_MAXUINT64 << i % WORD;
 
-                        state = r->state;
-                        latest = r->time;
-                        before = r->probability;
-                        next_return = n_returns < n_open ? r[1].time : G_MAXINT64;
-                        open_key = key_of_open(l, open + n_returns, n_open - n_returns);
-                        mark_state(l);
+                        i = next;
+                        if (next - word < WORD)
+                                offers &= ((guint64)1 << (next - word)) - 1;
+                        else
+                                i = word + WORD;
+                        expand_to(l, w, &at, parent, calls, ordered, word, offers);
                 }
-                /* Most come too late for all that the state leads to, */
-                if (l->n_likely == 0 && offer->least > 0)
-                        continue;
-                step = step_to(l, w, state, offer->callee, before);
-                /* or are of no use at any delay. */
-                if (step->most < offer->least)
-                        continue;
-                bin = density_bin(offer->start - latest);
-                weight = step->probability * w->delays.density[step->row][bin];
-                if (weight < offer->least) {
-                        if (step->most > 0)
-                                note_likely(l, step,
-                                            step->probability * w->delays.rest[step->row][bin]);
-                        continue;
-                }
-                weight *= skip / calls[i].claimed;
-                if (ordered)
-                        weight *= serving_order_factor(
-                                l->order, calls[i].output,
-                                walk_lattice_class(
-                                        l, w, event_of(l, w, &l->vertices[v], n_returns, calls),
-                                        offer->callee),
-                                latest, parent->number);
-                if (step->number == NO_STEP)
-                        step->number = parent_walk_step(w, state, offer->callee);
-                to = get_vertex(l, calls, i, w->steps[step->number].next, open + n_returns,
-                                n_open - n_returns, open_key);
-                if (to == NO_VERTEX)
-                        continue;
-                if (l->vertices[to].forward == 0)
-                        l->vertices[to].exponent = exponent + exponent_of(forward) / FAR * FAR;
-                if (l->vertices[to].exponent != exponent)
-                        weight *= power_of_two(exponent - l->vertices[to].exponent);
-                l->vertices[to].forward += forward * weight;
-                add_edge(l, to, step->number, bin, n_returns, weight);
+                if (at.n_returns == n_returns)
+                        break;
         }
-        if (i == n && skip > LEAST_SKIP) {
-                if (n_open > 0) {
-                        const LatticeReturn *last = &l->returns[returns + n_open - 1];
-
-                        state = last->state;
-                        latest = last->time;
-                        before = last->probability;
-                }
-                number = parent_walk_step(w, state, 2 * w->n_callees);
-                bin = density_bin(parent->reply - latest);
-                weight = before * w->steps[number].probability *
-                         w->delays.density[w->steps[number].row][bin] * skip;
-                if (ordered)
-                        weight *= serving_order_factor(
-                                l->order, parent->output,
-                                walk_lattice_class(l, w,
-                                                   event_of(l, w, &l->vertices[v], n_open, calls),
-                                                   w->n_callees),
-                                latest, parent->number);
-                if (*end == 0)
-                        *end_exponent = exponent;
-                if (*end_exponent != exponent)
-                        weight *= power_of_two(exponent - *end_exponent);
-                *end += forward * weight;
-                add_edge(l, NO_VERTEX, number, bin, n_open, weight);
-        }
+        if (l->skip[n] > 0)
+                expand_to_end(l, w, &at, parent, calls, ordered, l->skip[n]);
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
@@ -362,8 +452,7 @@ static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, 
         /* The later an edge leaves, the more returns are before it. */
         for (guint32 i = v->n_edges; i-- > 0;) {
                 const LatticeEdge *e = &l->edges[v->edges + i];
-                double to = e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward;
-                double share = scale * e->weight * to;
+                double share = scale * e->weight * l->vertices[e->to].backward;
 
                 for (; n_returns > e->n_returns; n_returns--)
                         parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
@@ -405,7 +494,7 @@ static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex
 {
         for (guint32 i = 0; i < v->n_edges; i++) {
                 const LatticeEdge *e = &l->edges[v->edges + i];
-                const LatticeVertex *to = e->to == NO_VERTEX ? NULL : &l->vertices[e->to];
+                const LatticeVertex *to = e->to == END ? NULL : &l->vertices[e->to];
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
                 note_output(l->order, to ? calls[to->call].output : parent->output,
@@ -425,7 +514,7 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
         for (guint32 k = 0; k < vertex->n_edges; k++) {
                 const LatticeEdge *e = &l->edges[vertex->edges + k];
 
-                backward += e->weight * (e->to == NO_VERTEX ? 1 : l->vertices[e->to].backward);
+                backward += e->weight * l->vertices[e->to].backward;
         }
         vertex->backward = backward;
         if (count)
@@ -435,66 +524,105 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
         return scale * backward;
 }
 
-static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
+/* Finds of each offer the later ones to the same callee. */
+static void find_later(WalkLattice *l, guint32 n)
 {
-        ROOM(l->at, n, l->at_room);
-        ROOM(l->offers, n, l->offers_room);
         l->mark++;
-        l->n_callees = 0;
-        l->least_offer = G_MAXDOUBLE;
-        for (guint32 i = 0; i < n; i++) {
-                const LatticeCall *call = &calls[i];
-                double left = 1 - call->taken, least = l->least * left * call->claimed;
+        for (guint32 i = n; i-- > 0;) {
+                LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = &l->steps[offer->callee];
 
-                l->at[i].n = 0;
-                l->offers[i] = (LatticeOffer){ call->call.start, left, least, call->call.callee };
-                if (least > 0)
-                        l->least_offer = MIN(l->least_offer, least);
-                if (l->steps[call->call.callee].mark != l->mark) {
-                        l->steps[call->call.callee].mark = l->mark;
-                        l->n_callees++;
+                if (step->mark != l->mark) {
+                        step->mark = l->mark;
+                        step->later = G_MAXDOUBLE;
+                        step->word = n;
+                }
+                if (step->word != i / WORD) {
+                        step->word = i / WORD;
+                        step->alike = 0;
+                }
+                offer->later = step->later;
+                offer->alike = step->alike;
+                if (offer->least > 0) {
+                        step->later = MIN(step->later, offer->least);
+                        step->alike |= (guint64)1 << i % WORD;
                 }
         }
 }
 
-gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
-                          LatticeCall *calls, guint32 n, gboolean count)
+static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
 {
-        double end = 0;
-        gint32 end_exponent = 0;
+        guint32 after = 0;
 
-        l->n_vertices = l->n_edges = l->n_returns = l->n_open = 0;
+        ROOM(l->at, n, l->at_room);
+        if (n >= l->offers_room) {
+                l->offers_room = 2 * n + 1;
+                l->offers = g_renew(LatticeOffer, l->offers, l->offers_room);
+                l->left = g_renew(double, l->left, l->offers_room);
+                l->skip = g_renew(double, l->skip, l->offers_room);
+        }
+        for (guint32 i = 0; i < n; i++) {
+                const LatticeCall *call = &calls[i];
+                double left = 1 - call->taken, least = l->least * left * call->claimed;
+
+                for (; after < n && calls[after].call.start < call->call.end; after++)
+                        ;
+                for (; after > 0 && calls[after - 1].call.start >= call->call.end; after--)
+                        ;
+                l->at[i].n = 0;
+                memset(l->at[i].place, 0, sizeof l->at[i].place);
+                l->left[i] = left;
+                l->offers[i] = (LatticeOffer){ .start = call->call.start,
+                                               .claimed = call->claimed,
+                                               .least = least,
+                                               .callee = call->call.callee,
+                                               .after = after };
+        }
+        find_later(l, n);
+}
+
+gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                                  LatticeCall *calls, guint32 n, gboolean count)
+{
+        double end;
+
+        l->n_vertices = START + 1;
+        l->n_edges = l->n_returns = l->n_open = 0;
         start_offers(l, calls, n);
-        ROOM(l->vertices, 1, l->vertices_room);
-        l->vertices[l->n_vertices++] = (LatticeVertex){ .call = G_MAXUINT32,
-                                                        .state = w->first[parent->kind],
-                                                        .forward = 1 };
-        expand(l, w, 0, parent, calls, n, &end, &end_exponent);
+        ROOM(l->vertices, l->n_vertices, l->vertices_room);
+        l->vertices[END] = (LatticeVertex){ .backward = 1 };
+        l->vertices[START] = (LatticeVertex){ .call = G_MAXUINT32,
+                                              .state = w->first[parent->kind],
+                                              .forward = 1 };
+        find_skips(l, 0, n);
+        expand(l, w, START, parent, calls, n);
         double mass = 1;
         gint32 mass_exponent = 0;
         for (guint32 i = 0; i < n; i++) {
-                mass *= l->offers[i].left;
+                mass *= l->left[i];
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
-                        mass += vertex->forward * power_of_two(vertex->exponent - mass_exponent);
+                        mass += times_power(vertex->forward, vertex->exponent - mass_exponent);
                 }
                 if (!(mass < 1e100 && mass > 1e-100)) {
                         gint32 by = exponent_of(mass);
                         mass_exponent += by;
                         mass *= power_of_two(-by);
                 }
+                if (l->at[i].n > 0)
+                        find_skips(l, i + 1, n);
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         guint32 v = l->at[i].vertex[k];
                         LatticeVertex *vertex = &l->vertices[v];
 
-                        if (vertex->forward * power_of_two(vertex->exponent - mass_exponent) <
+                        if (times_power(vertex->forward, vertex->exponent - mass_exponent) <
                             l->least * mass) {
                                 vertex->n_edges = 0;
                                 continue;
                         }
                         add_returns(l, w, v, calls);
-                        expand(l, w, v, parent, calls, n, &end, &end_exponent);
+                        expand(l, w, v, parent, calls, n);
                 }
         }
         for (guint32 i = 0; i < n; i++)
@@ -504,6 +632,7 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
                 for (guint32 i = 0; i < n; i++)
                         forget_output(l->order, calls[i].output, parent->number);
         }
+        end = l->vertices[END].forward;
         if (!(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)
                         calls[i].share = calls[i].taken;
@@ -516,7 +645,19 @@ gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *pa
 
                         calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
                 }
-        go_back(l, w, &l->vertices[0], end, parent, calls, count);
-        l->log = fixed_log(end) + (gint64)(end_exponent * 177.445678223346); /* 256 ln 2 */
+        go_back(l, w, &l->vertices[START], end, parent, calls, count);
+        return TRUE;
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count)
+{
+        const LatticeVertex *end;
+
+        if (!walk_lattice_find_shares(l, w, parent, calls, n, count))
+                return FALSE;
+        end = &l->vertices[END];
+        l->log =
+                fixed_log(end->forward) + (gint64)(end->exponent * 177.445678223346); /* 256 ln 2 */
         return TRUE;
 }

@@ -16,6 +16,7 @@
 typedef struct {
         WalkCall call;
         guint32 output; /* its number among the node's outputs */
+        guint32 claim;  /* the caller's; of no matter here */
         double claimed; /* how likely it is, per ns, that one of the parents makes it */
         double taken;   /* how likely it is that this one did, as was believed; 1: it did */
         double share;   /* out: the same, by the lattice */
@@ -39,7 +40,10 @@ typedef struct {
 typedef struct {
         ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
         double least; /* what is less likely than that, next to the rest so far, is left out */
-        LatticeOffer *offers; /* by call */
+        LatticeOffer *offers; /* by call, */
+        double *left;         /* how likely others than the parent make it */
+        double *skip;  /* and all since a vertex do, each in turn; at the end, up to the reply */
+        guint32 reach; /* where that ends */
         LatticeVertex *vertices;
         LatticeEdge *edges;
         LatticeReturn *returns; /* steps of returns, those of a vertex together */
@@ -50,12 +54,9 @@ typedef struct {
         LatticeStep *steps;   /* by callee, those that leave a state */
         const guint32 *whole; /* by callee: what order takes it for */
         guint32 n_whole;
-        guint32 mark;       /* of the state */
-        guint32 n_callees;  /* that are offered, */
-        guint32 n_likely;   /* and of these in the state from now on */
-        double least_offer; /* a density that is too little for all but the sole ones */
-        gint64 log;         /* the logarithm of how likely all sets are together, claimed being one
-                             * per ns */
+        guint32 mark; /* of the state */
+        gint64 log;   /* the logarithm of how likely all sets are together, claimed being one
+                       * per ns */
 } WalkLattice;
 
 /* Calls to callees that are one whole are of one class for the order. Borrows whole. */
@@ -80,6 +81,10 @@ static inline guint32 walk_lattice_class(const WalkLattice *l, const ParentWalk 
 /* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
  * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
  * taken then. */
+gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                                  LatticeCall *calls, guint32 n, gboolean count);
+
+/* The same, and finds the logarithm. */
 gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
                           LatticeCall *calls, guint32 n, gboolean count);
 

@@ -391,27 +391,24 @@ static void test_parts_of_callers(void)
                 double of_whole = w.steps[parent_walk_step(&w, w.first[0], callee)].probability;
 
                 for (guint32 caller = 1; caller < 4; caller++) {
-                        guint32 step = parent_walk_step(&w, w.first[caller], callee), row;
-                        double expected = caller == 3 ? 1 : caller == callee + 1 ? 2 : 0, foreseen;
+                        guint32 step = parent_walk_step(&w, w.first[caller], callee);
+                        double expected = caller == 3 ? 1 : caller == callee + 1 ? 2 : 0;
 
                         g_assert_true(w.states[w.first[caller]].part);
                         g_assert_cmpuint(w.states[w.first[caller]].general, ==, w.first[0]);
                         g_assert_cmpfloat_with_epsilon(w.steps[step].probability / of_whole,
                                                        expected, 0.05);
-                        parent_walk_foresee(&w, w.first[caller], callee, &foreseen, &row);
-                        g_assert_cmpfloat_with_epsilon(foreseen, w.steps[step].probability, 1e-6);
                 }
         }
         /* What no parent ever did is foreseen as it is when it has become a step. */
         for (guint32 caller = 1; caller < 4; caller++) {
-                double foreseen;
-                guint32 row, step;
+                WalkEntry foreseen, known;
 
-                g_assert_cmpuint(parent_walk_foresee(&w, w.first[caller], reply, &foreseen, &row),
-                                 ==, NO_STEP);
-                step = parent_walk_step(&w, w.first[caller], reply);
-                g_assert_cmpfloat_with_epsilon(foreseen, w.steps[step].probability, 1e-6);
-                g_assert_cmpuint(row, ==, w.steps[step].row);
+                g_assert_cmpuint(parent_walk_find(&w, w.first[caller], reply)->number, ==, 0);
+                foreseen = parent_walk_foresee(&w, w.first[caller], reply);
+                known = parent_walk_get(&w, w.first[caller], reply);
+                g_assert_cmpfloat_with_epsilon(foreseen.probability, known.probability, 1e-6);
+                g_assert_cmpuint(foreseen.row, ==, known.row);
         }
         parent_walk_clear(&w);
 }
