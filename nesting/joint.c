@@ -25,8 +25,10 @@ enum {
         DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
 
         LEARN_CLAIMS = 1 << 18, /* that are enough to learn from, of crowded parents; */
-        PART_CLAIMS = 1 << 20,  /* that a part has at least, */
-        PART_LIVES = 8,         /* as many times as long as calls into the node last, */
+        PART_LIVES = 8,         /* a part is so many times as long as calls into the node last, */
+        PART_CLAIMS = 1 << 20,  /* and has so many claims, */
+        LONG_LIVES = 256,       /* or is as long as that */
+        LONG_CLAIMS = 1 << 16,  /* and has so many, which caches hold; */
         CONTEXT_LIVES = 3,      /* and before and after it are looked at so many */
 };
 
@@ -441,6 +443,12 @@ static gint64 mean_life(const NodeCalls *node)
         return (gint64)(sum / MAX(node->n_in, 1));
 }
 
+static gboolean is_enough(gsize claims, gint64 time, gint64 life)
+{
+        return (time >= PART_LIVES * life && claims >= PART_CLAIMS) ||
+               (time >= LONG_LIVES * life && claims >= LONG_CLAIMS);
+}
+
 /* The part that begins at a call. */
 static Part find_part(const NodeCalls *node, const gsize *all, gint64 life, guint32 at)
 {
@@ -448,8 +456,7 @@ static Part find_part(const NodeCalls *node, const gsize *all, gint64 life, guin
         Part part = { at, at, at + 1, 0 };
 
         while (part.before < node->n_out &&
-               (all[part.before] - all[at] < PART_CLAIMS ||
-                out[part.before].start - out[at].start < PART_LIVES * life))
+               !is_enough(all[part.before] - all[at], out[part.before].start - out[at].start, life))
                 part.before++;
         while (part.first > 0 && out[part.first - 1].start >= out[at].start - CONTEXT_LIVES * life)
                 part.first--;

@@ -841,34 +841,39 @@ static void test_node_order(void)
         }
 }
 
-/* A call a millisecond out of a node, of calls into it that last two. */
+/* Calls with few candidates: parts are as long as that takes; with many: as long as they must be in
+ * time; far between: parts have fewer. */
 static void test_parts(void)
 {
         enum { N = 100 };
         static const gint64 life = 2000000;
+        static const struct {
+                gint64 apart;
+                gsize each;   /* candidates */
+                guint32 part; /* calls, at least */
+        } cases[] = { { 1000000, PART_CLAIMS / 32, 32 },
+                      { 1000000, PART_CLAIMS, 2 * PART_LIVES },
+                      { 20000000, LONG_CLAIMS / 32, 32 } };
         CallOut out[N];
         NodeCalls node = { .out = out, .n_out = N };
         gsize all[N + 1];
 
-        /* Few candidates: parts are as long as that takes; many: as long as they must be in time.
-         */
-        for (gsize each = PART_CLAIMS / 32; each <= PART_CLAIMS; each *= 32) {
-                guint32 least = each < PART_CLAIMS ? 32 : PART_LIVES * 2;
+        for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+                guint32 least = cases[c].part, context = CONTEXT_LIVES * life / cases[c].apart;
                 Part part = { 0 };
 
                 for (guint32 i = 0; i < N; i++) {
-                        out[i].start = life / 2 * i;
-                        all[i] = each * i;
+                        out[i].start = cases[c].apart * i;
+                        all[i] = cases[c].each * i;
                 }
-                all[N] = each * N;
+                all[N] = cases[c].each * N;
                 for (guint32 at = 0; at < N; at = part.before) {
                         part = find_part(&node, all, life, at);
                         g_assert_cmpuint(part.at, ==, at);
                         g_assert_cmpuint(part.before, >=, MIN(at + least, N));
                         g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
-                        g_assert_cmpuint(part.first, ==,
-                                         MAX(at, 2 * CONTEXT_LIVES) - 2 * CONTEXT_LIVES);
-                        g_assert_cmpuint(part.end, ==, MIN(part.before + 2 * CONTEXT_LIVES, N));
+                        g_assert_cmpuint(part.first, ==, MAX(at, context) - context);
+                        g_assert_cmpuint(part.end, ==, MIN(part.before + context, N));
                 }
         }
 }
