@@ -18,6 +18,7 @@
 
 /* --- contexts of calls out of the node --------------------------------------- */
 
+/* Of more than 64 nodes some share theirs. */
 static inline guint64 bit_of(const Joint *j, guint32 call)
 {
         return (guint64)1 << j->node->out[call].callee % 64;
