@@ -16,7 +16,7 @@ typedef enum {
         RAVEL_ERROR_PARTIAL = 4,  /* a partial result was written */
         RAVEL_ERROR_OUTPUT = 5,   /* output cannot be written; exits as 4 */
         RAVEL_ERROR_DISORDER = 6, /* a trace is not in time order (trace_reader_next()) */
-        RAVEL_ERROR_PIPE = 7, /* who read the output has gone; exits as 4, without a word */
+        RAVEL_ERROR_PIPE = 7,     /* who read the output has gone; exits as 4, without a word */
 } RavelError;
 
 #endif
