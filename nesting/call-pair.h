@@ -91,9 +91,8 @@ typedef struct {
         guint64 *id_at;   /* where its id ends << 32 | its length */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
-        guint32 *
-                context; /* what its caller does beside it, a hash (joint-contexts.c); 0: unknown */
-} CallPairs;             /* 21 bytes a call; 16 more with both ends */
+        guint32 *context; /* of joint-contexts.c; 0: unknown */
+} CallPairs;              /* 21 bytes a call; 16 more with both ends */
 
 void call_pairs_clear(CallPairs *pairs);
 

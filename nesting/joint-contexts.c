@@ -24,6 +24,12 @@ static inline guint64 bit_of(const Joint *j, guint32 call)
         return (guint64)1 << j->node->out[call].callee % 64;
 }
 
+/* A call, and the nodes that its parent calls before it. */
+typedef struct {
+        guint32 call;
+        guint64 before;
+} Child;
+
 static guint32 hash_context(guint64 before, guint64 after, guint32 parent)
 {
         guint64 h = hash_word(hash_word(hash_word(HASH_SEED, before), after), parent);
@@ -33,29 +39,27 @@ static guint32 hash_context(guint64 before, guint64 after, guint32 parent)
 
 void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context)
 {
-        g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(guint32));
-        g_autoptr(GArray) befores = g_array_new(FALSE, FALSE, sizeof(guint64));
+        g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
 
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 guint64 nodes = 0;
 
                 g_array_set_size(children, 0);
-                g_array_set_size(befores, 0);
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k]) {
-                        g_array_append_val(children, k);
-                        g_array_append_val(befores, nodes);
+                        Child child = { k, nodes };
+
+                        g_array_append_val(children, child);
                         nodes |= bit_of(j, k);
                 }
                 nodes = 0;
                 for (guint i = children->len; i-- > 0;) {
-                        guint32 k = g_array_index(children, guint32, i);
-                        const CallOut *out = &j->node->out[k];
+                        const Child *child = &g_array_index(children, Child, i);
+                        const CallOut *out = &j->node->out[child->call];
 
                         if (rank[out->callee] > rank[j->node->node])
-                                context[out->call] =
-                                        hash_context(g_array_index(befores, guint64, i), nodes,
-                                                     context[j->node->in[p].call]);
-                        nodes |= bit_of(j, k);
+                                context[out->call] = hash_context(child->before, nodes,
+                                                                  context[j->node->in[p].call]);
+                        nodes |= bit_of(j, child->call);
                 }
         }
 }
@@ -67,11 +71,7 @@ void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context)
 static void add_logs(Joint *j, double sign, double *log)
 {
         for (guint32 half = 0; half < 2; half++) {
-                parent_walk_forget(&j->habits->walk);
-                for (guint32 p = half; p < j->node->n_in; p += 2)
-                        if (teaches(j, p))
-                                joint_run_assigned(j, p, TRUE);
-                parent_walk_learn(&j->habits->walk);
+                joint_learn_every_other(j, half);
                 for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
                         if (!teaches(j, p))
                                 continue;

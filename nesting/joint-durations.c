@@ -101,11 +101,7 @@ static double log_of_kinds(const Joint *j)
 /* The logarithm of how likely every other parent is, by what walks learn from the rest. */
 static double log_of_others(Joint *j)
 {
-        parent_walk_forget(&j->habits->walk);
-        for (guint32 p = 0; p < j->node->n_in; p += 2)
-                if (teaches(j, p))
-                        joint_run_assigned(j, p, TRUE);
-        parent_walk_learn(&j->habits->walk);
+        joint_learn_every_other(j, 0);
         return joint_log_of_teachers(j, 1, 2);
 }
 

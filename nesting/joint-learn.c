@@ -82,6 +82,15 @@ static void learn(Joint *j, guint64 calm)
         delay_densities_learn(&j->habits->bounds);
 }
 
+void joint_learn_every_other(Joint *j, guint32 first)
+{
+        parent_walk_forget(&j->habits->walk);
+        for (guint32 p = first; p < j->node->n_in; p += 2)
+                if (teaches(j, p))
+                        joint_run_assigned(j, p, TRUE);
+        parent_walk_learn(&j->habits->walk);
+}
+
 double joint_log_of_assignment(Joint *j)
 {
         gint64 log = 0;
@@ -108,11 +117,17 @@ double joint_log_of_teachers(Joint *j, guint32 first, guint32 step)
 
 /* --- chains ------------------------------------------------------------------ */
 
-/* Makes the assignment by what is claimed, and of claims chances for a chain. */
-static void begin_chain(Joint *j, float *chance)
+/* Makes the assignment by what is claimed. */
+static void assign_by_claims(Joint *j)
 {
         joint_get_shares(j, j->score);
         joint_assign_best(j, FALSE);
+}
+
+/* The same, and makes chances for a chain of claims. */
+static void begin_chain(Joint *j, float *chance)
+{
+        assign_by_claims(j);
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 double sum = 0;
 
@@ -205,7 +220,6 @@ static gboolean learn_order(Joint *j)
         double odds = 1;
         JointChain *chain;
 
-        begin_chain(j, chance);
         parent = g_memdup2(j->parent, j->node->n_out * sizeof *parent);
         suppose_order(j);
         begin_chain(j, chance);
@@ -221,13 +235,11 @@ static gboolean learn_order(Joint *j)
 }
 
 /* The mean share of the best parents, of calls that are learned from and have a choice. */
-static double mean_best_share(Joint *j)
+static double mean_best_share(const Joint *j)
 {
         double sum = 0;
         guint32 n = 0;
 
-        joint_get_shares(j, j->score);
-        joint_assign_best(j, FALSE);
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 if (n_candidates(j, i) <= 1 || !teaches(j, j->parent[i]))
                         continue;
@@ -273,6 +285,7 @@ void joint_learn(Joint *j)
                 if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
+        assign_by_claims(j);
         if (mean_best_share(j) >= LEAST_BEST_SHARE && (!j->lattice.order || !learn_order(j)))
                 learn_without_order(j);
         serving_order_forget(&j->habits->order);

@@ -201,6 +201,9 @@ void joint_learn(Joint *j);
 void joint_go_on(Joint *j);
 void joint_learn_from_truth(Joint *j, const guint32 *true_parent);
 
+/* Walks learn anew from the assignment: from every other parent, from first on, if it teaches. */
+void joint_learn_every_other(Joint *j, guint32 first);
+
 /* Goes on from an assignment that is no guess. */
 void joint_go_on_from_assignment(Joint *j);
 

@@ -400,10 +400,10 @@ void parent_walk_learn(ParentWalk *w)
         w->patience_known = FALSE;
         delay_densities_learn(&w->delays);
         /* A step comes after the one that it leans on. */
-        for (guint32 i = 0; i < w->n_steps; i++)
+        for (guint32 i = 0; i < w->n_steps; i++) {
                 learn_step(w, &w->steps[i]);
-        for (guint32 i = 0; i < w->n_steps; i++)
                 put_step(w, i);
+        }
 }
 
 /* A state lasts longer than a delay if the step that ends it is a return, or has a longer

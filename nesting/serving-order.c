@@ -316,20 +316,37 @@ static inline double factor_with(const ServingOrder *o, guint32 class, const Out
                                                     : 1;
 }
 
+/* The outputs near one that are inverted with it if its trigger and parent are these: which, with
+ * room for 2 * REACH. Returns how many. */
+static inline guint32 find_inverted(const ServingOrder *o, guint32 at, gint64 trigger,
+                                    guint32 parent, guint32 *which)
+{
+        const Output *outputs = o->outputs;
+        guint32 n = 0;
+
+        for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > trigger;)
+                if (outputs[k].trigger > trigger && outputs[k].parent != parent)
+                        which[n++] = k;
+        for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
+                if (outputs[k].trigger < trigger && outputs[k].parent != parent)
+                        which[n++] = k;
+        return n;
+}
+
 double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,
                             guint32 parent)
 {
-        const Output *outputs = o->outputs;
+        guint32 which[2 * REACH], n;
         double product = 1;
 
         if (!o->mixed && o->factor[class] == 1)
                 return 1;
-        for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > trigger;)
-                if (outputs[k].trigger > trigger && outputs[k].parent != parent)
-                        product *= 1 - outputs[k].share * (1 - factor_with(o, class, &outputs[k]));
-        for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
-                if (outputs[k].trigger < trigger && outputs[k].parent != parent)
-                        product *= 1 - outputs[k].share * (1 - factor_with(o, class, &outputs[k]));
+        n = find_inverted(o, at, trigger, parent, which);
+        for (guint32 i = 0; i < n; i++) {
+                const Output *other = &o->outputs[which[i]];
+
+                product *= 1 - other->share * (1 - factor_with(o, class, other));
+        }
         return product;
 }
 
@@ -353,14 +370,11 @@ static inline gint32 log_with(const ServingOrder *o, guint32 class, const Output
 
 gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log)
 {
-        const Output *outputs = o->outputs, *x = &outputs[at];
+        const Output *x = &o->outputs[at];
+        guint32 which[2 * REACH], n = find_inverted(o, at, x->trigger, x->parent, which);
         gint64 sum = 0;
 
-        for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > x->trigger;)
-                if (outputs[k].trigger > x->trigger && outputs[k].parent != x->parent)
-                        sum += log_with(o, x->class, &outputs[k], log);
-        for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
-                if (outputs[k].trigger < x->trigger && outputs[k].parent != x->parent)
-                        sum += log_with(o, x->class, &outputs[k], log);
+        for (guint32 i = 0; i < n; i++)
+                sum += log_with(o, x->class, &o->outputs[which[i]], log);
         return sum;
 }
