@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls into each node and out of it, side by side, for what is found a node at a
- * time.
+ * The driver of joint inference: makes a node problem (node-problem.h) of the calls into each node
+ * and out of it, has it solved, and takes the answer.
  */
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static int compare_out(const void *a, const void *b)
 }
 
 /* Takes the offsets of the clocks off that the stamps are of. */
-static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
+static void shift_node(const Nesting *n, NodeId id, NodeProblem *node)
 {
         const gint64 *offset = n->offset;
 
@@ -91,29 +91,77 @@ static void shift_node(const Nesting *n, NodeId id, NodeCalls *node)
         qsort(node->out, node->n_out, sizeof *node->out, compare_out);
 }
 
-/* Copies the calls of one node side by side. */
-static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeCalls *node)
+/* What is known of a call out of a node. */
+static guint8 flags_of(const Nesting *n, guint32 call)
 {
+        guint32 parent = n->calls.cause[call].parent;
+        guint8 flags = nesting_explanation(n, call) ? OUT_EXPLAIN : 0;
+
+        if (!nesting_is_decided(n, call))
+                return flags;
+        if (parent >= n->calls.n ||
+            n->calls.at_callee[parent].to + 2 * n->options.window < n->view.from)
+                flags |= OUT_PAST;
+        return flags | OUT_DECIDED;
+}
+
+/* Copies the calls of one node side by side. */
+static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeProblem *node)
+{
+        const CallPairs *c = &n->calls;
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
-        for (guint32 i = 0; i < node->n_in; i++) {
-                Span span = n->calls.at_callee[in[i]];
-                NodeId caller = n->fold[nesting_edge(n, in[i])->caller];
+        for (guint32 i = 0; i < node->n_in; i++)
+                node->in[i] = (CallIn){ .enter = c->at_callee[in[i]].from,
+                                        .reply = c->at_callee[in[i]].to,
+                                        .call = in[i],
+                                        .caller = n->fold[nesting_edge(n, in[i])->caller],
+                                        .context = c->context[in[i]],
+                                        .label = call_labels_get(&n->labels, in[i]) };
+        for (guint32 i = 0; i < node->n_out; i++)
+                node->out[i] = (CallOut){ .start = c->at_caller[out[i]].from,
+                                          .end = c->at_caller[out[i]].to,
+                                          .call = out[i],
+                                          .callee = nesting_edge(n, out[i])->callee,
+                                          .parent = c->cause[out[i]].parent,
+                                          .label = call_labels_get(&n->labels, out[i]),
+                                          .flags = flags_of(n, out[i]) };
+        for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
+                node->truth[i] = n->true_parent[out[i]];
+}
 
-                node->in[i] = (CallIn){ span.from, span.to, in[i], caller };
-        }
-        for (guint32 i = 0; i < node->n_out; i++) {
-                Span span = n->calls.at_caller[out[i]];
-                NodeId callee = nesting_edge(n, out[i])->callee;
+/* What a node does for a call, as evidence at the callees that come after it in rank. */
+static void set_contexts(Nesting *n, NodeId id, const NodeProblem *node, const NodeAnswer *answer)
+{
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (answer->context[i] && n->rank[node->out[i].callee] > n->rank[id])
+                        n->calls.context[node->out[i].call] = answer->context[i];
+}
 
-                node->out[i] = (CallOut){ span.from, span.to, out[i], callee };
-        }
-        node->habits = n->habits ? n->habits[id] : NULL;
+/* Notes how many candidates calls have that were given a parent. */
+static void note_candidates(Nesting *n, const NodeAnswer *answer)
+{
+        for (guint32 i = 0; n->calls.candidates && i < answer->n_out; i++)
+                if (answer->call[i] != NO_PARENT)
+                        n->calls.candidates[answer->call[i]] = answer->n_candidates[i];
+}
+
+/* Solves one node. problem has room for its calls. */
+static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem *problem,
+                       NodeAnswer *answer)
+{
+        gather_node(n, by, id, problem);
+        if (n->offset)
+                shift_node(n, id, problem);
+        find_parents_jointly(problem, n->habits ? n->habits[id] : NULL, answer);
+        set_contexts(n, id, problem, answer);
+        note_candidates(n, answer);
+        g_clear_pointer(&answer->context, g_free);
 }
 
 /* --- causes ------------------------------------------------------------------ */
 
-static void explain(const Nesting *n, const NodeParents *found, guint32 child)
+static void explain(const Nesting *n, const NodeAnswer *found, guint32 child)
 {
         Explanation *e = nesting_explanation(n, found->call[child]);
 
@@ -125,8 +173,8 @@ static void explain(const Nesting *n, const NodeParents *found, guint32 child)
         }
 }
 
-/* Each call's parent with the best score, of equal ones the earliest. Frees found's arrays. */
-static void set_causes(Nesting *n, NodeParents *found)
+/* Each call's parent with the best score, of equal ones the earliest. Clears found. */
+static void set_causes(Nesting *n, NodeAnswer *found)
 {
         for (guint32 i = 0; i < found->n_out; i++) {
                 guint32 call = found->call[i];
@@ -149,12 +197,7 @@ static void set_causes(Nesting *n, NodeParents *found)
                 if (n->explanations)
                         explain(n, found, i);
         }
-        g_free(found->call);
-        g_free(found->first);
-        g_free(found->parent);
-        g_free(found->share);
-        g_free(found->score);
-        found->n_out = 0;
+        node_answer_clear(found);
 }
 
 /* --- node by node, on threads ------------------------------------------------ */
@@ -164,8 +207,10 @@ typedef struct {
         guint32 n_in, n_out;
         guint32 n_waits; /* for so many tasks */
         gboolean taken;
-        double work; /* in proportion to this, about */
-        NodeParents found;
+        double work;                /* in proportion to this, about */
+        guint64 children, nestings; /* calls with a candidate, and candidates of them */
+        double log, true_log;       /* those of the answer */
+        NodeAnswer found;
 } Task;
 
 typedef struct {
@@ -292,6 +337,18 @@ static void end_task(Search *s, const Task *task)
         g_mutex_unlock(&s->lock);
 }
 
+static void sum_candidates(Task *task)
+{
+        const NodeAnswer *a = &task->found;
+
+        for (guint32 i = 0; i < a->n_out; i++) {
+                if (a->call[i] == NO_PARENT)
+                        continue;
+                task->children += a->n_candidates[i] > 0;
+                task->nestings += a->n_candidates[i];
+        }
+}
+
 /* A thread: takes tasks until there are none. */
 static gpointer search_nodes(gpointer data)
 {
@@ -299,26 +356,30 @@ static gpointer search_nodes(gpointer data)
         Nesting *n = s->nesting;
         Task *task;
         gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
-        NodeCalls node = { .in = big_renew(NULL, 0, size_in), .out = big_renew(NULL, 0, size_out) };
-        Candidates candidates;
+        g_autofree guint32 *truth = n->true_parent ? g_new(guint32, s->most_out) : NULL;
+        NodeProblem room = { .in = big_renew(NULL, 0, size_in),
+                             .out = big_renew(NULL, 0, size_out),
+                             .window = n->options.window,
+                             .from = n->view.from,
+                             .decide = n->view.decide,
+                             .truth = truth,
+                             .keep_log = n->options.keep };
 
-        candidates_init(&candidates, n->options.window);
         while ((task = take_task(s))) {
-                node.node = task->node;
-                node.n_in = task->n_in;
-                node.n_out = task->n_out;
-                gather_node(n, &s->by, task->node, &node);
-                if (n->offset)
-                        shift_node(n, task->node, &node);
-                candidates_restart(&candidates);
-                find_parents_jointly(n, &node, &candidates, &task->found);
+                NodeProblem problem = room;
+
+                problem.n_in = task->n_in;
+                problem.n_out = task->n_out;
+                solve_node(n, &s->by, task->node, &problem, &task->found);
+                sum_candidates(task);
+                task->log = task->found.log;
+                task->true_log = task->found.true_log;
                 if (!n->cycles)
                         set_causes(n, &task->found);
                 end_task(s, task);
         }
-        candidates_clear(&candidates);
-        big_free(node.in, size_in);
-        big_free(node.out, size_out);
+        big_free(room.in, size_in);
+        big_free(room.out, size_out);
         return NULL;
 }
 
@@ -339,14 +400,14 @@ static void sum_up(Nesting *n, GArray *tasks)
 {
         g_array_sort(tasks, compare_nodes);
         for (guint i = 0; i < tasks->len; i++) {
-                NodeParents *found = &g_array_index(tasks, Task, i).found;
+                Task *task = &g_array_index(tasks, Task, i);
 
-                n->children += found->children;
-                n->nestings += found->nestings;
-                n->log += found->log;
-                n->true_log += found->true_log;
+                n->children += task->children;
+                n->nestings += task->nestings;
+                n->log += task->log;
+                n->true_log += task->true_log;
                 if (n->cycles)
-                        set_causes(n, found);
+                        set_causes(n, &task->found);
         }
 }
 

@@ -6,7 +6,7 @@
 #ifndef RAVEL_CROWDS_H
 #define RAVEL_CROWDS_H
 
-#include "nesting/nesting.h"
+#include "nesting/node-problem.h"
 
 /* The crowd of each of n calls into a node: how many of them were open in the mean while it was,
  * itself included, times 256. O(n log n). */

@@ -213,12 +213,12 @@ void joint_assign_in_time(Joint *j)
         joint_link_children(j);
 }
 
-void joint_assign_truth(Joint *j, const guint32 *true_parent)
+void joint_assign_truth(Joint *j)
 {
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 j->parent[i] = NO_PARENT;
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        if (j->node->in[j->candidate[k]].call == true_parent[j->node->out[i].call])
+                        if (j->node->in[j->candidate[k]].call == j->node->truth[i])
                                 j->parent[i] = j->candidate[k];
         }
         joint_link_children(j);

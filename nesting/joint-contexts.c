@@ -37,7 +37,7 @@ static guint32 hash_context(guint64 before, guint64 after, guint32 parent)
         return (guint32)MAX(h >> 32, 1);
 }
 
-void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context)
+void joint_set_contexts(const Joint *j, guint32 *context)
 {
         g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
 
@@ -54,11 +54,9 @@ void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context)
                 nodes = 0;
                 for (guint i = children->len; i-- > 0;) {
                         const Child *child = &g_array_index(children, Child, i);
-                        const CallOut *out = &j->node->out[child->call];
 
-                        if (rank[out->callee] > rank[j->node->node])
-                                context[out->call] = hash_context(child->before, nodes,
-                                                                  context[j->node->in[p].call]);
+                        context[child->call] =
+                                hash_context(child->before, nodes, j->node->in[p].context);
                         nodes |= bit_of(j, child->call);
                 }
         }

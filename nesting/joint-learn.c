@@ -353,9 +353,9 @@ void joint_keep_habits(Joint *j)
         node_habits_keep(j->habits, n_new(j), !j->counts);
 }
 
-void joint_learn_from_truth(Joint *j, const guint32 *true_parent)
+void joint_learn_from_truth(Joint *j)
 {
-        joint_assign_truth(j, true_parent);
+        joint_assign_truth(j);
         if (j->from > G_MININT64) {
                 joint_go_on_from_assignment(j);
                 return;

@@ -19,6 +19,7 @@
  */
 #include <stdlib.h>
 
+#include "nesting/candidates.h"
 #include "nesting/joint.h"
 
 enum {
@@ -37,28 +38,24 @@ enum {
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-static void find_all_kinds(Joint *j, const Nesting *n)
+static void find_all_kinds(Joint *j)
 {
-        const CallLabels *labels = &n->labels;
-        const NodeCalls *node = j->node;
+        const NodeProblem *node = j->node;
         g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
         g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
-        g_autofree guint32 *context = g_new0(guint32, node->n_in);
+        g_autofree guint32 *context = g_new(guint32, node->n_in);
 
         for (guint32 p = 0; p < node->n_in; p++) {
-                guint32 call = node->in[p].call;
-
                 j->fine[p] = node->in[p].caller;
-                label[p] = call_labels_get(labels, call);
-                if (n->calls.context)
-                        context[p] = n->calls.context[call];
+                label[p] = node->in[p].label;
+                context[p] = node->in[p].context;
         }
         call_kinds_find(&j->habits->in, j->fine, label, context, node->n_in);
         for (guint32 p = 0; p < node->n_in; p++)
                 j->kind[p] = node_habits_kind(j->habits, j->fine[p]);
         for (guint32 i = 0; i < node->n_out; i++) {
                 out_kind[i] = node->out[i].callee;
-                label[i] = call_labels_get(labels, node->out[i].call);
+                label[i] = node->out[i].label;
         }
         call_kinds_find(&j->habits->out, out_kind, label, NULL, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
@@ -87,7 +84,6 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_foun
 
 /* Goes through the calls out of a node. */
 typedef struct {
-        const Nesting *nesting;
         const Joint *j;
         Candidates *open;
         guint32 next_in;
@@ -97,10 +93,10 @@ typedef struct {
  * open->found. Returns how many there are. */
 static guint32 search_candidates(CandidateSearch *s, guint32 child)
 {
-        const NodeCalls *node = s->j->node;
+        const NodeProblem *node = s->j->node;
         const CallOut *out = &node->out[child];
-        gint64 window = s->j->window;
-        gboolean known = nesting_is_decided(s->nesting, out->call) && s->j->from > G_MININT64;
+        gint64 window = node->window;
+        gboolean known = (out->flags & OUT_DECIDED) && s->j->from > G_MININT64;
         guint32 n_found, kept = 0, *found;
 
         for (; s->next_in < node->n_in && node->in[s->next_in].enter < out->start + window;
@@ -116,32 +112,26 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
                 guint32 parent = s->open->active[found[k]].which;
 
                 if (node->in[parent].call != out->call && /* a node that calls itself */
-                    (!known || node->in[parent].call == s->nesting->calls.cause[out->call].parent))
+                    (!known || node->in[parent].call == out->parent))
                         found[kept++] = parent;
         }
         return kept;
 }
 
 /* How many candidates the calls before each have, and all; and whether any has a choice. */
-static gboolean count_candidates(const Nesting *n, const Joint *j, Candidates *open, gsize *all,
-                                 NodeParents *found)
+static gboolean count_candidates(const Joint *j, Candidates *open, gsize *all, NodeAnswer *answer)
 {
-        CandidateSearch search = { n, j, open, 0 };
+        CandidateSearch search = { j, open, 0 };
         gboolean choice = FALSE;
 
         candidates_restart(open);
         all[0] = 0;
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                guint32 n_found = search_candidates(&search, i), call = j->node->out[i].call;
+                guint32 n_found = search_candidates(&search, i);
 
                 all[i + 1] = all[i] + n_found;
                 choice |= n_found > 1;
-                if (!nesting_decides(n, call))
-                        continue;
-                if (n->calls.candidates)
-                        n->calls.candidates[call] = n_found;
-                found->children += n_found > 0;
-                found->nestings += n_found;
+                answer->n_candidates[i] = n_found;
         }
         return choice;
 }
@@ -156,10 +146,10 @@ static gboolean any_teaches(const Joint *j, const guint32 *parent, guint32 n)
 
 /* Finds the candidates of calls out of the node, from first to end - 1; to_learn: of those alone
  * that a parent which teaches may have made. */
-static void find_candidates(const Nesting *n, Joint *j, Candidates *open, guint32 first,
-                            guint32 end, gboolean to_learn)
+static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 end,
+                            gboolean to_learn)
 {
-        CandidateSearch search = { n, j, open, 0 };
+        CandidateSearch search = { j, open, 0 };
         gsize n_all = 0, room = end - first + 1;
 
         candidates_restart(open);
@@ -275,53 +265,46 @@ static void settle(Joint *j)
 }
 
 /* Finds shares and scores, all calls of the node being at hand. */
-static void find_beliefs(Joint *j, const Nesting *n)
+static void find_beliefs(Joint *j)
 {
         start_walks(j);
-        if (n->true_parent)
-                joint_learn_from_truth(j, n->true_parent);
+        if (j->node->truth)
+                joint_learn_from_truth(j);
         else if (j->from == G_MININT64)
                 joint_learn(j);
         else
                 joint_go_on(j);
-        if (n->true_parent || j->n_stretches > 1)
+        if (j->node->truth || j->n_stretches > 1)
                 begin_anew(j);
         settle(j);
         joint_assign_best(j, FALSE);
-        if (j->node->habits)
+        if (j->keeps)
                 joint_keep_habits(j);
 }
 
-/* Whether a call out of the node matters in a step: its parent is not known, or may have
- * others. */
-static gboolean is_in_view(const Joint *j, const Nesting *n, guint32 call)
-{
-        guint32 parent = n->calls.cause[call].parent;
-
-        return !nesting_is_decided(n, call) ||
-               (parent < n->calls.n && n->calls.at_callee[parent].to + 2 * j->window >= j->from);
-}
-
-/* What is to be learned from: where there are habits already, the step's calls, and only these stay
- * in view; where there are none, or far more calls than when learning began, all calls that
+/* What is to be learned from: where there are habits already, the stretch's calls, and only these
+ * stay in view; where there are none, or far more calls than when learning began, all calls that
  * there are. */
-static void find_view(Joint *j, const Nesting *n)
+static void find_view(Joint *j)
 {
-        NodeCalls *node = j->node;
+        NodeProblem *node = j->node;
         const NodeHabits *h = j->habits;
         guint32 n_in = 0, n_out = 0;
 
         j->from = G_MININT64;
-        j->before = n->view.decide;
+        j->before = node->decide;
         if (h->n_parents == 0 || (h->n_parents < LEARN_FROM && node->n_in >= 2 * h->n_known))
                 return;
-        j->from = n->view.from;
+        j->from = node->from;
         for (guint32 p = 0; p < node->n_in; p++)
-                if (node->in[p].reply + 2 * j->window >= j->from)
+                if (node->in[p].reply + 2 * node->window >= j->from)
                         node->in[n_in++] = node->in[p];
         for (guint32 i = 0; i < node->n_out; i++)
-                if (is_in_view(j, n, node->out[i].call))
+                if (!(node->out[i].flags & OUT_PAST)) {
+                        if (node->truth)
+                                node->truth[n_out] = node->truth[i];
                         node->out[n_out++] = node->out[i];
+                }
         node->n_in = n_in;
         node->n_out = n_out;
 }
@@ -349,20 +332,20 @@ static void joint_init(Joint *j)
 }
 
 /* Begins to learn, where it does not go on or what there is has no room for these calls. */
-static void begin_habits(Joint *j, const Nesting *n)
+static void begin_habits(Joint *j)
 {
         NodeHabits *h = j->habits;
 
         if (j->from > G_MININT64) {
-                find_all_kinds(j, n);
+                find_all_kinds(j);
                 if (node_habits_fit(h))
                         return;
                 j->from = G_MININT64;
         }
         node_habits_clear(h);
         node_habits_init(h);
-        find_all_kinds(j, n);
-        node_habits_start(h, j->node->habits ? h->out.n / 2 + 2 : 0);
+        find_all_kinds(j);
+        node_habits_start(h, j->keeps ? h->out.n / 2 + 2 : 0);
         h->n_known = j->node->n_in;
 }
 
@@ -394,8 +377,7 @@ static void joint_clear(Joint *j)
 
 /* Hands out, as the calls out of the node from at on, the calls from first to end - 1 with the
  * candidates that are worth naming: all where that is asked for. */
-static void hand_out(const Joint *j, const Nesting *n, guint32 first, guint32 end,
-                     NodeParents *found, guint32 at)
+static void hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *found, guint32 at)
 {
         gsize n_found = found->first[at],
               room = n_found + j->candidates[end] - j->candidates[first];
@@ -404,10 +386,10 @@ static void hand_out(const Joint *j, const Nesting *n, guint32 first, guint32 en
         found->share = g_renew(float, found->share, room);
         found->score = g_renew(float, found->score, room);
         for (guint32 i = first; i < end; i++, at++) {
-                guint32 call = j->node->out[i].call;
+                const CallOut *out = &j->node->out[i];
                 float least = 0;
 
-                if (!nesting_explanation(n, call))
+                if (!(out->flags & OUT_EXPLAIN))
                         for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                                 least = MAX(least, j->score[k] * (float)WORTH_NAMING);
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
@@ -417,7 +399,10 @@ static void hand_out(const Joint *j, const Nesting *n, guint32 first, guint32 en
                         found->share[n_found] = j->share[k];
                         found->score[n_found++] = j->score[k];
                 }
-                found->call[at] = nesting_decides(n, call) ? call : NO_PARENT;
+                found->call[at] = !(out->flags & OUT_DECIDED) &&
+                                                  out->start < j->node->decide - j->node->window
+                                          ? out->call
+                                          : NO_PARENT;
                 found->first[at + 1] = n_found;
         }
         found->parent = g_renew(guint32, found->parent, n_found);
@@ -434,7 +419,7 @@ typedef struct {
 } Part;
 
 /* How long calls into the node last in the mean. */
-static gint64 mean_life(const NodeCalls *node)
+static gint64 mean_life(const NodeProblem *node)
 {
         double sum = 0;
 
@@ -450,7 +435,7 @@ static gboolean is_enough(gsize claims, gint64 time, gint64 life)
 }
 
 /* The part that begins at a call. */
-static Part find_part(const NodeCalls *node, const gsize *all, gint64 life, guint32 at)
+static Part find_part(const NodeProblem *node, const gsize *all, gint64 life, guint32 at)
 {
         const CallOut *out = node->out;
         Part part = { at, at, at + 1, 0 };
@@ -468,7 +453,7 @@ static Part find_part(const NodeCalls *node, const gsize *all, gint64 life, guin
 }
 
 /* Leaves of the node what candidates are of, and calls that have them. */
-static void narrow(Joint *j, NodeCalls *slice, const Part *part)
+static void narrow(Joint *j, NodeProblem *slice, const Part *part)
 {
         gsize n = j->candidates[part->end - part->first];
         guint32 first_in = slice->n_in, end_in = 0;
@@ -480,20 +465,18 @@ static void narrow(Joint *j, NodeCalls *slice, const Part *part)
         first_in = MIN(first_in, end_in);
         for (gsize k = 0; k < n; k++)
                 j->candidate[k] -= first_in;
-        *slice = (NodeCalls){ .in = slice->in + first_in,
-                              .out = slice->out + part->first,
-                              .n_in = end_in - first_in,
-                              .n_out = part->end - part->first };
+        slice->in += first_in;
+        slice->out += part->first;
+        slice->n_in = end_in - first_in;
+        slice->n_out = part->end - part->first;
         j->calls += part->first;
         j->kind += first_in;
 }
 
-static void find_in_part(Joint *whole, const Nesting *n, Candidates *open, const Part *part,
-                         NodeParents *found)
+static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeAnswer *found)
 {
-        NodeCalls slice = *whole->node;
+        NodeProblem slice = *whole->node;
         Joint j = { .node = &slice,
-                    .window = whole->window,
                     .from = whole->from,
                     .before = whole->before,
                     .n_stretches = 1,
@@ -501,7 +484,7 @@ static void find_in_part(Joint *whole, const Nesting *n, Candidates *open, const
                     .calls = whole->calls,
                     .kind = whole->kind };
 
-        find_candidates(n, &j, open, part->first, part->end, FALSE);
+        find_candidates(&j, open, part->first, part->end, FALSE);
         narrow(&j, &slice, part);
         joint_init(&j);
         if (j.n_choice > 0) {
@@ -517,19 +500,19 @@ static void find_in_part(Joint *whole, const Nesting *n, Candidates *open, const
                 whole->parent[i] =
                         parent == NO_PARENT ? NO_PARENT : parent + (slice.in - whole->node->in);
         }
-        hand_out(&j, n, part->at - part->first, part->before - part->first, found, part->at);
+        hand_out(&j, part->at - part->first, part->before - part->first, found, part->at);
         joint_clear(&j);
 }
 
 /* Learns from the parents that teach, and then finds the parents of calls part by part, so that
  * there are never the claims of all of them. */
-static void find_in_parts(Joint *j, const Nesting *n, Candidates *open, const gsize *all,
-                          gboolean choice, NodeParents *found)
+static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
+                          NodeAnswer *found)
 {
         gint64 life = mean_life(j->node);
 
         if (choice) {
-                find_candidates(n, j, open, 0, j->node->n_out, TRUE);
+                find_candidates(j, open, 0, j->node->n_out, TRUE);
                 start_walks(j);
                 joint_learn(j);
                 drop_candidates(j);
@@ -537,27 +520,27 @@ static void find_in_parts(Joint *j, const Nesting *n, Candidates *open, const gs
         for (guint32 at = 0; at < j->node->n_out;) {
                 Part part = find_part(j->node, all, life, at);
 
-                find_in_part(j, n, open, &part, found);
+                find_in_part(j, open, &part, found);
                 at = part.before;
         }
         joint_link_children(j);
 }
 
 /* All of it at once. */
-static void find_at_once(Joint *j, const Nesting *n, Candidates *open, NodeParents *found)
+static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
 {
-        find_candidates(n, j, open, 0, j->node->n_out, FALSE);
+        find_candidates(j, open, 0, j->node->n_out, FALSE);
         if (j->n_choice > 0)
-                find_beliefs(j, n);
-        else if (j->node->habits && j->node->n_in > 0)
+                find_beliefs(j);
+        else if (j->keeps && j->node->n_in > 0)
                 learn_without_choice(j);
         else
                 joint_assign_best(j, FALSE);
-        hand_out(j, n, 0, j->node->n_out, found, 0);
+        hand_out(j, 0, j->node->n_out, found, 0);
 }
 
 /* One in so many teaches. */
-static guint32 find_stretches(const NodeCalls *node, gsize n_claims)
+static guint32 find_stretches(const NodeProblem *node, gsize n_claims)
 {
         guint32 by_parents = node->n_in / LEARN_FROM;
         guint32 by_claims = MIN(n_claims / LEARN_CLAIMS, node->n_in / STRETCH);
@@ -565,44 +548,57 @@ static guint32 find_stretches(const NodeCalls *node, gsize n_claims)
         return MAX(MAX(by_parents, by_claims), 1);
 }
 
-void find_parents_jointly(const Nesting *n, NodeCalls *node, Candidates *candidates,
-                          NodeParents *found)
+void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *answer)
 {
         NodeHabits own;
-        Joint j = { .node = node,
-                    .window = n->options.window,
-                    .habits = node->habits ? node->habits : &own };
+        Joint j = { .node = problem, .keeps = habits != NULL, .habits = habits ? habits : &own };
         g_autofree gsize *all = NULL;
+        Candidates open;
         gboolean choice;
 
         node_habits_init(&own);
-        find_view(&j, n);
+        candidates_init(&open, problem->window);
+        find_view(&j);
         joint_init(&j);
-        j.calls = g_new(WalkCall, node->n_out);
-        j.kind = g_new(guint32, node->n_in);
-        j.fine = g_new(guint32, node->n_in);
-        begin_habits(&j, n);
-        *found = (NodeParents){ .n_out = node->n_out,
-                                .call = g_new(guint32, node->n_out),
-                                .first = g_new0(gsize, node->n_out + 1) };
-        all = g_new(gsize, node->n_out + 1);
-        choice = count_candidates(n, &j, candidates, all, found);
-        j.n_stretches = find_stretches(node, all[node->n_out]);
-        if (j.n_stretches > 1 && !node->habits && !n->true_parent)
-                find_in_parts(&j, n, candidates, all, choice, found);
+        j.calls = g_new(WalkCall, problem->n_out);
+        j.kind = g_new(guint32, problem->n_in);
+        j.fine = g_new(guint32, problem->n_in);
+        begin_habits(&j);
+        *answer = (NodeAnswer){ .n_out = problem->n_out,
+                                .call = g_new(guint32, problem->n_out),
+                                .n_candidates = g_new(guint32, problem->n_out),
+                                .context = g_new0(guint32, problem->n_out),
+                                .first = g_new0(gsize, problem->n_out + 1) };
+        all = g_new(gsize, problem->n_out + 1);
+        choice = count_candidates(&j, &open, all, answer);
+        j.n_stretches = find_stretches(problem, all[problem->n_out]);
+        if (j.n_stretches > 1 && !j.keeps && !problem->truth)
+                find_in_parts(&j, &open, all, choice, answer);
         else
-                find_at_once(&j, n, candidates, found);
-        if (n->calls.context)
-                joint_set_contexts(&j, n->rank, n->calls.context);
-        if (choice && n->options.keep && !node->habits) {
+                find_at_once(&j, &open, answer);
+        joint_set_contexts(&j, answer->context);
+        if (choice && problem->keep_log && !j.keeps) {
                 j.lattice.order = NULL;
-                found->log = joint_log_of_assignment(&j);
+                answer->log = joint_log_of_assignment(&j);
         }
-        found->true_log = j.true_log;
+        answer->true_log = j.true_log;
         g_free(j.calls);
         g_free(j.kind);
         g_free(j.fine);
         joint_clear(&j);
         serving_order_take(&j.habits->order, NULL, 0);
         node_habits_clear(&own);
+        candidates_clear(&open);
+}
+
+void node_answer_clear(NodeAnswer *answer)
+{
+        g_free(answer->call);
+        g_free(answer->n_candidates);
+        g_free(answer->context);
+        g_free(answer->first);
+        g_free(answer->parent);
+        g_free(answer->share);
+        g_free(answer->score);
+        *answer = (NodeAnswer){ 0 };
 }

@@ -5,9 +5,9 @@
 #ifndef RAVEL_JOINT_H
 #define RAVEL_JOINT_H
 
-#include "nesting/nesting.h"
-#include "nesting/node-habits.h"
+#include "nesting/node-problem.h"
 #include "nesting/walk-lattice.h"
+#include "paths/path-set.h"
 
 /* A parent's on a call. */
 typedef struct {
@@ -16,9 +16,9 @@ typedef struct {
 } Claim;
 
 typedef struct {
-        NodeCalls *node;
-        gint64 window;
+        NodeProblem *node;
         gint64 from, before; /* when the parents replied that are learned from */
+        gboolean keeps;      /* what is learned is kept for the next stretch */
         gboolean counts;     /* these are counted alone, and learned from later */
         guint32 n_stretches; /* parents of one stretch in so many teach */
         NodeHabits *habits;
@@ -116,7 +116,7 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
  * learned; or to its true parent, as far as that is a candidate. */
 void joint_assign_first(Joint *j);
 void joint_assign_in_time(Joint *j);
-void joint_assign_truth(Joint *j, const guint32 *true_parent);
+void joint_assign_truth(Joint *j);
 
 /* Runs the lattice for what a parent did by the assignment: its children and no other calls are
  * on offer. count: learns that. */
@@ -136,9 +136,8 @@ void joint_tell_apart(Joint *j);
  * anything is tried. */
 void joint_tell_contexts(Joint *j);
 
-/* By the assignment, sets the contexts of calls out of the node: context, by call of the nesting,
- * of those to nodes that come after it in rank. */
-void joint_set_contexts(const Joint *j, const guint32 *rank, guint32 *context);
+/* By the assignment, sets the contexts of calls out of the node; of those without a parent, 0. */
+void joint_set_contexts(const Joint *j, guint32 *context);
 
 /* --- claims (joint-claims.c) --------------------------------------------------- */
 
@@ -199,7 +198,7 @@ void joint_draw(Joint *j);
  * learning them, in a step of windows; or learns from the true parents: the oracle. */
 void joint_learn(Joint *j);
 void joint_go_on(Joint *j);
-void joint_learn_from_truth(Joint *j, const guint32 *true_parent);
+void joint_learn_from_truth(Joint *j);
 
 /* Walks learn anew from the assignment: from every other parent, from first on, if it teaches. */
 void joint_learn_every_other(Joint *j, guint32 first);

@@ -25,7 +25,7 @@
 #include "nesting/candidates.h"
 #include "nesting/clock-offsets.h"
 #include "nesting/find-call-pairs.h"
-#include "nesting/node-habits.h"
+#include "nesting/node-problem.h"
 #include "nesting/scoreboard.h"
 
 typedef struct {
@@ -239,52 +239,9 @@ static inline void nesting_note_candidates(Nesting *n, guint32 call, guint32 n_f
 
 /* --- a node at a time ------------------------------------------------------ */
 
-/* A call into a node. */
-typedef struct {
-        gint64 enter, reply;
-        guint32 call;  /* index into the calls */
-        NodeId caller; /* folded */
-} CallIn;
-
-/* A call out of a node. */
-typedef struct {
-        gint64 start, end;
-        guint32 call; /* index into the calls */
-        NodeId callee;
-} CallOut;
-
-/* One node's part in the nestings. */
-typedef struct {
-        NodeId node;
-        CallIn *in;   /* the calls into it, by enter */
-        CallOut *out; /* the calls out of it, by start */
-        guint32 n_in, n_out;
-        NodeHabits *habits; /* NULL: nothing is known, nor asked for */
-} NodeCalls;
-
-/* The candidate parents of calls out of a node, indices into the calls, as far as they are worth
- * naming: those of call[i] are parent[first[i]] to parent[first[i + 1]], by enter. */
-typedef struct {
-        guint32 n_out;
-        guint32 *call; /* NO_PARENT: it is not its turn */
-        gsize *first;
-        guint32 *parent;
-        float *share, *score;       /* by candidate: its probability; the best score decides */
-        guint64 children, nestings; /* the node's part in those of the nesting, */
-        double log, true_log;       /* and in these */
-} NodeParents;
-
 /* Runs find_parents_jointly() for each node that is called and calls, on options.threads threads,
  * and sets causes. What is found does not depend on how many these are. */
 void find_parents_at_nodes(Nesting *nesting);
-
-/* The candidate parents of all calls out of a node, weighed together (joint.c). found's arrays are
- * the caller's to free. Leaves of the node's calls those that it looked at. Of the nesting it
- * writes only to calls.candidates of calls out of the node, so that there may be several nodes at a
- * time.
- */
-void find_parents_jointly(const Nesting *nesting, NodeCalls *node, Candidates *candidates,
-                          NodeParents *found);
 
 /* Whether the parent of a call was found in an earlier step; it may be that it has none. */
 static inline gboolean nesting_is_decided(const Nesting *n, guint32 call)

@@ -236,7 +236,7 @@ static void add_step_log(gpointer data, const char *const *states, const char *e
 
 /* A node with random calls in and out. */
 typedef struct {
-        NodeCalls node;
+        NodeProblem node;
         CallIn in[40];
         CallOut out[80];
         guint32 parent[80];
@@ -244,7 +244,7 @@ typedef struct {
 
 static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64 span)
 {
-        s->node = (NodeCalls){
+        s->node = (NodeProblem){
                 .in = s->in,
                 .out = s->out,
                 .n_in = n_in,
@@ -637,7 +637,6 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
                         const gsize *candidates, const guint32 *candidate)
 {
         Joint *j = &small->j;
-        Nesting nesting = { .n_roles = 0 };
 
         make_node(&small->s, rand, n_in, n_out, 20000000);
         *j = (Joint){ .node = &small->s.node,
@@ -651,7 +650,7 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
         j->kind = g_new(guint32, n_in);
         j->fine = g_new(guint32, n_in);
         small->s.out[1].callee = small->s.out[0].callee;
-        begin_habits(j, &nesting);
+        begin_habits(j);
         j->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
         j->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
         for (guint i = 0; i < n_out; i++) {
@@ -759,34 +758,30 @@ static void test_chain(void)
  * before and after them. */
 static void test_contexts(void)
 {
-        enum { N_IN = 20, N_OUT = 80, OTHERS = 3 };
+        enum { N_IN = 20, N_OUT = 80 };
         g_autoptr(GRand) rand = g_rand_new_with_seed(23);
-        static const guint32 rank[] = { 2, 3, 0, 1 }; /* of nodes 0 to 2, and the node itself */
 
         for (guint round = 0; round < 20; round++) {
                 SmallNode s;
-                guint32 first[N_IN], next[N_OUT], context[1000 + N_OUT] = { 0 };
+                guint32 first[N_IN], next[N_OUT], context[N_OUT] = { 0 };
                 guint nodes[N_OUT][2] = { 0 }; /* that the parent calls before it, and after it */
                 Joint j = { .node = &s.node, .first = first, .next = next, .parent = s.parent };
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
-                s.node.node = OTHERS;
                 for (guint p = 0; p < N_IN; p++)
-                        context[p] = p % 3;
+                        s.node.in[p].context = p % 3;
                 joint_link_children(&j);
-                joint_set_contexts(&j, rank, context);
+                joint_set_contexts(&j, context);
                 for (guint i = 0; i < N_OUT; i++)
                         for (guint k = 0; k < N_OUT; k++)
                                 if (k != i && s.parent[k] == s.parent[i])
                                         nodes[i][k > i] |= 1U << s.out[k].callee;
                 for (guint i = 0; i < N_OUT; i++) {
-                        guint32 of = context[1000 + i];
-
-                        g_assert_cmpint(of != 0, ==, s.out[i].callee != 2); /* ranks below */
-                        for (guint k = 0; of && k < i; k++)
-                                if (context[1000 + k])
+                        g_assert_cmpint(context[i] != 0, ==, s.parent[i] != NO_PARENT);
+                        for (guint k = 0; context[i] && k < i; k++)
+                                if (context[k])
                                         g_assert_cmpint(
-                                                of == context[1000 + k], ==,
+                                                context[i] == context[k], ==,
                                                 !memcmp(nodes[i], nodes[k], sizeof nodes[i]) &&
                                                         s.parent[i] % 3 == s.parent[k] % 3);
                 }
@@ -855,7 +850,7 @@ static void test_parts(void)
                       { 1000000, PART_CLAIMS, 2 * PART_LIVES },
                       { 20000000, LONG_CLAIMS / 32, 32 } };
         CallOut out[N];
-        NodeCalls node = { .out = out, .n_out = N };
+        NodeProblem node = { .out = out, .n_out = N };
         gsize all[N + 1];
 
         for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
