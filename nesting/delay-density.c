@@ -114,51 +114,64 @@ void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 co
                 d->count[row][bin] += count;
 }
 
-/* The mean of each bin and of reach bins to either side; of those there are at an end. */
-static void running_mean(const double *in, double *out, gint reach)
-{
-        double sum = 0;
-        gint n = 0;
+/* Bins from first to end - 1. */
+typedef struct {
+        gint first, end;
+} Bins;
 
-        for (gint bin = -reach; bin < DENSITY_BINS; bin++) {
+/* So many bins more to either side, of those there are. */
+static Bins widen(Bins bins, gint reach)
+{
+        return (Bins){ MAX(bins.first - reach, 0), MIN(bins.end + reach, DENSITY_BINS) };
+}
+
+/* The mean of each bin and of reach bins to either side; of those there are at an end. in is 0 but
+ * in some bins; out is set for these and reach more to either side, which are returned. */
+static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
+{
+        Bins wide = widen(bins, reach);
+        double sum = 0;
+
+        for (gint bin = bins.first - reach; bin < wide.end; bin++) {
                 gint enters = bin + reach, leaves = bin - reach - 1;
 
-                if (enters < DENSITY_BINS) {
+                if (enters < bins.end)
                         sum += in[enters];
-                        n++;
-                }
-                if (leaves >= 0) {
+                if (leaves >= bins.first)
                         sum -= in[leaves];
-                        n--;
-                }
-                if (bin >= 0)
-                        out[bin] = MAX(sum, 0) / n;
+                if (bin >= wide.first)
+                        out[bin] = MAX(sum, 0) / (MIN(enters, DENSITY_BINS - 1) - MAX(leaves, -1));
         }
+        return wide;
 }
 
 /* Three running means, which come close to a Gaussian with a deviation of half a bin
  * more than their reach: a bin and a half where a thousand delays were seen, eight for
- * one alone. */
-static void smooth(double *row, double n)
+ * one alone. row is 0 but in some bins; returns those where it is not 0 then. */
+static Bins smooth(double *row, double n, Bins bins)
 {
         double once[DENSITY_BINS], twice[DENSITY_BINS];
         gint reach = 1;
 
         while (reach < 8 && (n + 1) * reach * reach * reach < 1000)
                 reach++;
-        running_mean(row, once, reach);
-        running_mean(once, twice, reach);
-        running_mean(twice, row, reach);
+        bins = running_mean(row, once, reach, bins);
+        bins = running_mean(once, twice, reach, bins);
+        return running_mean(twice, row, reach, bins);
 }
 
-/* The counts of a row as they are, in all n. */
-static double get_counts(const DelayDensities *d, guint32 row, double *counts)
+/* The counts of a row as they are, in all n. Returns the bins between which they are not 0. */
+static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, double *n)
 {
-        double n = 0;
+        Bins bins = { DENSITY_BINS, 0 };
 
-        for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                n += counts[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
-        return n;
+        *n = 0;
+        for (gint bin = 0; bin < DENSITY_BINS; bin++) {
+                *n += counts[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
+                if (counts[bin] > 0)
+                        bins = (Bins){ MIN(bins.first, bin), bin + 1 };
+        }
+        return bins;
 }
 
 /* A row leans on its backoff as on so many delays. */
@@ -167,15 +180,30 @@ static double lean_of(double n)
         return 4 + n / 100;
 }
 
+/* What has seen nothing is as its backoff. */
+static void copy_row(DelayDensities *d, guint32 row, guint32 from)
+{
+        memcpy(d->density[row], d->density[from], sizeof *d->density);
+        memcpy(d->rest[row], d->rest[from], sizeof *d->rest);
+        memcpy(d->log[row], d->log[from], sizeof *d->log);
+}
+
 static void learn_row(DelayDensities *d, guint32 row)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double counts[DENSITY_BINS], n = get_counts(d, row, counts), lean = lean_of(n);
+        double counts[DENSITY_BINS], n, lean;
+        Bins bins = get_counts(d, row, counts, &n);
 
-        smooth(counts, n);
+        if (n == 0) {
+                copy_row(d, row, d->backoff[row]);
+                return;
+        }
+        lean = lean_of(n);
+        smooth(counts, n, bins);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin,
                         (counts[bin] / density_bin_width(bin) + lean * backoff[bin]) / (n + lean));
+        find_rest(d, row);
 }
 
 /* The whole's density, times what of its counts were the part's in a bin, next to what were in all;
@@ -184,11 +212,16 @@ static void learn_part(DelayDensities *d, guint32 row)
 {
         const float *whole = d->density[d->backoff[row]];
         double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
-        double n = get_counts(d, row, counts), n_whole = get_counts(d, d->backoff[row], of_whole);
-        double lean = lean_of(n);
+        double n, n_whole, lean;
+        Bins bins = get_counts(d, row, counts, &n);
 
-        smooth(counts, n);
-        smooth(of_whole, n);
+        if (n == 0) {
+                copy_row(d, row, d->backoff[row]);
+                return;
+        }
+        lean = lean_of(n);
+        smooth(counts, n, bins);
+        smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
                 if (of_whole[bin] > LEAST_COUNT)
@@ -197,6 +230,7 @@ static void learn_part(DelayDensities *d, guint32 row)
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin, density[bin] / sum);
+        find_rest(d, row);
 }
 
 void delay_densities_learn(DelayDensities *d)
@@ -206,6 +240,5 @@ void delay_densities_learn(DelayDensities *d)
                         learn_part(d, row);
                 else
                         learn_row(d, row);
-                find_rest(d, row);
         }
 }

@@ -137,17 +137,25 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- steps ----------------------------------------------------------------- */
 
-static void put_step(ParentWalk *w, guint32 i)
+/* Brings the entry of a step up to it. */
+static void update_entry(ParentWalk *w, guint32 i)
 {
         const WalkStep *s = &w->steps[i];
 
-        *parent_walk_find(w, s->state, s->event) =
-                (WalkEntry){ .key = parent_walk_key(s->state, s->event),
-                             .number = i + 1,
-                             .next = s->next,
-                             .row = s->row,
-                             .probability = s->probability,
-                             .most = w->delays.rest[s->row][0] };
+        w->step_at[s->at] = (WalkEntry){ .key = parent_walk_key(s->state, s->event),
+                                         .number = i + 1,
+                                         .next = s->next,
+                                         .row = s->row,
+                                         .probability = s->probability,
+                                         .most = w->delays.rest[s->row][0] };
+}
+
+static void put_step(ParentWalk *w, guint32 i)
+{
+        WalkStep *s = &w->steps[i];
+
+        s->at = parent_walk_find(w, s->state, s->event) - w->step_at;
+        update_entry(w, i);
 }
 
 static void grow_step_table(ParentWalk *w)
@@ -402,7 +410,7 @@ void parent_walk_learn(ParentWalk *w)
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++) {
                 learn_step(w, &w->steps[i]);
-                put_step(w, i);
+                update_entry(w, i);
         }
 }
 

@@ -39,6 +39,7 @@ typedef struct {
         guint32 backoff; /* step; of itself: leans on nothing */
         guint32 own_row; /* of the densities; 0: none */
         guint32 row;     /* own, or that of the backoff */
+        guint32 at;      /* its entry in the table of steps */
         guint32 count;   /* times DENSITY_COUNT, */
         guint32 kept;    /* of which so much of before */
         float probability;
