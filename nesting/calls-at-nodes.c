@@ -125,12 +125,21 @@ static void explain(const Nesting *n, const NodeParents *found, guint32 child)
         }
 }
 
+/* A call whose best candidate lies within it has another: neither has the family that was found. */
+static void move_child(Nesting *n, const NodeParents *found, gsize first, gsize taken)
+{
+        n->calls.family[found->parent[first]] *= 1 - found->share[first];
+        if (taken != G_MAXSIZE)
+                n->calls.family[found->parent[taken]] *= found->share[taken];
+}
+
 /* Each call's parent with the best score, of equal ones the earliest. Frees found's arrays. */
 static void set_causes(Nesting *n, NodeParents *found)
 {
         for (guint32 i = 0; i < found->n_out; i++) {
                 guint32 call = found->call[i];
                 Cause best = { NO_PARENT, 0 };
+                gsize first = G_MAXSIZE, taken = G_MAXSIZE;
                 float most = -1;
 
                 if (call == NO_PARENT)
@@ -138,12 +147,17 @@ static void set_causes(Nesting *n, NodeParents *found)
                 for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
                         guint32 parent = found->parent[k];
 
+                        if (first == G_MAXSIZE || found->score[k] > found->score[first])
+                                first = k;
                         if (found->score[k] > most &&
                             !(n->cycles && nesting_is_within(n, parent, call))) {
                                 best = (Cause){ parent, found->share[k] };
                                 most = found->score[k];
+                                taken = k;
                         }
                 }
+                if (first != taken)
+                        move_child(n, found, first, taken);
                 if (best.parent != NO_PARENT)
                         n->calls.cause[call] = best;
                 if (n->explanations)

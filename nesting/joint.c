@@ -373,6 +373,7 @@ static void drop_candidates(Joint *j)
         g_clear_pointer(&j->candidate, g_free);
         g_clear_pointer(&j->share, g_free);
         g_clear_pointer(&j->score, g_free);
+        g_clear_pointer(&j->drawn, g_free);
         g_clear_pointer(&j->claimed, g_free);
         g_clear_pointer(&j->first_claim, g_free);
         g_clear_pointer(&j->claims, g_free);
@@ -517,6 +518,7 @@ static void find_in_part(Joint *whole, const Nesting *n, Candidates *open, const
                 whole->parent[i] =
                         parent == NO_PARENT ? NO_PARENT : parent + (slice.in - whole->node->in);
         }
+        joint_find_families(&j, n, part->at - part->first, part->before - part->first);
         hand_out(&j, n, part->at - part->first, part->before - part->first, found, part->at);
         joint_clear(&j);
 }
@@ -553,6 +555,7 @@ static void find_at_once(Joint *j, const Nesting *n, Candidates *open, NodeParen
                 learn_without_choice(j);
         else
                 joint_assign_best(j, FALSE);
+        joint_find_families(j, n, 0, j->node->n_out);
         hand_out(j, n, 0, j->node->n_out, found, 0);
 }
 

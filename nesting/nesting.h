@@ -127,6 +127,8 @@ typedef struct {
         GHashTable *numbers;   /* callee << 32 | caller, folded, to the caller's number */
         CallOrder order;
         Scoreboard board;
+        double *scores; /* paper: of one call's candidates */
+        guint32 scores_size;
         CallTrees trees;
         gboolean ended;        /* there are no more calls to come */
         gboolean cycles;       /* clocks may disagree, so that a call may lie within itself */
@@ -280,8 +282,8 @@ void find_parents_at_nodes(Nesting *nesting);
 
 /* The candidate parents of all calls out of a node, weighed together (joint.c). found's arrays are
  * the caller's to free. Leaves of the node's calls those that it looked at. Of the nesting it
- * writes only to calls.candidates of calls out of the node, so that there may be several nodes at a
- * time.
+ * writes only to calls.candidates of calls out of the node, and calls.family of calls into it, so
+ * that there may be several nodes at a time.
  */
 void find_parents_jointly(const Nesting *nesting, NodeCalls *node, Candidates *candidates,
                           NodeParents *found);
