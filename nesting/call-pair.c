@@ -35,6 +35,8 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
                 RENEW(p->tree, old, size);
         if (p->wanted & WANT_CONTEXTS)
                 RENEW(p->context, old, size);
+        if (p->wanted & WANT_FAMILIES)
+                RENEW(p->family, old, size);
         p->size = size;
 }
 
@@ -74,6 +76,8 @@ void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
                 MOVE(p->progress, to, from, n);
         if (p->context)
                 MOVE(p->context, to, from, n);
+        if (p->family)
+                MOVE(p->family, to, from, n);
 }
 
 void call_pairs_drop(CallPairs *p, guint32 n)
@@ -107,5 +111,6 @@ void call_pairs_clear(CallPairs *p)
         big_free(p->id_at, n * sizeof *p->id_at);
         big_free(p->progress, n * sizeof *p->progress);
         big_free(p->context, n * sizeof *p->context);
+        big_free(p->family, n * sizeof *p->family);
         memset(p, 0, sizeof *p);
 }

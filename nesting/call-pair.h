@@ -71,6 +71,7 @@ enum {
         WANT_PROGRESS = 16,
         WANT_TREES = 32,
         WANT_CONTEXTS = 64,
+        WANT_FAMILIES = 128,
 };
 
 /* All call pairs of a trace, or those of it that are still needed, in the order in
@@ -92,6 +93,7 @@ typedef struct {
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
         guint32 *context; /* of joint-contexts.c; 0: unknown */
+        float *family;    /* how probable it is that its children are those it has, and no others */
 } CallPairs;              /* 21 bytes a call; 16 more with both ends */
 
 void call_pairs_clear(CallPairs *pairs);
@@ -133,6 +135,8 @@ static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, gu
                 p->place[i].instance = NOT_PLACED;
         if (p->context)
                 p->context[i] = 0;
+        if (p->family)
+                p->family[i] = 1;
 }
 
 #endif

@@ -19,8 +19,14 @@ void call_trees_init(CallTrees *t, CallPairs *calls, gint64 window, CallTreeDone
 void call_trees_clear(CallTrees *t)
 {
         g_free(t->tree);
+        g_free(t->family);
         g_free(t->roots);
         memset(t, 0, sizeof *t);
+}
+
+void call_trees_keep_families(CallTrees *t)
+{
+        t->family = g_renew(float, t->family, MAX(t->size, 1));
 }
 
 static guint32 new_tree(CallTrees *t)
@@ -34,6 +40,8 @@ static guint32 new_tree(CallTrees *t)
         if (t->n == t->size) {
                 t->size = MAX(64, t->size * 2);
                 t->tree = g_renew(CallTree, t->tree, t->size);
+                if (t->family)
+                        t->family = g_renew(float, t->family, t->size);
         }
         return t->n++;
 }
@@ -51,6 +59,8 @@ guint32 call_trees_open(CallTrees *t, guint32 call)
                                     .link = { NO_TREE, NO_TREE },
                                     .last = tree,
                                     .until = MAX(span.from, span.to) + 2 * t->window };
+        if (t->family)
+                t->family[tree] = 1;
         if (t->calls->tree)
                 t->calls->tree[call] = tree + 1;
         return tree;

@@ -35,6 +35,7 @@ typedef struct {
         gint64 window;    /* the skew window, ns */
         gboolean hold;    /* complete trees are kept until the end */
         CallTree *tree;
+        float *family; /* by tree, as CallPairs has it; NULL where they are not kept */
         guint32 n, size, unused;
         guint32 *roots; /* those not handed on yet are first_root to n_roots - 1 */
         guint32 first_root, n_roots, roots_size;
@@ -46,6 +47,9 @@ typedef struct {
 void call_trees_init(CallTrees *trees, CallPairs *calls, gint64 window, CallTreeDone done,
                      gpointer data);
 void call_trees_clear(CallTrees *trees); /* frees what it holds */
+
+/* From now on, families are kept. */
+void call_trees_keep_families(CallTrees *trees);
 
 /* The tree of a call, which is made where it is not there yet. */
 guint32 call_trees_open(CallTrees *trees, guint32 call);

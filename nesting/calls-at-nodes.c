@@ -146,6 +146,13 @@ static void note_candidates(Nesting *n, const NodeAnswer *answer)
                         n->calls.candidates[answer->call[i]] = answer->n_candidates[i];
 }
 
+/* What is now known of the families of calls into a node. */
+static void multiply_families(Nesting *n, const NodeProblem *node, const NodeAnswer *answer)
+{
+        for (guint32 p = 0; p < node->n_in; p++)
+                n->calls.family[node->in[p].call] *= answer->family[p];
+}
+
 /* Solves one node. problem has room for its calls. */
 static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem *problem,
                        NodeAnswer *answer)
@@ -156,6 +163,8 @@ static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem
         find_parents_jointly(problem, n->habits ? n->habits[id] : NULL, answer);
         set_contexts(n, id, problem, answer);
         note_candidates(n, answer);
+        multiply_families(n, problem, answer);
+        g_clear_pointer(&answer->family, g_free);
         g_clear_pointer(&answer->context, g_free);
 }
 
@@ -173,12 +182,21 @@ static void explain(const Nesting *n, const NodeAnswer *found, guint32 child)
         }
 }
 
+/* A call whose best candidate lies within it has another: neither has the family that was found. */
+static void move_child(Nesting *n, const NodeAnswer *found, gsize first, gsize taken)
+{
+        n->calls.family[found->parent[first]] *= 1 - found->share[first];
+        if (taken != G_MAXSIZE)
+                n->calls.family[found->parent[taken]] *= found->share[taken];
+}
+
 /* Each call's parent with the best score, of equal ones the earliest. Clears found. */
 static void set_causes(Nesting *n, NodeAnswer *found)
 {
         for (guint32 i = 0; i < found->n_out; i++) {
                 guint32 call = found->call[i];
                 Cause best = { NO_PARENT, 0 };
+                gsize first = G_MAXSIZE, taken = G_MAXSIZE;
                 float most = -1;
 
                 if (call == NO_PARENT)
@@ -186,12 +204,17 @@ static void set_causes(Nesting *n, NodeAnswer *found)
                 for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
                         guint32 parent = found->parent[k];
 
+                        if (first == G_MAXSIZE || found->score[k] > found->score[first])
+                                first = k;
                         if (found->score[k] > most &&
                             !(n->cycles && nesting_is_within(n, parent, call))) {
                                 best = (Cause){ parent, found->share[k] };
                                 most = found->score[k];
+                                taken = k;
                         }
                 }
+                if (first != taken)
+                        move_child(n, found, first, taken);
                 if (best.parent != NO_PARENT)
                         n->calls.cause[call] = best;
                 if (n->explanations)

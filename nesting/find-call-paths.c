@@ -61,6 +61,13 @@ void nesting_find_cuts(Nesting *n)
         }
 }
 
+static inline float family_of(const Nesting *n, const CallTree *tree)
+{
+        if (n->calls.family)
+                return n->calls.family[tree->call];
+        return n->trees.family ? n->trees.family[tree - n->trees.tree] : 1;
+}
+
 static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, PathCall *to)
 {
         const CallPairs *c = &n->calls;
@@ -77,6 +84,7 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
                           .end = c->at_caller[i].to,
                           .stamps = c->stamps[i],
                           .probability = tree->probability,
+                          .family = family_of(n, tree),
                           .candidates = c->candidates ? c->candidates[i] : 0,
                           .id = NULL,
                           .id_length = 0,
@@ -203,6 +211,8 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         if (!n->order.at_once && !known)
                 call_pairs_want_trees(&n->calls);
         call_trees_init(&n->trees, &n->calls, n->options.window, nesting_take_instance, n);
+        if (!known)
+                call_trees_keep_families(&n->trees);
         return (known ? place_all(n, error) : find_nested_pairs(n, error)) &&
                call_trees_hand_on(&n->trees, G_MAXINT64, error);
 }

@@ -76,6 +76,19 @@ static inline void note_child(Waiting *parent, gint64 end)
         }
 }
 
+/* The child is in the family of the candidate that was chosen, and not in those of the others: by
+ * their share of all scores. */
+static inline void note_families(Nesting *n, const Candidates *at, guint32 n_found, guint32 chosen,
+                                 double sum)
+{
+        for (guint32 k = 0; k < n_found; k++) {
+                double share = n->scores[k] / sum;
+                guint32 i = at->found[k];
+
+                n->trees.family[at->active[i].which] *= (float)(i == chosen ? share : 1 - share);
+        }
+}
+
 /* Finds the best of n_found candidates of child, an active call; FALSE where none
  * has a score. */
 static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_callers,
@@ -104,6 +117,10 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
                 return TRUE;
         }
         rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
+        if (G_UNLIKELY(n_found > n->scores_size)) {
+                n->scores_size = 2 * n_found;
+                n->scores = g_renew(double, n->scores, n->scores_size);
+        }
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[found[k]];
                 /* The sum of weights is far from 2^63. */
@@ -115,12 +132,15 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
                 else
                         score *= left[p->waiting.crowded_until > child.from];
                 sum += score;
+                n->scores[k] = score;
                 /* Which is best cannot be predicted, so there is no branch on it. */
                 chosen ^= (chosen ^ found[k]) & -(guint32)(score > best);
                 best = MAX(best, score);
         }
         *parent = chosen;
         *probability = best / sum;
+        if (n_found > 1 && best > 0)
+                note_families(n, at, n_found, chosen, sum);
         return best > 0;
 }
 

@@ -14,7 +14,6 @@ enum {
         HOPELESS = 24,      /* nats that order cannot make up for: it is not looked at then */
         WARM_UP = 20,       /* sweeps before assignments count, */
         COOL_DOWN = 10,     /* and when the chain is cold, */
-        DRAWN = 60,         /* and of how many then; */
         COLD = 2,           /* the power of likelihoods there, which decides */
         LEANING = 20,       /* so many drawings are beliefs worth, where they leave no doubt, */
         MOST_LEANING = 480, /* where they are worth more, nothing is drawn; */
@@ -442,19 +441,24 @@ void joint_chain_run(JointChain *c, guint sweeps)
                 propose(c, c->open[below(c, c->n_open)]);
 }
 
-void joint_chain_count(const JointChain *c, guint8 *seen)
+void joint_chain_note(const JointChain *c, Drawings *drawn, Drawings drawing)
 {
-        for (guint32 i = 0; i < c->n_open; i++)
-                seen[find_candidate(c->j, c->open[i], c->j->parent[c->open[i]])]++;
+        for (guint32 i = 0; i < c->n_open; i++) {
+                guint32 call = c->open[i];
+                Drawings *d = &drawn[find_candidate(c->j, call, c->j->parent[call])];
+
+                d->warm |= drawing.warm;
+                d->cold |= drawing.cold;
+        }
 }
 
 /* --- what it comes to --------------------------------------------------------- */
 
-static void draw(JointChain *chain, guint8 *seen)
+static void draw(JointChain *chain, Drawings *drawn, Drawings first)
 {
-        for (guint i = 0; i < DRAWN; i++) {
+        for (guint i = 0; i < JOINT_DRAWN; i++) {
                 joint_chain_run(chain, 1);
-                joint_chain_count(chain, seen);
+                joint_chain_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
         }
 }
 
@@ -462,19 +466,19 @@ void joint_draw(Joint *j)
 {
         gsize n = j->candidates[j->node->n_out];
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
-        g_autofree guint8 *seen = g_new0(guint8, n);
         g_autofree guint32 *first = NULL;
         JointChain *chain;
 
+        j->drawn = g_new0(Drawings, n);
         joint_ask_again(j, second, both);
         joint_assign_best(j, FALSE);
         first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
         chain = joint_chain_new(j, both, FALSE);
         joint_chain_run(chain, WARM_UP);
-        draw(chain, seen);
+        draw(chain, j->drawn, (Drawings){ .warm = 1 });
         chain->power = COLD;
         joint_chain_run(chain, COOL_DOWN);
-        draw(chain, seen);
+        draw(chain, j->drawn, (Drawings){ .cold = 1 });
         joint_chain_free(chain);
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 double squares = 0, leaning;
@@ -482,13 +486,14 @@ void joint_draw(Joint *j)
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         squares += (double)both[k] * both[k];
-                        drawn += seen[k];
+                        drawn += joint_count_drawings(j->drawn[k]);
                 }
                 leaning = LEANING / (squares * squares);
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        j->share[k] = j->score[k] = (seen[k] + leaning * both[k] +
-                                                     FIRST * (j->candidate[k] == first[i])) /
-                                                    (drawn + leaning + FIRST);
+                        j->share[k] = j->score[k] =
+                                (joint_count_drawings(j->drawn[k]) + leaning * both[k] +
+                                 FIRST * (j->candidate[k] == first[i])) /
+                                (drawn + leaning + FIRST);
         }
         joint_doubt(j, second);
 }

@@ -356,6 +356,7 @@ static void drop_candidates(Joint *j)
         g_clear_pointer(&j->candidate, g_free);
         g_clear_pointer(&j->share, g_free);
         g_clear_pointer(&j->score, g_free);
+        g_clear_pointer(&j->drawn, g_free);
         g_clear_pointer(&j->claimed, g_free);
         g_clear_pointer(&j->first_claim, g_free);
         g_clear_pointer(&j->claims, g_free);
@@ -399,10 +400,7 @@ static void hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *fou
                         found->share[n_found] = j->share[k];
                         found->score[n_found++] = j->score[k];
                 }
-                found->call[at] = !(out->flags & OUT_DECIDED) &&
-                                                  out->start < j->node->decide - j->node->window
-                                          ? out->call
-                                          : NO_PARENT;
+                found->call[at] = joint_decides(j, i) ? out->call : NO_PARENT;
                 found->first[at + 1] = n_found;
         }
         found->parent = g_renew(guint32, found->parent, n_found);
@@ -500,6 +498,8 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
                 whole->parent[i] =
                         parent == NO_PARENT ? NO_PARENT : parent + (slice.in - whole->node->in);
         }
+        joint_find_families(&j, part->at - part->first, part->before - part->first,
+                            found->family + (slice.in - whole->node->in));
         hand_out(&j, part->at - part->first, part->before - part->first, found, part->at);
         joint_clear(&j);
 }
@@ -536,6 +536,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
                 learn_without_choice(j);
         else
                 joint_assign_best(j, FALSE);
+        joint_find_families(j, 0, j->node->n_out, found->family);
         hand_out(j, 0, j->node->n_out, found, 0);
 }
 
@@ -570,6 +571,9 @@ void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *
                                 .context = g_new0(guint32, problem->n_out),
                                 .first = g_new0(gsize, problem->n_out + 1) };
         all = g_new(gsize, problem->n_out + 1);
+        answer->family = g_new(float, problem->n_in);
+        for (guint32 p = 0; p < problem->n_in; p++)
+                answer->family[p] = 1;
         choice = count_candidates(&j, &open, all, answer);
         j.n_stretches = find_stretches(problem, all[problem->n_out]);
         if (j.n_stretches > 1 && !j.keeps && !problem->truth)
@@ -596,6 +600,7 @@ void node_answer_clear(NodeAnswer *answer)
         g_free(answer->call);
         g_free(answer->n_candidates);
         g_free(answer->context);
+        g_free(answer->family);
         g_free(answer->first);
         g_free(answer->parent);
         g_free(answer->share);

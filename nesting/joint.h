@@ -15,6 +15,12 @@ typedef struct {
         float rate; /* per ns */
 } Claim;
 
+/* The drawings of a chain in which a candidate is its call's parent, a bit each: as likely as
+ * assignments are, and when the chain is cold. */
+typedef struct {
+        guint64 warm, cold;
+} Drawings;
+
 typedef struct {
         NodeProblem *node;
         gint64 from, before; /* when the parents replied that are learned from */
@@ -43,14 +49,20 @@ typedef struct {
         Claim *claims;      /* of parents, each one's in order of start */
         float *share;       /* by candidate: of its claim, then its probability; */
         float *score;       /* the same, once it is decided */
-        double negligible;  /* a claim with a smaller share is given up */
-        guint32 n_choice;   /* calls with more than one candidate, */
-        guint32 n_sole;     /* and with one */
+        Drawings *drawn; /* by candidate; none of calls that a chain leaves as they are; or NULL */
+        double negligible; /* a claim with a smaller share is given up */
+        guint32 n_choice;  /* calls with more than one candidate, */
+        guint32 n_sole;    /* and with one */
         double true_log;
 
         LatticeCall *offered; /* room for those of one parent */
         guint32 offered_room;
 } Joint;
+
+static inline guint joint_count_drawings(Drawings d)
+{
+        return (guint)(__builtin_popcountll(d.warm) + __builtin_popcountll(d.cold));
+}
 
 static inline guint32 n_candidates(const Joint *j, guint32 child)
 {
@@ -79,7 +91,17 @@ static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 o
 enum {
         STRETCH = 1024, /* parents that follow each other teach, where not all do */
         SETTLE = 3,     /* rounds of claims until they agree about as well as they will */
+        JOINT_DRAWN =
+                60, /* drawings of a chain that count, and of a cold one: a word has as many bits */
 };
+
+/* Whether a call out of the node is given a parent in this stretch. */
+static inline gboolean joint_decides(const Joint *j, guint32 call)
+{
+        const CallOut *out = &j->node->out[call];
+
+        return !(out->flags & OUT_DECIDED) && out->start < j->node->decide - j->node->window;
+}
 
 /* Of many parents it is enough to learn from some, in stretches all over the trace. */
 static inline gboolean teaches(const Joint *j, guint32 parent)
@@ -184,13 +206,20 @@ void joint_chain_take_habits(JointChain *c);
 /* The assignment moves on: so many proposals for each call that is in doubt. */
 void joint_chain_run(JointChain *c, guint sweeps);
 
-/* By candidate, of calls that are in doubt: counts those that are parents. */
-void joint_chain_count(const JointChain *c, guint8 *seen);
+/* By candidate, of calls that are in doubt: those that are parents are in this drawing. */
+void joint_chain_note(const JointChain *c, Drawings *drawn, Drawings drawing);
 
 /* Shares and scores as what a chain comes to that begins with the best parents, beside beliefs:
  * these count for the more, the more parents they leave in doubt, since it would take so many more
  * drawings to tell these apart. Shares then become probabilities. */
 void joint_draw(Joint *j);
+
+/* --- families (joint-families.c) --------------------------------------------------- */
+
+/* By call into the node, multiplies family by the probability that it made, of the calls out of the
+ * node from first to end - 1 that are decided on, those that the assignment gives it and no
+ * others. */
+void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family);
 
 /* --- learning (joint-learn.c) --------------------------------------------------- */
 

@@ -24,7 +24,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         if (options->keep || options->cheat || options->joint)
                 n->calls.wanted |= WANT_CAUSES;
         if (options->joint)
-                n->calls.wanted |= WANT_CONTEXTS;
+                n->calls.wanted |= WANT_CONTEXTS | WANT_FAMILIES;
         if (options->keep)
                 n->calls.wanted |= WANT_CANDIDATES;
         if (options->places)
@@ -68,6 +68,7 @@ void nesting_free(Nesting *n)
         g_hash_table_destroy(n->numbers);
         g_free(n->cuts);
         g_free(n->path);
+        g_free(n->scores);
         call_pairs_clear(&n->calls);
         g_free(n->fold);
         g_free(n->true_parent);

@@ -127,6 +127,8 @@ typedef struct {
         GHashTable *numbers;   /* callee << 32 | caller, folded, to the caller's number */
         CallOrder order;
         Scoreboard board;
+        double *scores; /* paper: of one call's candidates */
+        guint32 scores_size;
         CallTrees trees;
         gboolean ended;        /* there are no more calls to come */
         gboolean cycles;       /* clocks may disagree, so that a call may lie within itself */

@@ -55,6 +55,8 @@ typedef struct {
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not its turn */
         guint32 *n_candidates; /* by call out, how many it has, named or not */
         guint32 *context;      /* by call out: what its parent does beside it, a hash; 0: unknown */
+        float *family;         /* by call into it: the probability that of the calls decided on it
+                                  made those that it is given, and no others */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */

@@ -61,6 +61,8 @@ void nesting_begin_windows(Nesting *n, PathSet *first, WindowDone done, gpointer
         n->calls.wanted |= WANT_PROGRESS | WANT_TREES;
         n->cycles = TRUE; /* stamps of both ends may come at any time */
         call_trees_init(&n->trees, &n->calls, n->options.window, nesting_take_instance, n);
+        if (!n->options.joint)
+                call_trees_keep_families(&n->trees);
 }
 
 /* How late a message may come. */

@@ -453,7 +453,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         for (guint32 i = 0; i < n; i++) {
                 hash = hash_call(hash, &calls[i]);
                 beyond |= is_beyond(&calls[i]);
-                probability *= (double)calls[i].probability;
+                probability *= (double)calls[i].family;
                 if (i > 0)
                         count_parent(set, &calls[i]);
         }

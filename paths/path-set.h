@@ -32,6 +32,7 @@ typedef struct {
         gint64 end;         /* the return is at the caller  (RET_RECV, else RET_SENT)  */
         guint8 stamps;      /* 1 << MessageOp of each stamp that the trace had */
         float probability;  /* that parent is right; 1 for a root */
+        float family;       /* that its children are those that are here, and no others */
         guint32 candidates; /* how many parents there were to choose from */
         const char *id;     /* as written, not NUL-terminated; NULL where not kept */
         guint32 id_length;
@@ -57,7 +58,7 @@ typedef struct {
         NodeId client;      /* who called the root */
         guint64 count;      /* path instances, or messages at the end of a linear path;
                                nodes[0].latency is their total latency */
-        double probability; /* mean over the instances of the product of their calls' */
+        double probability; /* mean over the instances of the product of their calls' families */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;
