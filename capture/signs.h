@@ -63,10 +63,10 @@ void sign_table_free(SignTable *table);
 /* alone: the address calls itself, and the client's port has no name. */
 void signs_init(Signs *signs, gboolean alone);
 
-/* A segment of side, with n bytes that are new. crossed: it does not acknowledge all of the
- * other side. */
-void signs_payload(SignTable *table, Signs *signs, const Pairing *pairing, guint side, gsize n,
-                   gint64 time, gboolean crossed);
+/* A segment of side, with n bytes that are new. protocol: NULL where it is not decided. crossed:
+ * it does not acknowledge all of the other side. */
+void signs_payload(SignTable *table, Signs *signs, const Pairing *pairing, const Protocol *protocol,
+                   guint side, gsize n, gint64 time, gboolean crossed);
 
 /* A datagram of n bytes. */
 void signs_datagram(Signs *signs, gsize n);
