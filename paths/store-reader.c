@@ -6,6 +6,7 @@
 
 #include "paths/store-open.h"
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
 typedef enum {
         RUN,
@@ -67,6 +68,7 @@ struct StoreReader {
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */
         gint64 first_call;   /* call.id of that path's root */
+        GString *signature;  /* of the pattern in hand */
         GString *ids;        /* of the calls that store_reader_path_calls() gave last */
         gint64 next_call;    /* call.id that the next path begins with */
         gint64 work_left;    /* of SQLite, in its own steps */
@@ -207,13 +209,13 @@ static gboolean read_run(StoreReader *r, GError **error)
                             "%s: the store is corrupt: run has no row, expected one", r->path);
         if (status <= 0 || !(method = get_text(r, RUN, 0, error)))
                 return FALSE;
-        r->method = g_strdup(method);
+        r->method = printable_new(method, PRINTABLE_TEXT);
         if (!(parameters = get_text(r, RUN, 1, error)))
                 return FALSE;
         r->parameters = g_strdup(parameters);
         if (!(version = get_text(r, RUN, 2, error)))
                 return FALSE;
-        r->version = g_strdup(version);
+        r->version = printable_new(version, PRINTABLE_TEXT);
         *run = (StoredRun){ .version = r->version,
                             .method = r->method,
                             .parameters = r->parameters,
@@ -252,6 +254,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
 
         r->path = g_strdup(path);
         r->ids = g_string_new(NULL);
+        r->signature = g_string_new(NULL);
         r->next_call = 1;
         if (!(r->db = store_open(path, FALSE, error)))
                 return NULL;
@@ -275,6 +278,7 @@ void store_reader_free(StoreReader *r)
                 sqlite3_finalize(r->select[t]);
         sqlite3_close(r->db);
         g_string_free(r->ids, TRUE);
+        g_string_free(r->signature, TRUE);
         g_free(r->nodes);
         g_free(r->method);
         g_free(r->parameters);
@@ -330,14 +334,25 @@ int store_reader_next_capture(StoreReader *r, StoredCapture *capture, GError **e
         return (capture->facts = get_text(r, CAPTURE, 2, error)) ? 1 : -1;
 }
 
+/* As it is written today: stores of before left some characters that nobody sees. */
+static const char *get_signature(StoreReader *r, GError **error)
+{
+        const char *stored = get_text(r, PATTERN, 1, error);
+
+        if (!stored)
+                return NULL;
+        g_string_truncate(r->signature, 0);
+        printable_append(r->signature, stored, -1, PRINTABLE_FIELD);
+        return r->signature->str;
+}
+
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
 {
         int status = next_row(r, PATTERN, error);
 
         if (status <= 0)
                 return status;
-        if (!check_id(r, PATTERN, error) ||
-            !(pattern->signature = get_text(r, PATTERN, 1, error)) ||
+        if (!check_id(r, PATTERN, error) || !(pattern->signature = get_signature(r, error)) ||
             !get_node(r, PATTERN, 2, &pattern->client, error) ||
             !get_count(r, PATTERN, 3, &pattern->count, error) ||
             !get_time(r, PATTERN, 4, &pattern->total, error) ||
