@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paths/path-write.h"
+#include "tracefmt/printable.h"
 
 struct CorrelationSeries {
         const Convolution *run;
@@ -176,7 +177,7 @@ static void append_line(const Plot *p, double x1, double y1, double x2, double y
 
 static void append_text(const Plot *p, double x, double y, const char *style, const char *text)
 {
-        g_autofree char *escaped = g_markup_escape_text(text, -1);
+        g_autofree char *escaped = printable_new(text, PRINTABLE_XML);
 
         g_string_append(p->out, "<text x=\"");
         append_number(p->out, "%.2f", x);
@@ -290,7 +291,7 @@ gboolean correlation_series_write_svg(const CorrelationSeries *s, OutputFile *fi
                 node_table_written(nodes, s->cause->from), node_table_written(nodes, s->cause->to),
                 s->cause->n, node_table_written(nodes, s->effect->from),
                 node_table_written(nodes, s->effect->to), s->effect->n);
-        g_autofree char *escaped = g_markup_escape_text(title, -1);
+        g_autofree char *escaped = printable_new(title, PRINTABLE_XML);
         g_autofree char *spike = g_strdup_printf("mean + %g deviations: a spike", o->spike);
         Plot p = { g_string_new(NULL), s, s->moments.mean + o->spike * s->moments.deviation };
         gboolean ok;

@@ -5,6 +5,7 @@
  * from 1 in their request; times are whole ns.
  */
 #include "paths/export.h"
+#include "tracefmt/printable.h"
 
 static void append_stamp(GString *text, gint64 time, gboolean observed)
 {
@@ -41,7 +42,7 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         export_append_integer(text, c->candidates);
         g_string_append_c(text, '\t');
         if (c->id_length > 0)
-                g_string_append_len(text, c->id, c->id_length);
+                printable_append_id(text, c->id, c->id_length);
         else
                 g_string_append_c(text, '-');
         g_string_append_c(text, '\n');

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tracefmt/printable.h"
+
 static const struct {
         const char *format;
         PathWriter writer;
@@ -75,39 +77,10 @@ const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
         return at;
 }
 
-/* How many bytes from c on stand in a JSON string as they are: most of any text. */
-static gsize count_plain(const char *c)
-{
-        gsize n = 0;
-
-        while (c[n] >= ' ' && c[n] < 0x7f && c[n] != '"' && c[n] != '\\' && c[n] != '<')
-                n++;
-        return n;
-}
-
 void path_append_json_string(GString *out, const char *text)
 {
-        const char *c = text;
-
         g_string_append_c(out, '"');
-        while (*c) {
-                gsize n = count_plain(c);
-
-                g_string_append_len(out, c, (gssize)n);
-                c += n;
-                if (!*c)
-                        break;
-                gunichar u = g_utf8_get_char(c);
-                if (u == '"' || u == '\\')
-                        g_string_append_c(g_string_append_c(out, '\\'), (char)u);
-                /* In a page '<' might begin the end of a script; the last two end a line in
-                 * older JavaScript. */
-                else if (g_unichar_iscntrl(u) || u == '<' || u == 0x2028 || u == 0x2029)
-                        g_string_append_printf(out, "\\u%04x", u);
-                else
-                        g_string_append_unichar(out, u);
-                c = g_utf8_next_char(c);
-        }
+        printable_append(out, text, -1, PRINTABLE_JSON);
         g_string_append_c(out, '"');
 }
 

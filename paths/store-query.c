@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/store-layout.h"
 #include "paths/store-open.h"
 #include "tracefmt/error.h"
 
@@ -12,6 +13,8 @@ struct StoreQuery {
         sqlite3 *db;
         sqlite3_stmt *select;
         GPtrArray *names; /* of the columns */
+        char **tables;    /* that may be read */
+        gboolean has_json;
 };
 
 /* --- p50, p90, p99 --------------------------------------------------------- */
@@ -108,22 +111,36 @@ static void add_quantiles(sqlite3 *db)
 
 /* --- asking ---------------------------------------------------------------- */
 
-/* Reading is all that there is to do: no ATTACH, which would make files. */
+static gboolean is_json_table(const char *name)
+{
+        return !strcmp(name, "json_each") || !strcmp(name, "json_tree");
+}
+
+/* Reading is all that there is to do, and only of what ravel put there: no ATTACH, which
+ * would make files, and no virtual tables that the file brings. */
 static int authorize(void *data, int action, const char *name, const char *value,
                      const char *database, const char *view)
 {
         static const char *const harmless[] = { "table_info", "table_list", NULL };
+        static const char *const schema[] = { "sqlite_schema", "sqlite_master",
+                                              "sqlite_temp_schema", "sqlite_temp_master", NULL };
+        static const char *const harmful[] = { "load_extension", "fts3_tokenizer", NULL };
+        const StoreQuery *q = data;
 
-        (void)data;
-        (void)value;
         (void)database;
         (void)view;
         switch (action) {
         case SQLITE_SELECT:
-        case SQLITE_READ:
-        case SQLITE_FUNCTION:
         case SQLITE_RECURSIVE:
                 return SQLITE_OK;
+        case SQLITE_READ:
+                return g_strv_contains((const char *const *)q->tables, name) ||
+                                       g_strv_contains(schema, name) ||
+                                       (q->has_json && is_json_table(name))
+                               ? SQLITE_OK
+                               : SQLITE_DENY;
+        case SQLITE_FUNCTION:
+                return g_strv_contains(harmful, value) ? SQLITE_DENY : SQLITE_OK;
         case SQLITE_PRAGMA:
                 return g_strv_contains(harmless, name) ? SQLITE_OK : SQLITE_DENY;
         default:
@@ -131,27 +148,42 @@ static int authorize(void *data, int action, const char *name, const char *value
         }
 }
 
-/* "call, capture, ..."; NULL where even that cannot be had. */
-static char *list_tables(sqlite3 *db)
+/* Connecting to them is what the authorizer would take for making a table. They
+ * are none of the file's, which might have called one so. */
+static gboolean connect_json_tables(sqlite3 *db)
 {
-        sqlite3_stmt *s;
-        char *names = NULL;
+        sqlite3_stmt *s = NULL;
+        gboolean theirs = TRUE;
 
         if (sqlite3_prepare_v2(db,
-                               "SELECT group_concat(name, ', ') FROM "
-                               "(SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') "
-                               "ORDER BY name)",
+                               "SELECT count(*) FROM main.sqlite_schema "
+                               "WHERE lower(name) IN ('json_each', 'json_tree')",
                                -1, &s, NULL) == SQLITE_OK &&
             sqlite3_step(s) == SQLITE_ROW)
-                names = g_strdup((const char *)sqlite3_column_text(s, 0));
+                theirs = sqlite3_column_int(s, 0) > 0;
         sqlite3_finalize(s);
-        return names;
+        return !theirs && sqlite3_exec(db, "SELECT 1 FROM json_each('[]'), json_tree('[]')", NULL,
+                                       NULL, NULL) == SQLITE_OK;
 }
 
 static gboolean refuse(GError **error)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "the SQL does more than read, expected a SELECT");
+                    "the SQL does more than read the store's own tables, expected a SELECT");
+        return FALSE;
+}
+
+/* SQLite sees that a table is a view, here, before it asks whether it may be written to. */
+static gboolean is_about_writing(const char *message)
+{
+        static const char *const messages[] = {
+                "is a view",           "to a view",          "views may not be indexed",
+                "DROP VIEW to delete", "may not be altered", "trigger on view"
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(messages); i++)
+                if (strstr(message, messages[i]))
+                        return TRUE;
         return FALSE;
 }
 
@@ -167,8 +199,10 @@ static gboolean set_query_error(const StoreQuery *q, GError **error)
         case SQLITE_RANGE:
         case SQLITE_TOOBIG:
         case SQLITE_MISMATCH:
+                if (is_about_writing(message))
+                        return refuse(error);
                 if (g_str_has_prefix(message, "no such table"))
-                        tables = list_tables(q->db);
+                        tables = g_strjoinv(", ", q->tables);
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "the SQL is wrong: %s%s%s",
                             message, tables ? "; there are " : "", tables ? tables : "");
                 return FALSE;
@@ -201,12 +235,14 @@ StoreQuery *store_query_new(const char *path, const char *sql, GError **error)
         g_autoptr(StoreQuery) q = g_new0(StoreQuery, 1);
 
         q->path = g_strdup(path);
-        if (!(q->db = store_open(path, error)))
+        if (!(q->db = store_open(path, TRUE, error)))
                 return NULL;
         /* What is sorted stays in memory up to 64 MB, and then goes to files. */
         sqlite3_exec(q->db, "PRAGMA cache_size = -65536", NULL, NULL, NULL);
         add_quantiles(q->db);
-        sqlite3_set_authorizer(q->db, authorize, NULL);
+        q->tables = store_layout_names(q->db);
+        q->has_json = connect_json_tables(q->db);
+        sqlite3_set_authorizer(q->db, authorize, q);
         if (!prepare(q, sql, error))
                 return NULL;
         q->names = g_ptr_array_new_with_free_func(g_free);
@@ -222,6 +258,7 @@ void store_query_free(StoreQuery *q)
         g_clear_pointer(&q->names, g_ptr_array_unref);
         sqlite3_finalize(q->select);
         sqlite3_close(q->db);
+        g_strfreev(q->tables);
         g_free(q->path);
         g_free(q);
 }

@@ -85,7 +85,7 @@ typedef struct {
 } StoredVertexDelay;
 
 /* Adds the names of the store's nodes to nodes, which is borrowed. NULL and error
- * set where path is no store, or one of another version, is cut short or
+ * set where path is no store, or one of a later version, is cut short or
  * corrupt, or another program has locked it. */
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error);
 void store_reader_free(StoreReader *reader);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "paths/store-layout.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
 
@@ -30,13 +31,14 @@ struct Store {
 
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
-static const char *const SCHEMA =
-        "PRAGMA application_id = 0x7276656c;"
-        "PRAGMA user_version = 1;"
-        "PRAGMA journal_mode = OFF;"
-        "PRAGMA synchronous = OFF;"
-        "PRAGMA locking_mode = EXCLUSIVE;"
-        "BEGIN;"
+static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
+                                 "PRAGMA user_version = 1;"
+                                 "PRAGMA journal_mode = OFF;"
+                                 "PRAGMA synchronous = OFF;"
+                                 "PRAGMA locking_mode = EXCLUSIVE;"
+                                 "BEGIN;";
+
+const char *const store_schema =
         "CREATE TABLE run ("
         "  version TEXT NOT NULL, method TEXT NOT NULL, arguments TEXT, parameters TEXT,"
         "  seed INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL,"
@@ -84,76 +86,6 @@ static const char *const SCHEMA =
         "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
         "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
 
-/* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
- * every program that reads the store has them; the range of call.id is what makes a
- * request's calls quick to find. Integer division rounds towards 0, and an hour begins
- * at or before its first moment also before 1970. */
-static const char *const VIEWS =
-        "CREATE VIEW request AS"
-        "  SELECT path.id AS id, pattern.signature AS type, path.start AS start,"
-        "    path.start + path.latency AS end, path.latency AS latency,"
-        "    (SELECT json_group_array(json_object("
-        "         'node', node, 'start', start, 'end', end, 'own', own))"
-        "     FROM (SELECT node.written AS node, coalesce(call_recv, call_sent) AS start,"
-        "             coalesce(ret_sent, ret_recv) AS end, own"
-        "           FROM call JOIN node ON node.id = call.callee"
-        "           WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
-        "           ORDER BY call.id)) AS nodes,"
-        "    path.probability AS probability, path.pattern AS pattern"
-        "  FROM path JOIN pattern ON pattern.id = path.pattern;"
-        "CREATE VIEW request_node AS"
-        "  SELECT path.id AS request, node.written AS node,"
-        "    coalesce(call.call_recv, call.call_sent) AS start,"
-        "    coalesce(call.ret_sent, call.ret_recv) AS end, call.own AS own"
-        "  FROM path"
-        "    JOIN call ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
-        "    JOIN node ON node.id = call.callee;"
-        "CREATE VIEW slowest_request AS"
-        "  SELECT path.id AS id, path.latency AS latency, pattern.mean AS pattern_mean,"
-        "    (SELECT node.written FROM call JOIN node ON node.id = call.callee"
-        "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
-        "     ORDER BY call.own DESC, call.id LIMIT 1) AS node,"
-        "    (SELECT max(call.own) FROM call"
-        "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1) AS own,"
-        "    path.start AS start, path.probability AS probability, path.pattern AS pattern,"
-        "    pattern.signature AS type"
-        "  FROM path JOIN pattern ON pattern.id = path.pattern"
-        "  ORDER BY path.latency DESC, path.id;"
-        "CREATE VIEW pattern_hour AS"
-        "  SELECT pattern, strftime('%Y-%m-%d %H:00', hour / 1000000000, 'unixepoch') AS hour,"
-        "    n AS count, CAST(round(avg(latency)) AS INTEGER) AS mean,"
-        "    min(CASE WHEN 100 * rank >= 50 * n THEN latency END) AS p50,"
-        "    min(CASE WHEN 100 * rank >= 90 * n THEN latency END) AS p90,"
-        "    min(CASE WHEN 100 * rank >= 99 * n THEN latency END) AS p99,"
-        "    max(latency) AS max, signature"
-        "  FROM (SELECT pattern, hour, latency,"
-        "          row_number() OVER (PARTITION BY pattern, hour ORDER BY latency) AS rank,"
-        "          count(*) OVER (PARTITION BY pattern, hour) AS n"
-        "        FROM (SELECT pattern, latency, start -"
-        "                (start % 3600000000000 + 3600000000000) % 3600000000000 AS hour"
-        "              FROM path))"
-        "    JOIN pattern ON pattern.id = pattern"
-        "  GROUP BY pattern, hour;"
-        "CREATE VIEW pattern_callee AS"
-        "  SELECT pattern, node.written AS node, count * count(*) AS calls,"
-        "    CAST(round(avg(latency_mean)) AS INTEGER) AS latency_mean,"
-        "    sum(own_mean) AS own_mean, round(1.0 * sum(own_mean) / nullif(mean, 0), 4) AS share,"
-        "    signature"
-        "  FROM pattern_node JOIN pattern ON pattern.id = pattern"
-        "    JOIN node ON node.id = pattern_node.node"
-        "  GROUP BY pattern, pattern_node.node;"
-        "CREATE VIEW repeated_call AS"
-        "  SELECT child.pattern AS pattern, caller.written AS caller, callee.written AS callee,"
-        "    count(*) AS times, count AS requests, sum(child.latency_mean) AS latency_mean,"
-        "    signature"
-        "  FROM pattern_node AS child"
-        "    JOIN pattern_node AS parent"
-        "      ON parent.pattern = child.pattern AND parent.place = child.parent"
-        "    JOIN pattern ON pattern.id = child.pattern"
-        "    JOIN node AS caller ON caller.id = parent.node"
-        "    JOIN node AS callee ON callee.id = child.node"
-        "  GROUP BY child.pattern, child.parent, child.node HAVING count(*) > 1;";
-
 static void set_sqlite_error(const Store *store, GError **error)
 {
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "%s: cannot write the store: %s",
@@ -166,6 +98,13 @@ static gboolean run_sql(Store *store, const char *sql, GError **error)
                 return TRUE;
         set_sqlite_error(store, error);
         return FALSE;
+}
+
+static gboolean create_views(Store *store, GError **error)
+{
+        g_autofree char *sql = store_views_sql(FALSE);
+
+        return run_sql(store, sql, error);
 }
 
 static sqlite3_stmt *prepare(Store *store, const char *sql, GError **error)
@@ -309,8 +248,8 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                 set_sqlite_error(store, error);
                 return NULL;
         }
-        if (!run_sql(store, SCHEMA, error) || !run_sql(store, VIEWS, error) ||
-            !insert_run(store, run, error))
+        if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
+            !create_views(store, error) || !insert_run(store, run, error))
                 return NULL;
         store->insert_path =
                 prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error);

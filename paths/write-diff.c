@@ -7,6 +7,7 @@
 #include "paths/page.h"
 #include "paths/path-write.h"
 #include "paths/write-tree.h"
+#include "tracefmt/printable.h"
 
 enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
 
@@ -114,7 +115,9 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
 
         for (int side = 0; side < N_SIDES; side++) {
                 g_string_append(out, side ? "," : "");
-                path_append_json_string(out, names[side]);
+                g_string_append_c(out, '"');
+                printable_append(out, names[side], -1, PRINTABLE_PAGE);
+                g_string_append_c(out, '"');
         }
         g_string_append(out, "],\"nodes\":[");
         for (NodeId i = 0; i < node_table_size(d->nodes); i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "paths/text-table.h"
+#include "tracefmt/printable.h"
 
 enum {
         NAME_LENGTH = 1000, /* of a graph's name */
@@ -35,14 +36,11 @@ static void set_default(Agraph_t *graph, int kind, const char *name, const char 
 
 void write_graph_append_name(GString *label, const char *name, const char *backslash)
 {
-        for (const char *c = name; *c; c++) {
-                if (*c == '\\')
-                        g_string_append(label, backslash);
-                else if (*c == '&')
-                        g_string_append(label, "&amp;");
-                else
-                        g_string_append_c(label, *c);
-        }
+        g_autofree char *text = printable_new(name, PRINTABLE_DOT);
+        g_auto(GStrv) parts = g_strsplit(text, "\\\\", -1);
+        g_autofree char *joined = g_strjoinv(backslash, parts);
+
+        g_string_append(label, joined);
 }
 
 static void append_duration(GString *text, const char *before, gint64 ns, const char *after)

@@ -9,6 +9,7 @@
 #include "paths/report.h"
 #include "paths/write-tree.h"
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
@@ -29,7 +30,9 @@ static void append_key(GString *out, const char *key)
 static void append_text(GString *out, const char *key, const char *text)
 {
         append_key(out, key);
-        path_append_json_string(out, text);
+        g_string_append_c(out, '"');
+        printable_append(out, text, -1, PRINTABLE_PAGE);
+        g_string_append_c(out, '"');
 }
 
 static void append_number(GString *out, const char *key, gint64 n)

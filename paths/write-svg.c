@@ -10,6 +10,7 @@
 #include "paths/text-table.h"
 #include "paths/write-graph.h"
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
 enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
@@ -80,13 +81,15 @@ static void append_description(GString *out, const PathSet *set, const PathWrite
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
                 const char *name = node_table_written(path_set_nodes(set), slowest->node);
-                g_autofree char *signature = text_shorten(p->signature, SIGNATURE_WIDTH);
+                g_autofree char *start = text_shorten(p->signature, SIGNATURE_WIDTH);
+                g_autofree char *signature = printable_new(start, PRINTABLE_XML);
                 g_autofree char *count = path_format_count(p->count);
                 g_autofree char *mean = path_format_duration(histogram_mean(&p->nodes[0].latency));
                 g_autofree char *share = path_format_share(slowest->own.sum, path_pattern_total(p));
-                g_autofree char *line = g_markup_printf_escaped(
+                g_autofree char *most = printable_new(name, PRINTABLE_XML);
+                g_autofree char *line = g_strdup_printf(
                         "%u. %s: %s %s, mean %s, most time in %s (%s).\n", i + 1, signature, count,
-                        path_set_graph(set) ? "messages" : "paths", mean, name, share);
+                        path_set_graph(set) ? "messages" : "paths", mean, most, share);
                 g_string_append(out, line);
         }
         g_string_append(out, "</desc>\n");

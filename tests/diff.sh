@@ -61,6 +61,44 @@ done
 result $? 'the other way it is faster' err
 "$ravel" diff a.sqlite a.sqlite --fail-on 'p99>-100%' --fail-on 'share<0%' >/dev/null 2>err
 result $? 'a run and itself' err
+# Below a line for each path, whose nodes all rows are of, none twice; each quantile is a row.
+cat >rows.py <<'PYTHON'
+import sys
+text, path, seen = open(sys.argv[1]).read(), None, set()
+assert "Paths: latency" in text
+for line in text.split("Paths: latency")[1].split("\n\n")[0].splitlines()[2:]:
+    if not line.startswith(" "):
+        path, seen = line, set()
+        continue
+    way, quantile = line.split()[0], line.split(" p")[1][:2]
+    assert (way, line) not in seen, line
+    seen.add((way, line))
+    shown = [key for key, _ in seen].count(way)
+    assert shown <= 2, line
+    if way != "latency":
+        signature = path.replace("...", "")
+        for node in way.replace("...", "").split(">"):
+            assert node in signature or "..." in path or "..." in way, (path, line)
+PYTHON
+"$ravel" diff a.sqlite b.sqlite >out && python3 rows.py out 2>err
+result $? 'each row of own time stands below its path, with its place' err
+python3 - "$ravel" <<'PYTHON' >out 2>err
+import os, pty, subprocess, sys
+for columns in (60, 80, 100, 132, 200):
+    os.environ["COLUMNS"] = str(columns)
+    read, write = pty.openpty()
+    with subprocess.Popen([sys.argv[1], "diff", "a.sqlite", "b.sqlite"], stdout=write) as program:
+        os.close(write)
+        text = b""
+        try:
+            while more := os.read(read, 65536):
+                text += more
+        except OSError:
+            pass
+    for line in text.decode().splitlines():
+        assert len(line.rstrip("\r")) <= columns, f"{columns}: {line}"
+PYTHON
+result $? 'as wide as the terminal' err
 "$ravel" diff --format html -o page.html a.sqlite b.sqlite && grep -q '"kind":"diff"' page.html
 result $? 'as a page'
 
@@ -82,7 +120,8 @@ result $? 'one burst in each run: no change beyond chance' out
 run a.sqlite 0 0 4
 run b.sqlite 0 2000 2
 "$ravel" diff a.sqlite b.sqlite >out
-grep -q '^client>web2  *500  *1,000  *+25 pp' out && grep -q '^client>web1 .* p50 .* +40.0 ms  *+400 %' out
+grep -q '^client>web2  *500  *1,000  *+25 pp' out && grep -qx 'client>web1' out &&
+	grep -q '^  latency .* p50 .* +40.0 ms  *+400 %' out
 result $? 'all of it slower, and spread otherwise' out
 run b.sqlite 0 0 5000
 "$ravel" diff a.sqlite b.sqlite >out
@@ -91,7 +130,7 @@ result $? 'a pattern that is nearly gone' out
 sed -i 's/web2/web3/' trace
 "$ravel" nesting -o b.sqlite trace >/dev/null
 "$ravel" diff a.sqlite b.sqlite >out
-grep -q '^client>web2  *500  *0  *gone' out && ! grep -q web3 out && grep -q 'of which 1 are in A only and 1 in B only' out
+grep -q '^client>web2  *500  *0  *gone' out && ! grep -q web3 out && grep -q 'of which 1 is in A only and 1 in B only' out
 result $? 'one that is gone, and one that is new by chance' out
 echo "1..$n"
 exit $bad

@@ -3,6 +3,7 @@
  * A store answers what is asked in SQL, and nothing that is asked changes it or
  * any other file.
  */
+#include <sqlite3.h>
 #include <string.h>
 
 #include "paths/store-query.h"
@@ -149,6 +150,8 @@ static void test_read_only(void)
                 "INSERT INTO path SELECT * FROM path",
                 "UPDATE run SET seed = 1",
                 "DROP TABLE call",
+                "ALTER TABLE call ADD COLUMN x",
+                "CREATE TRIGGER t AFTER INSERT ON call BEGIN SELECT 1; END",
                 "CREATE TABLE more (x)",
                 "CREATE TEMP TABLE more (x)",
                 "CREATE INDEX i ON call (path)",
@@ -172,6 +175,39 @@ static void test_read_only(void)
         g_assert_true(g_file_get_contents(path, &after, &n_after, NULL));
         g_assert_cmpmem(before, n_before, after, n_after);
         g_assert_false(g_file_test("other.sqlite", G_FILE_TEST_EXISTS));
+        scratch_empty();
+}
+
+/* What other programs, or enemies, put into a store: none of it is read or run. */
+static void test_strange(void)
+{
+        static const char *const strange =
+                "CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1);"
+                "DROP VIEW request; CREATE VIEW request AS WITH RECURSIVE n (x) AS "
+                "(SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x AS id FROM n;"
+                "CREATE VIEW theirs_too AS SELECT * FROM theirs;";
+        const gint64 latency = 7;
+        g_autofree char *path = make_store(&latency, 1);
+        sqlite3 *db;
+
+        g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+        g_assert_cmpint(sqlite3_exec(db, strange, NULL, NULL, NULL), ==, SQLITE_OK);
+        sqlite3_close(db);
+        assert_answer(path, "SELECT id, latency FROM request", "1|7\n");
+        assert_refused(path, "SELECT id FROM main.request", RAVEL_ERROR_USAGE, "the SQL is wrong");
+        assert_refused(path, "SELECT * FROM theirs_too", RAVEL_ERROR_USAGE, "prohibited");
+        assert_refused(path, "SELECT * FROM theirs", RAVEL_ERROR_USAGE, "more than read");
+        assert_answer(path, "SELECT sum(value) FROM json_each('[1, 2]')", "3\n");
+        assert_answer(path, "SELECT count(*) FROM request, json_each(nodes)", "1\n");
+        assert_refused(path, "SELECT load_extension('x')", RAVEL_ERROR_USAGE, "not authorized");
+        assert_refused(path, "SELECT fts3_tokenizer('x')", RAVEL_ERROR_USAGE, "the SQL is wrong");
+        assert_refused(path, "SELECT hex(zeroblob(100000000))", RAVEL_ERROR_USAGE, "too big");
+
+        g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+        g_assert_cmpint(sqlite3_exec(db, "CREATE TABLE json_each (x)", NULL, NULL, NULL), ==,
+                        SQLITE_OK);
+        sqlite3_close(db);
+        assert_refused(path, "SELECT x FROM json_each", RAVEL_ERROR_USAGE, "more than read");
         scratch_empty();
 }
 
@@ -203,6 +239,7 @@ int main(int argc, char **argv)
         g_test_add_func("/store-query/values", test_values);
         g_test_add_func("/store-query/wrong", test_wrong);
         g_test_add_func("/store-query/read-only", test_read_only);
+        g_test_add_func("/store-query/strange", test_strange);
         g_test_add_func("/store-query/corrupt", test_corrupt);
         status = g_test_run();
         scratch_remove();

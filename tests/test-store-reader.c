@@ -290,9 +290,26 @@ static void test_wrong(void)
 {
         static const char *const wrong[][2] = {
                 { "PRAGMA application_id = 1", "an SQLite database of another program" },
-                { "PRAGMA user_version = 2", "a store of version 2, expected version 1" },
-                { "DROP TABLE path", "no such table: path" },
-                { "ALTER TABLE call RENAME caller TO c", "no such column: caller" },
+                { "PRAGMA user_version = 999", "a store of version 999, expected version 1 to " },
+                { "PRAGMA user_version = 0", "a store of version 0, expected version 1 to " },
+                { "DROP TABLE path", "the store is corrupt: it has no table path" },
+                { "ALTER TABLE call RENAME caller TO c", "row 1 of call: wrong caller" },
+                { "ALTER TABLE call RENAME id TO c", "call is not the table that ravel makes" },
+                { "ALTER TABLE path RENAME TO p; ALTER TABLE p RENAME TO Path",
+                  "path is not the table that ravel makes" },
+                { "ALTER TABLE path ADD COLUMN x AS (latency + 1)",
+                  "path is not the table that ravel makes" },
+                { "PRAGMA legacy_alter_table = ON; CREATE TABLE c AS SELECT * FROM call; "
+                  "DROP TABLE call; "
+                  "ALTER TABLE c RENAME TO call",
+                  "call is not the table that ravel makes" },
+                { "PRAGMA legacy_alter_table = ON; CREATE TABLE p AS SELECT * FROM pattern; "
+                  "DROP TABLE pattern; "
+                  "CREATE VIEW pattern AS WITH RECURSIVE n (x) AS "
+                  "(SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT p.* FROM p, n",
+                  "pattern is not the table that ravel makes" },
+                { "UPDATE node SET name = zeroblob(70000000)", "string or blob too big" },
+                { "UPDATE path SET first_call = 1, calls = 6", "row 2 of path: wrong first_call" },
                 { "DELETE FROM run", "run has no row, expected one" },
                 { "UPDATE run SET parameters = NULL", "row 1 of run: wrong parameters" },
                 { "UPDATE run SET method = x'ff'", "row 1 of run: wrong method, expected text" },
@@ -323,9 +340,12 @@ static void test_wrong(void)
                 { "UPDATE path SET first_call = 0 WHERE id = 1",
                   "row 1 of path: wrong first_call" },
                 { "UPDATE path SET calls = 9 WHERE id = 2", "3 calls of a path, expected 9" },
-                { "UPDATE path SET calls = 2 WHERE id = 2; UPDATE path SET first_call = 5 "
-                  "WHERE id = 2",
-                  "row 5 of call: wrong parent, expected none" },
+                { "UPDATE path SET calls = 4 WHERE id = 1; UPDATE path SET first_call = 5, "
+                  "calls = 2 WHERE id = 2",
+                  "row 4 of call: wrong parent" },
+                { "UPDATE path SET calls = 2 WHERE id = 1; UPDATE path SET first_call = 3, "
+                  "calls = 4 WHERE id = 2",
+                  "row 3 of call: wrong parent, expected none" },
                 { "UPDATE call SET candidates = -1 WHERE id = 2",
                   "row 2 of call: wrong candidates" },
                 { "DELETE FROM path WHERE id = 1", "row 1 of path: wrong id" },

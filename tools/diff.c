@@ -10,8 +10,13 @@
 #include "paths/text-table.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
-enum { SIGNATURE_WIDTH = 60, MAX_FAILURES = 10 };
+enum {
+        MAX_WIDTH = 60, /* of a path or a name where lines have no limit */
+        MIN_NAME = 20,  /* narrower, nothing is told apart */
+        MAX_FAILURES = 10
+};
 
 /* What a value of --fail-on asks. */
 typedef struct {
@@ -275,29 +280,102 @@ static char *format_percent(double part, const char *unit)
         return g_strdup_printf("%s%s %s", part > 0 ? "+" : "", text, unit);
 }
 
-static TextTable *new_table(const char *const *headings)
+/* A column, and which go first where a terminal is too narrow: the greatest drop. */
+typedef struct {
+        const char *heading;
+        guint drop;
+} Heading;
+
+static TextTable *new_table(const Heading *headings, guint n)
 {
         TextTable *table = text_table_new();
 
-        for (guint i = 0; headings[i]; i++)
-                text_table_add_column(table, headings[i], i == 0 ? TEXT_LEFT : TEXT_RIGHT, 0);
+        for (guint i = 0; i < n; i++)
+                text_table_add_column(table, headings[i].heading, i == 0 ? TEXT_LEFT : TEXT_RIGHT,
+                                      headings[i].drop);
         return table;
 }
 
-static void append_table(GString *out, const char *title, TextTable *table)
+typedef struct {
+        TextTable *nodes, *patterns, *shares;
+        GArray *starts;            /* of guint: the row of patterns that each pattern begins with */
+        GPtrArray *paths;          /* the DiffPattern of each */
+        const DiffPattern *latest; /* borrowed */
+        guint width, name_width;   /* of lines, 0: no limit; of the first column */
+} Tables;
+
+/* by_path: with a line for each path before its rows. */
+static void append_table(GString *out, const char *title, TextTable *table, const Tables *t,
+                         gboolean by_path)
 {
+        guint next = 0;
+
         if (text_table_rows(table) == 0)
                 return;
+        text_table_fit(table, t->width);
         g_string_append_printf(out, "\n%s\n", title);
         for (int i = -1; i < (int)text_table_rows(table); i++) {
+                if (by_path && i >= 0 && next < t->starts->len &&
+                    g_array_index(t->starts, guint, next) == (guint)i) {
+                        const DiffPattern *p = t->paths->pdata[next++];
+                        g_autofree char *path = text_shorten(
+                                p->signature, t->width > 0 ? MAX(t->width, 3) : MAX_WIDTH);
+
+                        g_string_append_printf(out, "%s\n", path);
+                }
                 text_table_write_row(table, i, out);
                 g_string_append_c(out, '\n');
         }
 }
 
-typedef struct {
-        TextTable *nodes, *patterns, *shares;
-} Tables;
+/* "lb>web1>auth>redis": the way from the root to a vertex of the pattern, and which of
+ * several that is, where another goes there too. */
+static char *vertex_way(const Diff *d, const DiffPattern *p, guint vertex)
+{
+        GString *way = g_string_new(NULL);
+
+        for (guint i = vertex; i != NO_PARENT; i = g_array_index(p->nodes, DiffNode, i).parent) {
+                g_string_prepend(way, way->len ? ">" : "");
+                g_string_prepend(way, node_table_written(
+                                              d->nodes, g_array_index(p->nodes, DiffNode, i).node));
+        }
+        return g_string_free(way, FALSE);
+}
+
+static char *vertex_name(const Diff *d, const DiffPattern *p, guint vertex)
+{
+        const DiffNode *n = &g_array_index(p->nodes, DiffNode, vertex);
+        GString *name = g_string_new(NULL);
+        g_autofree char *way = vertex_way(d, p, vertex);
+        guint nth = 1;
+
+        for (guint i = 0; i < vertex; i++) {
+                g_autofree char *other = NULL;
+
+                if (g_array_index(p->nodes, DiffNode, i).node != n->node)
+                        continue;
+                other = vertex_way(d, p, i);
+                nth += !strcmp(way, other);
+        }
+        g_string_append(name, way);
+        if (nth > 1)
+                g_string_append_printf(name, " #%u", nth);
+        if (n->repeats > 1)
+                g_string_append_printf(name, " x%u", n->repeats);
+        return g_string_free(name, FALSE);
+}
+
+/* Its end says which: the beginning goes where it is too wide. */
+static char *shorten_way(const char *way, guint width)
+{
+        const char *rest = way;
+
+        if (text_width(way) <= width)
+                return g_strdup(way);
+        while (text_width(rest) + 3 > width)
+                rest = g_utf8_next_char(rest);
+        return g_strdup_printf("...%s", rest);
+}
 
 static void add_delay_row(TextTable *table, char *name, const Row *row)
 {
@@ -327,9 +405,32 @@ static void add_delay_row(TextTable *table, char *name, const Row *row)
                                                     row->pattern->mean[DIFF_A]));
 }
 
+/* Below a line that names the path, also where its latency did not change. */
+static void add_path_row(const Diff *d, Tables *t, const Row *row)
+{
+        guint at = text_table_rows(t->patterns);
+        g_autofree char *name = NULL, *way = NULL;
+
+        if (row->pattern != t->latest) {
+                g_array_append_val(t->starts, at);
+                g_ptr_array_add(t->paths, (gpointer)row->pattern);
+                t->latest = row->pattern;
+        }
+        if (row->kind == ROW_LATENCY) {
+                name = g_strdup("  latency");
+        } else {
+                way = vertex_name(d, row->pattern, (guint)row->vertex);
+                name = shorten_way(way, t->name_width - 2);
+        }
+        add_delay_row(t->patterns,
+                      row->kind == ROW_LATENCY ? g_steal_pointer(&name)
+                                               : g_strdup_printf("  %s", name),
+                      row);
+}
+
 static void add_row(const Diff *d, const Row *row, gpointer data)
 {
-        const Tables *t = data;
+        Tables *t = data;
 
         if (!row_beyond(row))
                 return;
@@ -338,7 +439,7 @@ static void add_row(const Diff *d, const Row *row, gpointer data)
                 g_autofree char *low = format_percent(p->low, "pp"),
                                 *high = format_percent(p->high, "pp");
 
-                text_table_add(t->shares, text_shorten(p->signature, SIGNATURE_WIDTH));
+                text_table_add(t->shares, text_shorten(p->signature, t->name_width));
                 text_table_add(t->shares, path_format_count(p->count[DIFF_A]));
                 text_table_add(t->shares, path_format_count(p->count[DIFF_B]));
                 text_table_add(t->shares, g_strdup(!p->count[DIFF_A]   ? "new"
@@ -349,20 +450,12 @@ static void add_row(const Diff *d, const Row *row, gpointer data)
                 text_table_add(t->shares, g_strdup_printf("%s to %s", low, high));
         } else if (!row->pattern) {
                 add_delay_row(t->nodes,
-                              g_strdup(row->node ? node_table_written(d->nodes, row->node->node)
-                                                 : "(latency of all paths)"),
-                              row);
-        } else if (row->kind == ROW_LATENCY) {
-                add_delay_row(t->patterns, text_shorten(row->pattern->signature, SIGNATURE_WIDTH),
+                              text_shorten(row->node ? node_table_written(d->nodes, row->node->node)
+                                                     : "(latency of all paths)",
+                                           t->name_width),
                               row);
         } else {
-                const char *name = node_table_written(d->nodes, row->node->node);
-
-                add_delay_row(t->patterns,
-                              row->node->repeats > 1 ? g_strdup_printf("  own time of %s x%u", name,
-                                                                       row->node->repeats)
-                                                     : g_strdup_printf("  own time of %s", name),
-                              row);
+                add_path_row(d, t, row);
         }
 }
 
@@ -378,54 +471,91 @@ static void count_tested(const Diff *d, guint *tested, guint only[N_SIDES])
         }
 }
 
-static void write_text(const Diff *d, const char *const names[N_SIDES], GString *out)
+/* "A  2 paths of 1 pattern (a.sqlite)" */
+static void append_side(const Diff *d, int side, const char *name, GString *out, guint width)
 {
-        static const char *const node_headings[] = { "node",   "calls A", "calls B",
-                                                     "",       "A",       "B",
-                                                     "change", "",        "interval of the change",
-                                                     "mean",   NULL };
-        static const char *const pattern_headings[] = {
-                "path", "paths A", "paths B", "", "A", "B", "change", "", "interval of the change",
-                "mean", NULL
-        };
-        static const char *const share_headings[] = { "path", "paths A", "paths B",
-                                                      "",     "change",  "interval of the change",
-                                                      NULL };
-        g_autoptr(TextTable) nodes = new_table(node_headings);
-        g_autoptr(TextTable) patterns = new_table(pattern_headings);
-        g_autoptr(TextTable) shares = new_table(share_headings);
-        Tables tables = { nodes, patterns, shares };
+        g_autoptr(GString) line = g_string_new(NULL);
+        g_autofree char *printable = printable_new(name, PRINTABLE_TEXT);
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(line, "%c  ", 'A' + side);
+        append_count(line, d->paths[side], d->paths[side] == 1 ? "path of " : "paths of ");
+        append_count(line, d->patterns[side], d->patterns[side] == 1 ? "pattern (" : "patterns (");
+        g_string_append_printf(line, "%s)", printable);
+        if (!d->has_paths[side] && d->paths[side]) {
+                g_string_append_printf(line,
+                                       "; taken for bursts of %g, as single paths are missing",
+                                       d->dependence[side]);
+        } else if (d->dependence[side] > 1.05 && d->paths[side]) {
+                g_ascii_formatd(text, sizeof text, "%.1f", d->dependence[side]);
+                g_string_append_printf(line, "; in bursts: %s count for one", text);
+        }
+        text_append_wrapped(out, line->str, " ", 0, width);
+}
+
+static void append_compared(const Diff *d, GString *out, guint width)
+{
+        g_autoptr(GString) line = g_string_new("Compared: the counts of ");
         guint tested, only[N_SIDES];
 
-        for (int side = 0; side < N_SIDES; side++) {
-                char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-                g_string_append_printf(out, "%c  ", 'A' + side);
-                append_count(out, d->paths[side], "paths of ");
-                append_count(out, d->patterns[side], "patterns (");
-                g_string_append_printf(out, "%s)", names[side]);
-                if (!d->has_paths[side] && d->paths[side]) {
-                        g_string_append_printf(
-                                out, "; taken for bursts of %g, as single paths are missing",
-                                d->dependence[side]);
-                } else if (d->dependence[side] > 1.05 && d->paths[side]) {
-                        g_ascii_formatd(text, sizeof text, "%.1f", d->dependence[side]);
-                        g_string_append_printf(out, "; in bursts: %s count for one", text);
-                }
-                g_string_append_c(out, '\n');
-        }
         count_tested(d, &tested, only);
+        append_count(line, d->by_pattern->len,
+                     d->by_pattern->len == 1 ? "pattern, of which " : "patterns, of which ");
+        append_count(line, only[DIFF_A],
+                     only[DIFF_A] == 1 ? "is in A only and " : "are in A only and ");
+        append_count(line, only[DIFF_B], "in B only; the delays of ");
+        append_count(line, tested, "that both have.");
+        text_append_wrapped(out, line->str, " ", 0, width);
+}
+
+static void write_text(const Diff *d, const char *const names[N_SIDES], GString *out)
+{
+        static const Heading node_headings[] = {
+                { "node", 0 },   { "calls A", 3 }, { "calls B", 3 },
+                { "", 0 },       { "A", 0 },       { "B", 0 },
+                { "change", 0 }, { "", 1 },        { "interval of the change", 2 },
+                { "mean", 4 },
+        };
+        static const Heading pattern_headings[] = {
+                { "path and own time on it", 0 },
+                { "paths A", 3 },
+                { "paths B", 3 },
+                { "", 0 },
+                { "A", 0 },
+                { "B", 0 },
+                { "change", 0 },
+                { "", 1 },
+                { "interval of the change", 2 },
+                { "mean", 4 },
+        };
+        static const Heading share_headings[] = {
+                { "path", 0 }, { "paths A", 0 }, { "paths B", 0 },
+                { "", 0 },     { "change", 0 },  { "interval of the change", 1 },
+        };
+        g_autoptr(TextTable) nodes = new_table(node_headings, G_N_ELEMENTS(node_headings));
+        g_autoptr(TextTable) patterns = new_table(pattern_headings, G_N_ELEMENTS(pattern_headings));
+        g_autoptr(TextTable) shares = new_table(share_headings, G_N_ELEMENTS(share_headings));
+        g_autoptr(GArray) starts = g_array_new(FALSE, FALSE, sizeof(guint));
+        g_autoptr(GPtrArray) paths = g_ptr_array_new();
+        guint width = options.output ? 0 : tool_columns();
+        Tables tables = { .nodes = nodes,
+                          .patterns = patterns,
+                          .shares = shares,
+                          .starts = starts,
+                          .paths = paths,
+                          .width = width,
+                          .name_width = width > 0 ? MAX(width / 3, MIN_NAME) : MAX_WIDTH };
+
+        for (int side = 0; side < N_SIDES; side++)
+                append_side(d, side, names[side], out, width);
         each_row(d, add_row, &tables);
-        append_table(out, "Nodes: own time of a call, on all paths", nodes);
-        append_table(out, "Paths: latency, and own time of a call", patterns);
-        append_table(out, "Paths: share of all", shares);
+        append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables, FALSE);
+        append_table(out, "Paths: latency, and own time of a call", patterns, &tables, TRUE);
+        append_table(out, "Paths: share of all", shares, &tables, FALSE);
         if (!text_table_rows(nodes) && !text_table_rows(patterns) && !text_table_rows(shares))
                 g_string_append(out, "\nNo change beyond chance.\n");
-        g_string_append(out, "\nCompared: the counts of ");
-        append_count(out, d->by_pattern->len, "patterns, of which ");
-        append_count(out, only[DIFF_A], "are in A only and ");
-        append_count(out, only[DIFF_B], "in B only; the delays of ");
-        append_count(out, tested, "that both have.\n");
+        g_string_append_c(out, '\n');
+        append_compared(d, out, width);
 }
 
 /* --- the answer ------------------------------------------------------------ */
@@ -459,7 +589,11 @@ static void check_conditions(const Diff *d, const Row *row, gpointer data)
 
                 if (!meets(c, row) || ++*failures > MAX_FAILURES)
                         continue;
-                const char *node = row->node ? node_table_written(d->nodes, row->node->node) : NULL;
+                g_autofree char *vertex =
+                        row->vertex >= 0 ? vertex_name(d, row->pattern, (guint)row->vertex) : NULL;
+                const char *node = vertex      ? vertex
+                                   : row->node ? node_table_written(d->nodes, row->node->node)
+                                               : NULL;
                 const char *path = row->pattern ? row->pattern->signature : NULL;
                 if (!row->delay) {
                         tool_warn("%s: %s: %" G_GUINT64_FORMAT " paths, before %" G_GUINT64_FORMAT,

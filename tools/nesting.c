@@ -15,6 +15,7 @@
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
+#include "tracefmt/printable.h"
 
 static struct {
         NestingOptions nesting;
@@ -276,7 +277,7 @@ static void put_call(GString *line, const Nesting *n, guint32 call)
         g_string_append_printf(line, "%s\t%s\t",
                                node_table_written(n->nodes, nesting_edge(n, call)->caller),
                                node_table_written(n->nodes, nesting_edge(n, call)->callee));
-        g_string_append_len(line, length ? id : "-", MAX(length, 1));
+        printable_append_id(line, length ? id : "-", MAX(length, 1));
 }
 
 /* A double in the fewest digits that say it. */

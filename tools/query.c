@@ -10,6 +10,7 @@
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
+#include "tracefmt/printable.h"
 
 static char *format;
 
@@ -43,38 +44,9 @@ static void append_hex(GString *text, const StoreValue *value)
         }
 }
 
-/* Most texts need no second look. */
-static gboolean is_plain(const StoreValue *value)
+/* Without what would end the cell, move the cursor or be a formula. */
+static void append_cell(GString *text, const StoreValue *value, Printable as)
 {
-        for (gsize i = 0; i < value->n; i++)
-                if (value->text[i] < ' ' || value->text[i] > '~' || value->text[i] == '\\')
-                        return FALSE;
-        return TRUE;
-}
-
-/* What would end the cell or move the cursor is escaped, and so is the escape. */
-static void append_escaped(GString *text, const char *valid)
-{
-        for (const char *c = valid; *c; c = g_utf8_next_char(c)) {
-                gunichar u = g_utf8_get_char(c);
-
-                if (u == '\\')
-                        g_string_append(text, "\\\\");
-                else if (u == '\t')
-                        g_string_append(text, "\\t");
-                else if (u == '\n')
-                        g_string_append(text, "\\n");
-                else if (g_unichar_iscntrl(u))
-                        g_string_append_printf(text, "\\x%02x", u);
-                else
-                        g_string_append_len(text, c, g_utf8_next_char(c) - c);
-        }
-}
-
-static void append_cell(GString *text, const StoreValue *value)
-{
-        g_autofree char *valid = NULL;
-
         switch (value->type) {
         case STORE_NULL:
                 g_string_append_c(text, '-');
@@ -83,12 +55,8 @@ static void append_cell(GString *text, const StoreValue *value)
                 append_hex(text, value);
                 break;
         case STORE_TEXT:
-                if (!is_plain(value)) {
-                        valid = g_utf8_make_valid(value->text, (gssize)value->n);
-                        append_escaped(text, valid);
-                        break;
-                }
-                /* fall through */
+                printable_append(text, value->text, (gssize)value->n, as);
+                break;
         default:
                 g_string_append_len(text, value->text, (gssize)value->n);
         }
@@ -104,13 +72,12 @@ static gboolean is_exact(gint64 integer)
 
 static void append_json(GString *text, const StoreValue *value)
 {
-        g_autofree char *valid = NULL;
-
         if (value->type == STORE_NULL) {
                 g_string_append(text, "null");
         } else if (value->type == STORE_TEXT) {
-                valid = g_utf8_make_valid(value->text, (gssize)value->n);
-                path_append_json_string(text, valid);
+                g_string_append_c(text, '"');
+                printable_append(text, value->text, (gssize)value->n, PRINTABLE_JSON);
+                g_string_append_c(text, '"');
         } else if (value->type == STORE_BLOB) {
                 g_string_append_c(text, '"');
                 append_hex(text, value);
@@ -145,14 +112,13 @@ static gboolean write_text(StoreQuery *query, OutputFile *out, GError **error)
                         if (value.type == STORE_TEXT || value.type == STORE_BLOB)
                                 align[i] = TEXT_LEFT;
                         g_string_truncate(text, 0);
-                        append_cell(text, &value);
+                        append_cell(text, &value, PRINTABLE_CELL);
                         g_ptr_array_add(cells, g_strndup(text->str, text->len));
                 }
         }
         for (guint i = 0; i < n; i++) {
-                g_string_truncate(text, 0);
-                append_escaped(text, store_query_column_name(query, i));
-                g_ptr_array_add(headings, g_strdup(text->str));
+                g_ptr_array_add(headings,
+                                printable_new(store_query_column_name(query, i), PRINTABLE_CELL));
                 text_table_add_column(table, headings->pdata[i], align[i], 0);
         }
         for (guint i = 0; i < cells->len; i++)
@@ -176,14 +142,14 @@ static gboolean write_tsv(StoreQuery *query, OutputFile *out, GError **error)
         int status;
 
         for (guint i = 0; i < n; i++) {
-                append_escaped(text, store_query_column_name(query, i));
+                printable_append(text, store_query_column_name(query, i), -1, PRINTABLE_TSV);
                 g_string_append_c(text, i + 1 < n ? '\t' : '\n');
         }
         while ((status = store_query_next(query, error)) > 0) {
                 for (guint i = 0; i < n; i++) {
                         StoreValue value = store_query_value(query, i);
 
-                        append_cell(text, &value);
+                        append_cell(text, &value, PRINTABLE_TSV);
                         g_string_append_c(text, i + 1 < n ? '\t' : '\n');
                 }
                 if (!flush(text, FLUSH_SIZE, out, error))

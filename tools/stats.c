@@ -15,6 +15,7 @@
 #include "tracefmt/error.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
+#include "tracefmt/printable.h"
 
 /* The latencies of an edge's calls, at the caller where that was seen. */
 typedef struct {
@@ -369,8 +370,10 @@ int tool_stats(int argc, char **argv)
         facts = trace_reader_facts(reader, &n_facts);
         if (n_facts)
                 g_string_append(text, "\n");
-        for (guint i = 0; i < n_facts; i++)
-                g_string_append_printf(text, "%s\n", facts[i]);
+        for (guint i = 0; i < n_facts; i++) {
+                printable_append(text, facts[i], -1, PRINTABLE_TEXT);
+                g_string_append_c(text, '\n');
+        }
         if (!(out = output_file_new("-", FALSE, &error)) ||
             !output_file_write(out, text->str, text->len, &error) ||
             !output_file_close(g_steal_pointer(&out), &error))

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
 static const char *current_verb;
 
@@ -104,12 +105,7 @@ static void print_line(const char *text)
         if (current_verb)
                 g_string_append_printf(line, " %s", current_verb);
         g_string_append(line, ": ");
-        for (const char *p = text; *p; p++) {
-                if ((guchar)*p < ' ' || *p == 0x7f)
-                        g_string_append_printf(line, "\\x%02x", (guchar)*p);
-                else
-                        g_string_append_c(line, *p);
-        }
+        printable_append(line, text, -1, PRINTABLE_TEXT);
         g_string_append_c(line, '\n');
         fputs(line->str, stderr);
 }

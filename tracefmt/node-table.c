@@ -6,6 +6,7 @@
 #include "tracefmt/error.h"
 #include "tracefmt/hash.h"
 #include "tracefmt/message.h"
+#include "tracefmt/printable.h"
 
 /* Both forms of a name lie in one string chunk; two tables find them. The
  * second one, from written forms to nodes, is what a reader asks twice a line,
@@ -95,31 +96,26 @@ void node_table_free(NodeTable *t)
         g_free(t);
 }
 
-/* The C1 controls, U+0080 to U+009F, are two bytes in UTF-8. */
-static gboolean is_c1(const char *p, gsize n)
-{
-        return n >= 2 && (guchar)p[0] == 0xc2 && (guchar)p[1] >= 0x80 && (guchar)p[1] <= 0x9f;
-}
-
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name)
 {
         const char *special = node_name ? "%(),>~*\"{}|" : "%";
+        gsize plain = 0; /* from here on nothing is special */
 
         if (n == 1 && *text == '-') {
                 g_string_append(out, "%2D");
                 return;
         }
         for (gsize i = 0; i < n; i++) {
-                guchar c = text[i];
+                guchar c = (guchar)text[i];
+                gboolean formula = node_name && i == 0 && printable_begins_formula(text[i]);
 
-                if (is_c1(text + i, n - i)) {
-                        g_string_append_printf(out, "%%C2%%%02X", (guchar)text[++i]);
-                } else if (c <= ' ' || c == 0x7f || (c < 0x80 && strchr(special, c))) {
-                        g_string_append_printf(out, "%%%02X", c);
-                } else {
-                        g_string_append_c(out, c);
-                }
+                if (c != ' ' && !formula && (c == 0 || c >= 0x80 || !strchr(special, c)))
+                        continue;
+                printable_append(out, text + plain, (gssize)(i - plain), PRINTABLE_FIELD);
+                g_string_append_printf(out, "%%%02X", c);
+                plain = i + 1;
         }
+        printable_append(out, text + plain, (gssize)(n - plain), PRINTABLE_FIELD);
 }
 
 /* name is valid: UTF-8, no NUL, not empty. */

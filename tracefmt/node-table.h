@@ -8,8 +8,8 @@
  *
  * A name has two forms. The *name* is UTF-8 text without a NUL byte. The
  * *written* form is what stands in traces and in signatures: the same text with
- * blanks, control characters and the characters "% ( ) , > ~ * \" { } |" written
- * as %XX, and so is a name that is just "-". Two names are the same node when
+ * blanks, what is not printable (printable.h) and the characters "% ( ) , > ~ * \" { } |"
+ * written as %XX, and so is one of "= + - @" at the beginning. Two names are the same node when
  * they are equal as names, however they were written.
  */
 #ifndef RAVEL_NODE_TABLE_H
@@ -49,7 +49,7 @@ guint node_table_size(const NodeTable *nodes);
 
 /* Appends the written form of the n bytes at text to out. What = TRUE escapes a
  * node name as above; FALSE escapes only what would break a field or an
- * attribute (blanks, control characters, '%'), for ids and attribute values. */
+ * attribute (blanks, what is not printable, '%'), for ids and attribute values. */
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name);
 
 #endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How a store is laid out, and how one of any version is read as if it were of
+ * today's. What store.c, store-open.c and store-query.c share, and nobody else should
+ * include.
+ *
+ * A store may come from anybody. So a table that is read is an ordinary table with the
+ * columns, types and keys that the program gives it, which is what makes every statement
+ * take the time that its rows take; and views are the reader's own.
+ */
+#ifndef RAVEL_STORE_LAYOUT_H
+#define RAVEL_STORE_LAYOUT_H
+
+#include <glib.h>
+#include <sqlite3.h>
+
+/* Creates the tables, as they are today. */
+extern const char *const store_schema;
+
+/* Creates the views: in the store, for other programs; or in the reader's temporary
+ * schema, where they come before those of the store. The caller's to free. */
+char *store_views_sql(gboolean temporary);
+
+/* Puts a view before each table of db, an open store called path, so that it has all
+ * of today's columns: one that the store lacks is NULL, and a table that came with a
+ * later version is empty. for_questions: for statements of a user, so that filters are
+ * quick; else values are as they stand. FALSE and error set where a table is not as the
+ * program makes it. */
+gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_questions, GError **error);
+
+/* The names of all tables and views, sorted; the caller's to free. */
+char **store_layout_names(sqlite3 *db);
+
+#endif

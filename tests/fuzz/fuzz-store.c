@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A store of strangers: what reads one reads it to its end, and each view answers.
+ */
+#include <unistd.h>
+
+#include "paths/diff.h"
+#include "paths/export.h"
+#include "paths/report.h"
+#include "paths/store-query.h"
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
+
+/* One for the whole run. */
+static const char *scratch_file(void)
+{
+        static char *path;
+
+        if (!path) {
+                int fd = g_file_open_tmp("ravel-fuzz-XXXXXX", &path, NULL);
+
+                g_assert_cmpint(fd, >=, 0);
+                close(fd);
+        }
+        return path;
+}
+
+static void check_error(gboolean ok, GError *error)
+{
+        g_assert_true(ok == (error == NULL));
+        if (error)
+                g_assert_true(g_utf8_validate(error->message, -1, NULL));
+        g_clear_error(&error);
+}
+
+static void ask(const char *path, const char *sql)
+{
+        GError *error = NULL;
+        g_autoptr(StoreQuery) query = store_query_new(path, sql, &error);
+        int status = query ? 1 : -1;
+
+        for (guint rows = 0; status > 0 && rows < 1000; rows++)
+                if ((status = store_query_next(query, &error)) > 0)
+                        for (guint i = 0; i < store_query_columns(query); i++)
+                                store_query_value(query, i);
+        check_error(status >= 0, error);
+}
+
+static void export_as(const char *path, const char *format)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(OutputFile) out = reader ? output_file_new("/dev/null", FALSE, &error) : NULL;
+
+        gboolean ok = out && export_writer_lookup(format)(reader, nodes, out, &error);
+
+        check_error(ok, error);
+}
+
+int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
+{
+        static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
+        static const char *const questions[] = {
+                "SELECT * FROM request",       "SELECT * FROM request_node",
+                "SELECT * FROM pattern_hour",  "SELECT * FROM pattern_callee",
+                "SELECT * FROM repeated_call", "SELECT * FROM slowest_request",
+                "SELECT p99(own) FROM call",
+        };
+        const char *path = scratch_file();
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) a = NULL, b = NULL;
+        GError *error = NULL;
+
+        g_assert_true(g_file_set_contents_full(path, (const char *)data, (gssize)n,
+                                               G_FILE_SET_CONTENTS_NONE, 0600, NULL));
+        if ((a = store_reader_new(path, nodes, &error))) {
+                g_autoptr(Report) report = report_new(a, nodes, &error);
+
+                check_error(report != NULL, error);
+        } else {
+                check_error(FALSE, error);
+                return 0;
+        }
+        g_clear_pointer(&a, store_reader_free);
+        error = NULL;
+        if ((a = store_reader_new(path, nodes, &error)) &&
+            (b = store_reader_new(path, nodes, &error))) {
+                g_autoptr(Diff) diff = diff_new(a, b, nodes, &error);
+
+                check_error(diff != NULL, error);
+        }
+        for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+                export_as(path, formats[i]);
+        for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
+                ask(path, questions[i]);
+        return 0;
+}
