@@ -674,6 +674,33 @@ static void test_login(void)
                      "10 RET_SENT b>a 1000.11b\n");
 }
 
+/* --- goodbyes -------------------------------------------------------------- */
+
+/* What ends a session is no message, nor where nothing else of it was captured; nor is what a
+ * server says before it is asked. */
+static void test_goodbyes(void)
+{
+        static const struct {
+                guint side;
+                const char *hex;
+        } said[] = {
+                { CLIENT, "'X' 00000004" },                            /* PostgreSQL */
+                { CLIENT, "01000000 01" },                             /* MySQL */
+                { CLIENT, "'quit' 0d0a" },                             /* memcached */
+                { CLIENT, "000008 07 00 00000000 00000001 00000000" }, /* HTTP/2 */
+                { CLIENT, "15 0303 001a 0000000000000000000000000000000000000000000000000000" },
+                { SERVER, "000000 04 00 00000000" },
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(said); i++) {
+                Scene *s = scene_new(two_nodes, NULL, FALSE);
+                s->port[CLIENT] = 40000;
+                say_hex(s, said[i].side, 5, said[i].hex);
+                hang_up(s, CLIENT, 6);
+                hang_up(s, SERVER, 7);
+                scene_end(s, "");
+        }
+}
+
 /* --- SMTP ------------------------------------------------------------------ */
 
 /* Two mails and one that is refused, and then it is encrypted. */
@@ -1441,6 +1468,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/login", test_login);
+        g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
