@@ -753,6 +753,38 @@ static void test_smtp_cut_short(void)
         scene_end(s, "7 CALL_SENT a>b 1000.108\n");
 }
 
+/* LMTP, whose greeting says nothing of it: a mail ends with the word on the last of those who get
+ * it, and the next one is not taken for that. */
+static void test_lmtp(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, SERVER, 4, "220 b ready\r\n");
+        say(s, CLIENT, 5, "LHLO a\r\n");
+        say(s, SERVER, 6, "250-b\r\n250 PIPELINING\r\n");
+        for (guint i = 0; i < 2; i++) {
+                say(s, CLIENT, 10 * i + 7,
+                    "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nRCPT TO:<z>\r\nDATA\r\n");
+                say(s, SERVER, 10 * i + 8, "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n");
+                say(s, CLIENT, 10 * i + 9, "one\r\n.\r\n");
+                say(s, SERVER, 10 * i + 10, "250 <y>\r\n");
+                say(s, SERVER, 10 * i + 12, "250 <z>\r\n");
+        }
+        /* The last word on one of them is not said. */
+        say(s, CLIENT, 27, "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nRCPT TO:<z>\r\nDATA\r\n");
+        say(s, SERVER, 28, "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n");
+        say(s, CLIENT, 29, ".\r\n");
+        say(s, SERVER, 30, "250 <y>\r\n");
+        hang_up(s, SERVER, 31);
+        check_count(s, ACCOUNT_SESSION, 15);
+        scene_end(s, "7 CALL_SENT a>b 1000.109 dur=2000000\n"
+                     "12 RET_SENT b>a 1000.109 dur=2000000\n"
+                     "17 CALL_SENT a>b 1000.140 dur=2000000\n"
+                     "22 RET_SENT b>a 1000.140 dur=2000000\n"
+                     "27 CALL_SENT a>b 1000.177 dur=2000000\n"
+                     "31 RET_SENT b>a 1000.177 dur=1000000\n");
+}
+
 /* What might yet have been a protocol, and was none, is a conversation too: the
  * pings before the first query, which nothing recognises, have their returns. */
 static void test_before_recognised(void)
@@ -1471,6 +1503,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
+        g_test_add_func("/capture/lmtp", test_lmtp);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
