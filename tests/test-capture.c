@@ -674,6 +674,93 @@ static void test_login(void)
                      "10 RET_SENT b>a 1000.11b\n");
 }
 
+/* --- LDAP ------------------------------------------------------------------ */
+
+#define LDAP_SEARCH(id)                                                                            \
+        "30 20 02 01 " id " 63 1b 04 04 'dc=t' 0a 01 02 0a 01 00 02 01 00 02 01 00 01 01 00"       \
+        " 87 02 'cn' 30 00 "
+#define LDAP_ENTRY(id)      "30 0f 02 01 " id " 64 0a 04 06 'cn=a,b' 30 00 "
+#define LDAP_RESULT(id, op) "30 0c 02 01 " id " " op " 07 0a 01 00 04 00 04 00 "
+#define LDAP_START_TLS(id)  "30 1d 02 01 " id " 77 18 80 16 '1.3.6.1.4.1.1466.20037' "
+
+/* Searches whose entries come in between each other, one of which is abandoned. */
+static void test_ldap(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "30 0c 02 01 01 60 07 02 01 03 04 00 80 00");
+        say_hex(s, SERVER, 6, LDAP_RESULT("01", "61"));
+        say_hex(s, CLIENT, 7, LDAP_SEARCH("02") LDAP_SEARCH("03"));
+        say_hex(s, CLIENT, 8, LDAP_SEARCH("04"));
+        say_hex(s, CLIENT, 9, "30 09 02 01 05 4a 04 'cn=a'");
+        say_hex(s, SERVER, 10, LDAP_ENTRY("03") LDAP_ENTRY("02"));
+        say_hex(s, SERVER, 11, LDAP_RESULT("03", "65"));
+        say_hex(s, CLIENT, 12, "30 06 02 01 06 50 01 04");
+        say_hex(s, SERVER, 13, LDAP_ENTRY("02") LDAP_RESULT("05", "6b"));
+        say_hex(s, SERVER, 14, LDAP_RESULT("02", "65"));
+        say_hex(s, CLIENT, 15, "30 05 02 01 07 42 00");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 3);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        scene_end(s, "7 CALL_SENT a>b 1000.2 label=search\n"
+                     "7 CALL_SENT a>b 1000.3 label=search\n"
+                     "8 CALL_SENT a>b 1000.4 label=search\n"
+                     "9 CALL_SENT a>b 1000.5 label=delete\n"
+                     "11 RET_SENT b>a 1000.3 dur=1000000\n"
+                     "13 RET_SENT b>a 1000.5\n"
+                     "14 RET_SENT b>a 1000.2 dur=4000000\n");
+}
+
+/* Refused at first; then it is encrypted. */
+static void test_ldap_tls(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, LDAP_START_TLS("01"));
+        say_hex(s, SERVER, 6, "30 0c 02 01 01 78 07 0a 01 34 04 00 04 00");
+        say_hex(s, CLIENT, 7, LDAP_SEARCH("02"));
+        say_hex(s, SERVER, 8, LDAP_RESULT("02", "65"));
+        say_hex(s, CLIENT, 9, LDAP_START_TLS("03"));
+        say_hex(s, SERVER, 10, LDAP_RESULT("03", "78"));
+        say_hex(s, CLIENT, 11, "16 0301 0008 01000004 0303 0000");
+        say_hex(s, SERVER, 12,
+                "16 0303 0008 02000004 0303 0000 14 0303 0001 01 16 0303 0004 00000000");
+        say_hex(s, CLIENT, 13, "14 0303 0001 01 16 0303 0004 00000000");
+        say_hex(s, CLIENT, 14, "17 0303 0020 'in the middle of a connection, !'");
+        say_hex(s, SERVER, 15, "17 0303 0020 'in the middle of a connection, !'");
+        check_count(s, ACCOUNT_SESSION, 4);
+        scene_end(s, "7 CALL_SENT a>b 1000.2\n"
+                     "8 RET_SENT b>a 1000.2\n"
+                     "14 CALL_SENT a>b 1000.17d\n"
+                     "15 RET_SENT b>a 1000.17d\n");
+}
+
+/* After a hole the next message is found; what is in buffers follows the rule of runs. */
+static void test_ldap_lost(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say_hex(s, SERVER, 4, "'the rest of an entry'" LDAP_RESULT("01", "65"));
+        say_hex(s, CLIENT, 5, LDAP_SEARCH("02"));
+        say_hex(s, SERVER, 6, LDAP_ENTRY("02"));
+        lose(s, SERVER, 100);
+        say_hex(s, SERVER, 7, "'0 of an entry'" LDAP_RESULT("02", "65"));
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 101, "30 16 02 01 03 60 11 02 01 03 04 00 a3 0a 04 08 'EXTERNAL'");
+        say_hex(s, SERVER, 102, LDAP_RESULT("03", "61"));
+        say_hex(s, CLIENT, 103, "00000006 'sealed' 00000001 ff");
+        say_hex(s, SERVER, 104, "00000004 'seal'");
+        say_hex(s, SERVER, 105, "00000004 'seal'");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_HOLES, 1);
+        scene_end(s, "5 CALL_SENT a>b 9c40.2\n"
+                     "7 RET_SENT b>a 9c40.2 dur=1000000\n"
+                     "103 CALL_SENT a>b 9c40.13a\n"
+                     "105 RET_SENT b>a 9c40.13a dur=1000000\n");
+}
+
 /* --- goodbyes -------------------------------------------------------------- */
 
 /* What ends a session is no message, nor where nothing else of it was captured; nor is what a
@@ -685,6 +772,7 @@ static void test_goodbyes(void)
                 const char *hex;
         } said[] = {
                 { CLIENT, "'X' 00000004" },                            /* PostgreSQL */
+                { CLIENT, "30 05 02 01 09 42 00" },                    /* LDAP */
                 { CLIENT, "01000000 01" },                             /* MySQL */
                 { CLIENT, "'quit' 0d0a" },                             /* memcached */
                 { CLIENT, "000008 07 00 00000000 00000001 00000000" }, /* HTTP/2 */
@@ -1500,6 +1588,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/login", test_login);
+        g_test_add_func("/capture/ldap", test_ldap);
+        g_test_add_func("/capture/ldap-tls", test_ldap_tls);
+        g_test_add_func("/capture/ldap-lost", test_ldap_lost);
         g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
