@@ -10,6 +10,8 @@
 
 #include "tracefmt/error.h"
 
+enum { PATIENCE = 100 }; /* ms until it looks again */
+
 struct PacketRelay {
         GThread *thread;
         RelayTake take;
@@ -19,10 +21,11 @@ struct PacketRelay {
         int stop_fd, arrived_fd;
         atomic_bool stopped;
 
-        GMutex lock;           /* of these three */
+        GMutex lock;           /* of these four */
         PacketQueue *arriving; /* the thread adds */
         GCond room;            /* arriving is not full any more, or it is stopped */
         gboolean over;
+        gint64 quiet; /* us; when take was last called that left nothing behind */
 
         PacketQueue *waiting; /* the user takes; when it is empty the two are exchanged */
 };
@@ -44,7 +47,10 @@ static RelayStatus take_some(PacketRelay *r)
                 g_cond_wait(&r->room, &r->lock);
         if (!r->stopped) {
                 gboolean was_empty = packet_queue_is_empty(r->arriving);
+                gint64 before = g_get_monotonic_time();
                 status = r->take(r->user, r->arriving);
+                if (status == RELAY_NONE)
+                        r->quiet = before;
                 r->over = status == RELAY_OVER;
                 if (r->over || (was_empty && !packet_queue_is_empty(r->arriving)))
                         notify(r->arrived_fd);
@@ -59,7 +65,7 @@ static gpointer take_all(gpointer user)
         RelayStatus status = RELAY_NONE;
         while (status != RELAY_OVER) {
                 if (status == RELAY_NONE)
-                        poll(r->fds, r->n_fds, -1);
+                        poll(r->fds, r->n_fds, PATIENCE);
                 status = take_some(r);
         }
         return NULL;
@@ -145,6 +151,14 @@ static gboolean exchange(PacketRelay *r)
         g_cond_signal(&r->room);
         g_mutex_unlock(&r->lock);
         return over;
+}
+
+gint64 packet_relay_quiet(PacketRelay *r)
+{
+        g_mutex_lock(&r->lock);
+        gint64 quiet = packet_queue_is_empty(r->arriving) ? r->quiet : 0;
+        g_mutex_unlock(&r->lock);
+        return quiet;
 }
 
 RelayStatus packet_relay_next(PacketRelay *r, Packet *packet)

@@ -18,12 +18,14 @@
 #include "tracefmt/error.h"
 
 enum {
-        FILE_BUFFER = 1 << 17, /* bytes */
-        LIVE_TIMEOUT = 100,    /* ms until the kernel hands over what there is */
-        IDLE_TIMEOUT = 200,    /* ms */
-        WAITING = 128 << 20,   /* bytes of packets that wait, live */
-        TURN = 256,            /* packets of an interface before it is another's turn */
-        MAX_FILTERS = 16,      /* more than there are link types that we know */
+        FILE_BUFFER = 1 << 17,           /* bytes */
+        LIVE_TIMEOUT = 100,              /* ms until the kernel hands over what there is */
+        IDLE_TIMEOUT = 200,              /* ms */
+        KERNEL_DELAY = 2 * LIVE_TIMEOUT, /* ms that a packet may stay with the kernel, */
+        WRITER_DELAY = 1000, /* or with who writes to a pipe: tcpdump asks once a second */
+        WAITING = 128 << 20, /* bytes of packets that wait, live */
+        TURN = 256,          /* packets of an interface before it is another's turn */
+        MAX_FILTERS = 16,    /* more than there are link types that we know */
         FILTER_SNAPSHOT = 262144,
         HEAD = 32, /* bytes by which a file is named that is no capture */
 };
@@ -66,31 +68,37 @@ struct PcapSource {
         gboolean known; /* an interface has a link type that carries IP */
 };
 
-static gint64 monotonic_ns(void)
-{
-        return g_get_monotonic_time() * 1000;
-}
-
 static void tell_idle(PcapSource *s, gint64 ns)
 {
         if (s->options.idle && !s->options.idle(s->options.user, ns))
                 s->stopped = TRUE;
 }
 
-/* Waits until one of fds has something, telling the owner before, and about every while
- * without. FALSE: stopped. */
-static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
+/* Until when (us) all packets are known, where none has come in a wait that began at began. The
+ * time that passed says nothing: this process may have stood still while they came. */
+static gint64 known_until(PcapSource *s, gint64 began)
 {
-        gint64 since = monotonic_ns();
+        if (s->relay)
+                return packet_relay_quiet(s->relay) - KERNEL_DELAY * 1000;
+        return began + (IDLE_TIMEOUT - WRITER_DELAY) * 1000;
+}
+
+/* Waits until fd has something, telling the owner before, and about every while without.
+ * FALSE: stopped. */
+static gboolean wait_for(PcapSource *s, int fd)
+{
+        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+        gint64 told = g_get_monotonic_time();
         tell_idle(s, 0);
         while (!s->stopped) {
-                int ready = poll(fds, n, IDLE_TIMEOUT);
+                gint64 began = g_get_monotonic_time();
+                int ready = poll(&poll_fd, 1, IDLE_TIMEOUT);
                 if (ready > 0 || (ready < 0 && errno != EINTR))
                         return TRUE;
-                gint64 now = monotonic_ns();
                 if (ready == 0) {
-                        tell_idle(s, now - since);
-                        since = now;
+                        gint64 known = MAX(known_until(s, began), told);
+                        tell_idle(s, (known - told) * 1000);
+                        told = known;
                 }
         }
         return FALSE;
@@ -100,8 +108,7 @@ static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
 
 static gboolean wait_for_bytes(gpointer user, int fd)
 {
-        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-        return wait_for(user, &poll_fd, 1);
+        return wait_for(user, fd);
 }
 
 /* Reads until n bytes are ahead. FALSE: there are fewer, and read_error may be set. */
@@ -585,8 +592,7 @@ static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)
         if (!s->relay && !start_relay(s, error))
                 return -1;
         while ((status = packet_relay_next(s->relay, packet)) == RELAY_NONE) {
-                struct pollfd fd = { .fd = packet_relay_fd(s->relay), .events = POLLIN };
-                if (!wait_for(s, &fd, 1))
+                if (!wait_for(s, packet_relay_fd(s->relay)))
                         packet_relay_stop(s->relay);
         }
         if (status == RELAY_MORE)

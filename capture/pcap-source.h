@@ -18,9 +18,9 @@ typedef struct {
         int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
         gboolean promiscuous; /* live */
         /* Called with a live source or a pipe before it waits for packets, also while it
-         * is opened, and again when none has come for about a fifth of a second: with the
-         * ns that passed since it began to wait or since the last call. FALSE stops the
-         * source. May be NULL. */
+         * is opened, and about every fifth of a second while none comes: with the ns that
+         * have passed, by what is known of packets that may still be under way, since it
+         * began to wait or since the last call. FALSE stops the source. May be NULL. */
         gboolean (*idle)(gpointer user, gint64 ns);
         gpointer user;
         ByteSourceProgress progress; /* called as a file is read, or NULL */

@@ -27,12 +27,13 @@ typedef struct {
         GString *lines;
 } Scene;
 
-static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
+static Scene *scene_new_live(const char *nodes, const char *host, gboolean labels, gboolean live)
 {
         Scene *s = g_new0(Scene, 1);
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
                                    .labels = labels,
+                                   .in_order = live,
                                    .host = host,
                                    .ports = s->ports };
         s->nodes = node_table_new();
@@ -46,6 +47,11 @@ static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
         s->next[SERVER] = 0x500;
         s->snapshot = 65536;
         return s;
+}
+
+static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
+{
+        return scene_new_live(nodes, host, labels, FALSE);
 }
 
 static void take_lines(Scene *s)
@@ -1507,6 +1513,32 @@ static void test_patience(void)
                      "12001 RET_SENT b>a 1000.101\n");
 }
 
+/* Live, what comes after later ones were written is written at their time, and counted; but not
+ * where the clock was set back. */
+static void test_late(void)
+{
+        for (guint live = 0; live < 2; live++) {
+                Scene *s = scene_new_live(two_nodes, NULL, FALSE, live);
+                s->port[SERVER] = 53;
+                datagram(s, CLIENT, 5000, query, sizeof query - 1);
+                capture_idle(s->capture, 6000 * MS);
+                take_lines(s);
+                datagram(s, SERVER, 4500, answer, sizeof answer - 1);
+                capture_idle(s->capture, 7000 * MS);
+                take_lines(s);
+                datagram(s, CLIENT, 3500, "set back", 8);
+                capture_finish(s->capture);
+                take_lines(s);
+                check_count(s, ACCOUNT_LATE, live);
+                scene_end(s, live ? "5000 CALL_SENT a>b 1000.1234\n"
+                                    "5000 RET_SENT b>a 1000.1234\n"
+                                    "3500 MSG_SENT a>b -\n"
+                                  : "5000 CALL_SENT a>b 1000.1234\n"
+                                    "4500 RET_SENT b>a 1000.1234\n"
+                                    "3500 MSG_SENT a>b -\n");
+        }
+}
+
 static void test_clock_step(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -1624,6 +1656,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/names-by-port", test_names_by_port);
         g_test_add_func("/capture/order", test_order);
         g_test_add_func("/capture/patience", test_patience);
+        g_test_add_func("/capture/late", test_late);
         g_test_add_func("/capture/clock-step", test_clock_step);
         g_test_add_func("/capture/summary", test_summary);
         g_test_add_func("/capture/judgement", test_judgement);

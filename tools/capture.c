@@ -634,6 +634,7 @@ static Run *run_new(gint64 *duration, GError **error)
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
+                               .in_order = run->live,
                                .host = options.host,
                                .learned = run->learned,
                                .ports = options.protocols ? run->ports : NULL };
