@@ -95,7 +95,7 @@ why_no_interfaces() {
 requests=50 # to each address
 client="
 import http.client, sys
-servers = [http.client.HTTPConnection(a, 8080) for a in ('10.84.1.1', '10.84.2.1')]
+servers = [http.client.HTTPConnection(a, 8080) for a in sys.argv[1:] or ('10.84.1.1', '10.84.2.1')]
 for n in range($requests):
     for server in servers:
         server.request('GET', '/')
@@ -136,6 +136,41 @@ rotated() {
 	echo $? >"$work/status.rotated"
 }
 
+late() { # TRACE: messages that come after later ones
+	grep -v '^#' "$1" | awk '$1 < last { n++ } { last = $1 } END { print n + 0 }'
+}
+
+# Stopped while packets come, as a computer does that has too much to do; then one of the
+# two goes down and up, and away.
+changing() {
+	local pid turn
+	"${background[@]}" "$ravel" capture -i tap1 -i tap2 -f 'tcp port 8080' -w "$work/changing" \
+		2>"$work/changing.err" &
+	pid=$!
+	await listens 2
+	sleep 0.3
+	for turn in 1 2 3; do
+		"${other[@]}" python3 -c "$client" &
+		sleep 0.2
+		kill -STOP "$pid"
+		wait $!
+		sleep 0.5
+		kill -CONT "$pid"
+	done
+	ip link set tap2 down
+	await grep -q 'tap2 went down' "$work/changing.err"
+	ip link set tap2 up
+	await grep -q 'tap2 is up again' "$work/changing.err"
+	"${other[@]}" python3 -c "$client"
+	ip link delete tap2
+	await grep -q 'tap2 is gone' "$work/changing.err"
+	"${other[@]}" python3 -c "$client" 10.84.1.1
+	sleep 0.5
+	kill -INT "$pid"
+	wait "$pid"
+	echo $? >"$work/status.changing"
+}
+
 # In the namespace of the server: a cable each to two addresses of one client.
 interfaces() {
 	local signal pid peer other n
@@ -170,6 +205,7 @@ interfaces() {
 		cp "$work/err" "$work/err.$signal"
 	done
 	rotated
+	changing
 }
 
 if [ "${1-}" = --interfaces ]; then
@@ -203,6 +239,17 @@ else
 		grep -q '^# packets dropped by the kernel: 0$' "$work/live.$signal"
 		result $? "two interfaces, SIG$signal: the trace says that nothing was dropped"
 	done
+	[ "$(cat "$work/status.changing")" = 0 ] &&
+		[ "$(grep -c '^# interface event: [0-9.]* tap2 \(went down\|is up again\|is gone;.*\)$' "$work/changing")" -ge 3 ]
+	result $? "an interface that goes down, up and away: it is said, and the other goes on"
+	calls=$(grep -c 'CALL_SENT.10\.84\.1\.2.10\.84\.1\.1' "$work/changing")
+	[ "$calls" = $((5 * requests)) ]
+	result $? "an interface that is gone: all calls on the other"
+	calls=$(grep -c 'CALL_SENT.10\.84\.2\.2.10\.84\.2\.1' "$work/changing")
+	[ "$calls" = $((4 * requests)) ]
+	result $? "an interface that is gone: all calls that it had"
+	[ "$(late "$work/changing")" = 0 ]
+	result $? "stopped while packets come: the trace is in order"
 	traces=("$work/rotated"/*)
 	[ "$(cat "$work/status.rotated")" = 0 ] && [ ${#traces[@]} = 2 ]
 	result $? "-G 1 -W 2: two traces"

@@ -143,11 +143,12 @@ static gboolean parse_protocols(Run *run, GError **error)
                 guint64 port = g_ascii_strtoull(*p, &end, 10);
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol)
-                        return usage(error,
-                                     "--proto %s: expected PORT=NAME, NAME one of http, http2, "
-                                     "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
-                                     "smtp, generic",
-                                     *p);
+                        return usage(
+                                error,
+                                "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
+                                "smtp, generic",
+                                *p);
                 run->ports[port] = protocol;
         }
         return TRUE;
@@ -424,6 +425,18 @@ static gboolean on_idle(gpointer user, gint64 ns)
         return !run->writer || trace_writer_flush(run->writer, &run->write_error);
 }
 
+/* Something happened to an interface, which explains what is missing in the trace. */
+static void on_notice(gpointer user, const char *text)
+{
+        Run *run = user;
+        gint64 now = g_get_real_time();
+        g_autofree char *fact = g_strdup_printf("%" G_GINT64_FORMAT ".%06" G_GINT64_FORMAT " %s",
+                                                now / G_USEC_PER_SEC, now % G_USEC_PER_SEC, text);
+        tool_warn("%s", text);
+        if (run->writer && !run->write_error)
+                trace_writer_fact(run->writer, "interface event", fact, &run->write_error);
+}
+
 /* --- the packets ------------------------------------------------------------- */
 
 static gboolean read_packets(Run *run, GError **error)
@@ -452,6 +465,7 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
                              .idle = on_idle,
+                             .notice = on_notice,
                              .user = run,
                              .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
