@@ -140,6 +140,50 @@ late() { # TRACE: messages that come after later ones
 	grep -v '^#' "$1" | awk '$1 < last { n++ } { last = $1 } END { print n + 0 }'
 }
 
+# Every thread's user, groups, capabilities, and whether it can get new ones; and whose a file is.
+say_rights() { # PID FILE
+	cat "/proc/$1/task"/*/status | awk -v file="$(stat -c %u "$2")" '
+		/^Uid:/ { user[$2 " " $3 " " $4] } /^Groups:/ { groups = groups $2 }
+		/^Cap(Inh|Prm|Eff|Amb):/ && $2 !~ /^0*$/ { caps = "some" } /^NoNewPrivs:/ { new[$2] }
+		END { for (u in user) users = users u ";"; for (n in new) news = news n
+			print users, "groups=" groups, "capabilities=" caps, "nnp=" news, "file=" file }'
+}
+
+# What a live capture may still do when packets come, and whose its trace is: a line a case.
+rights() {
+	local pid case
+	mkdir "$work/theirs" "$work/ours" "$work/closed"
+	mkdir "$work/closed/theirs"
+	chown 4242 "$work/theirs" "$work/closed/theirs" 2>/dev/null
+	chmod 700 "$work/closed"
+	for case in sudo folder nobody root rotate; do
+		local before=() options=(-w "$work/ours/$case") file=$work/ours/$case
+		case $case in
+		sudo) before=(SUDO_UID=4711 SUDO_GID=4712) ;;
+		folder) file=$work/theirs/folder options=(-w "$work/theirs/folder") before=(SUDO_UID=0) ;;
+		root) options+=(-Z root) ;;
+		rotate) file=$work/closed/theirs/1 options=(-w "$work/closed/theirs/%Y" -G 1000000000) ;;
+		esac
+		env "${before[@]}" "${background[@]}" "$ravel" capture -i lo "${options[@]}" 2>"$work/err" &
+		pid=$!
+		await grep -q listening "$work/err"
+		python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1)'
+		python3 -c "$client" 127.0.0.1
+		sleep 1
+		kill -STOP "$pid"
+		[ "$case" != rotate ] || file=$(echo "$work/closed/theirs"/*)
+		echo "$case $(say_rights "$pid" "$file")"
+		kill -CONT "$pid"
+		kill -INT "$pid"
+		wait "$pid"
+	done >"$work/rights"
+	ln -s "$work/ours/root" "$work/theirs/link"
+	"${background[@]}" "$ravel" capture -i lo -w "$work/theirs/link" --duration 1s 2>"$work/err"
+	echo "link $(stat -c %u "$work/ours/root")" >>"$work/rights"
+	"${background[@]}" "$ravel" capture -i lo -w "$work/ours/%s" -G 1 --duration 1s 2>"$work/rights.err"
+	echo "closed $?" >>"$work/rights"
+}
+
 # Stopped while packets come, as a computer does that has too much to do; then one of the
 # two goes down and up, and away.
 changing() {
@@ -206,6 +250,7 @@ interfaces() {
 	done
 	rotated
 	changing
+	[ "$(id -u)" != 0 ] || rights
 }
 
 if [ "${1-}" = --interfaces ]; then
@@ -261,6 +306,23 @@ else
 		result $? "-G 1: what is in $(basename "$trace") is of its time"
 	done
 	if [ "${RAVEL_USER-}" ]; then
+		nobody=$(id -u nobody)
+		none='groups= capabilities= nnp=1'
+		while read -r case expected; do
+			found=$(sed -n "s/^$case //p" "$work/rights")
+			[ "$found" = "$expected" ]
+			result $? "rights, $case: $found"
+		done <<-END
+			sudo 4711 4711 4711; $none file=4711
+			folder 4242 4242 4242; $none file=4242
+			nobody $nobody $nobody $nobody; $none file=$nobody
+			root 0 0 0; groups= capabilities=some nnp=0 file=0
+			rotate 4242 4242 4242; $none file=4242
+			link 0
+			closed 2
+		END
+		grep -q '^ravel capture: -G: nobody may not write in the folder' "$work/rights.err"
+		result $? "-G in a folder of root: it is said what to do"
 		[ "$(stat -c %U "${traces[@]}" | sort -u)" = "$RAVEL_USER" ]
 		result $? "-Z nobody: whose the traces are"
 	fi
