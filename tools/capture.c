@@ -361,7 +361,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
                                ? time
                                : run->rotate_time + (time - run->rotate_time) / length * length;
         g_autofree char *name = name_at(start / 1000000000);
-        run->rotate_time = start + length;
+        run->rotate_time = start > G_MAXINT64 - length ? G_MAXINT64 : start + length;
         run->files++;
         return open_output(run, name, error);
 }
@@ -415,8 +415,9 @@ static gboolean on_idle(gpointer user, gint64 ns)
         if (!run->begun)
                 return TRUE;
         answer(run);
-        if (capture_time(run->capture) != NO_TIME) {
-                capture_idle(run->capture, capture_time(run->capture) + ns);
+        gint64 time = capture_time(run->capture);
+        if (time != NO_TIME) {
+                capture_idle(run->capture, time + MIN(ns, G_MAXINT64 - time));
                 if (!write_ready(run, &run->write_error))
                         return FALSE;
         }
