@@ -52,6 +52,7 @@
         X(ORDER_LOST, "returns not used: which call they answer is not known")                     \
         X(UNPARSED, "pieces not used: not understood")                                             \
         X(BEFORE_BOUNDARY, "pieces not used: before the first message boundary")                   \
+        X(LATE, "messages stamped later than they were: their packets came too late")              \
         X(CLOCK_STEPS, "steps back in time")                                                       \
         X(DROPPED_KERNEL, "packets dropped by the kernel")                                         \
         X(DROPPED_INTERFACE, "packets dropped by the interface")

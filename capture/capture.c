@@ -11,6 +11,10 @@
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
 
+/* With CaptureOptions.in_order: by what a message may be too late (ns). More than that no packet
+ * waits in a computer: a clock was set back by less than a step, and the stamps are right. */
+#define MAX_LATE G_GINT64_CONSTANT(1000000000)
+
 struct Capture {
         CaptureOptions options;
         NodeTable *nodes;
@@ -24,6 +28,7 @@ struct Capture {
         Stamp now;        /* the latest time, the number of the last packet */
         gboolean started; /* there was a packet */
         gboolean flush;   /* everything that waits may go out */
+        gint64 last;      /* the time of the last message */
         char id[40];
         GString *attrs;
 };
@@ -203,6 +208,17 @@ static inline char *put_number(char *at, guint64 value, guint base)
         return at;
 }
 
+/* A packet came when later ones had been used, and time had passed. */
+static void keep_order(Capture *c, CapturedMessage *m)
+{
+        gint64 late = c->last - m->stamp.time;
+        if (late > 0 && late <= MAX_LATE) {
+                account_add(&c->account, ACCOUNT_LATE);
+                m->stamp.time = c->last;
+        }
+        c->last = m->stamp.time;
+}
+
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 {
         memset(message, 0, sizeof *message);
@@ -238,6 +254,8 @@ gboolean capture_next(Capture *c, Message *message)
                 c->flush = FALSE;
                 return FALSE;
         }
+        if (c->options.in_order)
+                keep_order(c, &m);
         message_fill(c, &m, message);
         g_free(m.label);
         return TRUE;

@@ -23,6 +23,7 @@ typedef struct {
         /* How far packets may stand from the order of their stamps (ns). */
         gint64 disorder;
         gboolean labels;        /* add label= with a call's operation name */
+        gboolean in_order;      /* a message that comes too late is stamped as the last one */
         const char *host;       /* the node on which the packets were captured, or NULL */
         LearnedNames *learned;  /* where to note names that packets tell; borrowed, or NULL */
         const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */

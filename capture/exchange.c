@@ -400,15 +400,16 @@ static const Protocol *probe(const guint8 *data, gsize n, gboolean whole, gboole
         return NULL;
 }
 
-/* The protocol is known. A piece of run that came before it was the end of a
+/* The protocol is known. A piece of run that came before it was a greeting, the end of a
  * message whose beginning was not seen, or a conversation of its own. */
 static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const CaptureContext *context)
 {
+        gboolean greeting = protocol->greets && x->start_seen && x->run != x->pairing.client;
         x->protocol = protocol;
         if (x->run == NO_SIDE)
                 return;
-        if (!x->start_seen && x->probes <= 1) {
-                account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
+        if ((greeting || !x->start_seen) && x->probes <= 1) {
+                account_add(context->account, greeting ? ACCOUNT_SESSION : ACCOUNT_BEFORE_BOUNDARY);
                 pairing_abandon(&x->pairing, x->run);
         } else {
                 pairing_end(&x->pairing, x->run, now, context);

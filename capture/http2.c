@@ -260,11 +260,11 @@ static int weigh_frame(const Frame *f, const guint8 *payload, gsize n, gboolean 
         case SETTINGS:
                 if (!settings_are_sound(payload, f->length))
                         return -1;
-                return f->length ? SURE : 1;
+                return f->flags & FLAG_ACK ? 1 : SURE;
         case RST_STREAM:
                 return read_u32(payload) <= LAST_ERROR_CODE ? 1 : -1;
         case GOAWAY:
-                return payload[0] < 0x80 && read_u32(payload + 4) <= LAST_ERROR_CODE ? 1 : -1;
+                return payload[0] < 0x80 && read_u32(payload + 4) <= LAST_ERROR_CODE ? SURE : -1;
         case WINDOW_UPDATE:
                 return payload[0] < 0x80 && read_u32(payload) ? 1 : -1;
         case PING: /* all that an idle connection says, of nine bytes that must be so */

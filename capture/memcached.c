@@ -7,7 +7,8 @@
  *
  * Commands that stay quiet unless something is amiss, or found, are no calls. The
  * gets among them belong to the next command that is not quiet, which says that
- * all of their answers are there; the others, and noreply, are one-way.
+ * all of their answers are there; the others, and noreply, are one-way. With a quit
+ * the session ends: it is no message.
  */
 #include "capture/protocol.h"
 
@@ -95,7 +96,7 @@ static gboolean has_flag(const Words *words, guint first, char flag)
         return FALSE;
 }
 
-typedef enum { PLAIN, QUIET_GET, QUIET, META_END, NOT_A_COMMAND } CommandKind;
+typedef enum { PLAIN, QUIET_GET, QUIET, META_END, GOODBYE, NOT_A_COMMAND } CommandKind;
 
 /* Words from and to which a command may have; where its bytes are counted, or 0. */
 static const struct {
@@ -140,7 +141,7 @@ static CommandKind command_kind(const Words *words, guint64 *length)
                         return PLAIN;
                 return name.text[1] == 'g' ? QUIET_GET : QUIET;
         }
-        return word_is(words->last, "noreply") || word_is(name, "quit") ? QUIET : PLAIN;
+        return word_is(name, "quit") ? GOODBYE : word_is(words->last, "noreply") ? QUIET : PLAIN;
 }
 
 typedef enum { ANSWER_ENDS, ANSWER_GOES_ON, NOT_AN_ANSWER } AnswerKind;
@@ -183,8 +184,8 @@ static ParseStatus command_read(MemcachedState *s, const Words *words, guint64 *
         if (kind == NOT_A_COMMAND)
                 return PARSE_NOT_MINE;
         s->side = SIDE_CLIENT;
-        if (kind == QUIET && !s->open) {
-                parsed->kind = KIND_ONE_WAY;
+        if ((kind == QUIET || kind == GOODBYE) && !s->open) {
+                parsed->kind = kind == QUIET ? KIND_ONE_WAY : KIND_SESSION;
                 return PARSE_MESSAGE;
         }
         parsed->kind = KIND_CALL;
@@ -192,7 +193,7 @@ static ParseStatus command_read(MemcachedState *s, const Words *words, guint64 *
         if (label && !s->open)
                 g_string_append_len(label, (const char *)words->word[0].text,
                                     (gssize)words->word[0].n);
-        s->open = kind == QUIET || kind == QUIET_GET;
+        s->open = kind == QUIET || kind == QUIET_GET || kind == GOODBYE;
         return s->open ? PARSE_MORE : PARSE_MESSAGE;
 }
 
@@ -258,8 +259,10 @@ static ParseStatus text_parse(MemcachedState *s, guint8 call, const guint8 *byte
 /* --- binary ---------------------------------------------------------------- */
 
 enum {
+        OP_QUIT = 0x07,
         OP_NOOP = 0x0a,
         OP_STAT = 0x10,
+        OP_QUITQ = 0x17,
         MAX_OP = 0x47,
 };
 
@@ -308,10 +311,11 @@ static ParseStatus packet_read(MemcachedState *s, const guint8 *h, GString *labe
                 return s->open ? PARSE_MORE : PARSE_MESSAGE;
         }
         if (op_is_quiet(op) && !s->open) {
-                parsed->kind = KIND_ONE_WAY;
+                parsed->kind = op == OP_QUITQ ? KIND_SESSION : KIND_ONE_WAY;
                 return PARSE_MESSAGE;
         }
         parsed->kind = KIND_CALL;
+        parsed->session = op == OP_QUIT && !s->open;
         parsed->call = CALL_PLAIN;
         if (label && !s->open)
                 g_string_append(label, op_name(op));
@@ -358,6 +362,7 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
                         return PARSE_MORE;
                 return header_is_plausible(bytes) ? PARSE_MESSAGE : PARSE_NOT_MINE;
         }
+        static const char quit[] = "quit\r\n"; /* all that is left to say */
         static const char *const sure[] = { "gets",   "gat",     "gats", "set",  "add",   "replace",
                                             "append", "prepend", "cas",  "get",  "mg",    "ms",
                                             "md",     "ma",      "incr", "decr", "touch", "VALUE" };
@@ -365,6 +370,8 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
         guint64 length;
         gsize name = 0;
         const guint8 *end = memchr(bytes, '\n', n);
+        if (n < sizeof quit && memcmp(bytes, quit, n) == 0)
+                return n == sizeof quit - 1 ? PARSE_MESSAGE : PARSE_MORE;
         while (name < n && g_ascii_isalpha(bytes[name]))
                 name++;
         Word first = { bytes, name };

@@ -170,6 +170,12 @@ static gboolean is_certain(const MysqlPacket *p)
         }
 }
 
+/* All that is said on a connection that was open before the capture, n bytes. */
+static gboolean is_goodbye(const MysqlPacket *p, gsize n)
+{
+        return p->seq == 0 && p->length == 1 && n == HEADER + 1 && p->payload[0] == COM_QUIT;
+}
+
 /* --- commands -------------------------------------------------------------- */
 
 static guint8 command_call(guint8 command)
@@ -412,7 +418,7 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                 gsize look = label && !s->open ? SQL_LABEL_BYTES : LOOK;
                 if (call == CALL_PROBE && (p.shown < MIN(p.length, LOOK) || p.length == 0))
                         return p.length == 0 || p.seq > 2 ? PARSE_NOT_MINE : PARSE_MORE;
-                if (call == CALL_PROBE && !is_certain(&p))
+                if (call == CALL_PROBE && !is_certain(&p) && !is_goodbye(&p, n))
                         return PARSE_NOT_MINE;
                 if (p.shown < MIN(p.length, call == CALL_PROBE ? LOOK : look))
                         break;

@@ -10,19 +10,23 @@
 
 #include "tracefmt/error.h"
 
+enum { PATIENCE = 100 }; /* ms until it looks again */
+
 struct PacketRelay {
         GThread *thread;
         RelayTake take;
         gpointer user;
-        struct pollfd *fds; /* the thread's; the last is stop_fd */
+        const int *fds; /* borrowed */
         guint n_fds;
+        struct pollfd *polled; /* the thread's: fds, and stop_fd */
         int stop_fd, arrived_fd;
         atomic_bool stopped;
 
-        GMutex lock;           /* of these three */
+        GMutex lock;           /* of these four */
         PacketQueue *arriving; /* the thread adds */
         GCond room;            /* arriving is not full any more, or it is stopped */
         gboolean over;
+        gint64 quiet; /* us; when take was last called that left nothing behind */
 
         PacketQueue *waiting; /* the user takes; when it is empty the two are exchanged */
 };
@@ -44,7 +48,10 @@ static RelayStatus take_some(PacketRelay *r)
                 g_cond_wait(&r->room, &r->lock);
         if (!r->stopped) {
                 gboolean was_empty = packet_queue_is_empty(r->arriving);
+                gint64 before = g_get_monotonic_time();
                 status = r->take(r->user, r->arriving);
+                if (status == RELAY_NONE)
+                        r->quiet = before;
                 r->over = status == RELAY_OVER;
                 if (r->over || (was_empty && !packet_queue_is_empty(r->arriving)))
                         notify(r->arrived_fd);
@@ -53,13 +60,21 @@ static RelayStatus take_some(PacketRelay *r)
         return status;
 }
 
+static void wait_some(PacketRelay *r)
+{
+        for (guint i = 0; i <= r->n_fds; i++)
+                r->polled[i] = (struct pollfd){ .fd = i < r->n_fds ? r->fds[i] : r->stop_fd,
+                                                .events = POLLIN };
+        poll(r->polled, r->n_fds + 1, PATIENCE);
+}
+
 static gpointer take_all(gpointer user)
 {
         PacketRelay *r = user;
         RelayStatus status = RELAY_NONE;
         while (status != RELAY_OVER) {
                 if (status == RELAY_NONE)
-                        poll(r->fds, r->n_fds, -1);
+                        wait_some(r);
                 status = take_some(r);
         }
         return NULL;
@@ -76,10 +91,9 @@ PacketRelay *packet_relay_new(const int *fds, guint n, gsize size, RelayTake tak
         r->user = user;
         r->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         r->arrived_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        r->n_fds = n + 1;
-        r->fds = g_new0(struct pollfd, r->n_fds);
-        for (guint i = 0; i <= n; i++)
-                r->fds[i] = (struct pollfd){ .fd = i < n ? fds[i] : r->stop_fd, .events = POLLIN };
+        r->fds = fds;
+        r->n_fds = n;
+        r->polled = g_new0(struct pollfd, n + 1);
         g_mutex_init(&r->lock);
         g_cond_init(&r->room);
         r->arriving = packet_queue_new(size / 2);
@@ -122,7 +136,7 @@ void packet_relay_free(PacketRelay *r)
         packet_queue_free(r->waiting);
         g_mutex_clear(&r->lock);
         g_cond_clear(&r->room);
-        g_free(r->fds);
+        g_free(r->polled);
         g_free(r);
 }
 
@@ -145,6 +159,14 @@ static gboolean exchange(PacketRelay *r)
         g_cond_signal(&r->room);
         g_mutex_unlock(&r->lock);
         return over;
+}
+
+gint64 packet_relay_quiet(PacketRelay *r)
+{
+        g_mutex_lock(&r->lock);
+        gint64 quiet = packet_queue_is_empty(r->arriving) ? r->quiet : 0;
+        g_mutex_unlock(&r->lock);
+        return quiet;
 }
 
 RelayStatus packet_relay_next(PacketRelay *r, Packet *packet)

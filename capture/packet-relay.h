@@ -15,12 +15,13 @@ typedef struct PacketRelay PacketRelay;
 typedef enum { RELAY_MORE, RELAY_NONE, RELAY_OVER } RelayStatus;
 
 /* Adds some of the packets that are there to queue, without waiting: whether there may be
- * more, there are none now, or will be none. Called in the thread, with the lock. */
+ * more, there are none now, or will be none. Called in the thread, with the lock; it may set
+ * a descriptor to -1, which nobody waits for any more. */
 typedef RelayStatus (*RelayTake)(gpointer user, PacketQueue *queue);
 
-/* Waits for the n descriptors fds to be readable, and calls take. About size bytes of
- * packets may wait. Signals are never delivered to the thread. NULL and error set where
- * there can be no thread. */
+/* Calls take when one of the n descriptors fds is readable, and every tenth of a second. About size
+ * bytes of packets may wait. fds is borrowed. Signals are never delivered to the thread. NULL and
+ * error set where there can be no thread. */
 PacketRelay *packet_relay_new(const int *fds, guint n, gsize size, RelayTake take, gpointer user,
                               GError **error);
 
@@ -30,6 +31,10 @@ void packet_relay_free(PacketRelay *relay);
 /* Readable when packets have come, or it is over, since the last time that there were
  * none. */
 int packet_relay_fd(const PacketRelay *relay);
+
+/* While packet_relay_next() says that there is none: a monotonic time (us) before which take left
+ * nothing behind, however long nobody has looked since. 0: something has come. */
+gint64 packet_relay_quiet(PacketRelay *relay);
 
 /* RELAY_MORE: a packet, its bytes valid until the next call. */
 RelayStatus packet_relay_next(PacketRelay *relay, Packet *packet);

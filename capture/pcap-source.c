@@ -12,18 +12,21 @@
 #include <unistd.h>
 
 #include "capture/link-layer.h"
+#include "capture/link-watch.h"
 #include "capture/packet-relay.h"
 #include "capture/pcapng.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
 
 enum {
-        FILE_BUFFER = 1 << 17, /* bytes */
-        LIVE_TIMEOUT = 100,    /* ms until the kernel hands over what there is */
-        IDLE_TIMEOUT = 200,    /* ms */
-        WAITING = 128 << 20,   /* bytes of packets that wait, live */
-        TURN = 256,            /* packets of an interface before it is another's turn */
-        MAX_FILTERS = 16,      /* more than there are link types that we know */
+        FILE_BUFFER = 1 << 17,           /* bytes */
+        LIVE_TIMEOUT = 100,              /* ms until the kernel hands over what there is */
+        IDLE_TIMEOUT = 200,              /* ms */
+        KERNEL_DELAY = 2 * LIVE_TIMEOUT, /* ms that a packet may stay with the kernel, */
+        WRITER_DELAY = 1000, /* or with who writes to a pipe: tcpdump asks once a second */
+        WAITING = 128 << 20, /* bytes of packets that wait, live */
+        TURN = 256,          /* packets of an interface before it is another's turn */
+        MAX_FILTERS = 16,    /* more than there are link types that we know */
         FILTER_SNAPSHOT = 262144,
         HEAD = 32, /* bytes by which a file is named that is no capture */
 };
@@ -31,8 +34,14 @@ enum {
 typedef struct {
         pcap_t *pcap;
         int link_type;
-        int fd;      /* to poll */
         gint64 unit; /* ns in a unit of the stamps' fraction */
+
+        /* An interface. */
+        char *name;
+        guint index;   /* 0 for all of them */
+        guint64 taken; /* packets */
+        gint64 failed; /* since when (us) it cannot be read, 0: it can */
+        gboolean down, gone;
 } Handle;
 
 /* A pcapng file has interfaces of several link types, each with its own program. */
@@ -51,7 +60,11 @@ struct PcapSource {
 
         /* Interfaces. */
         PacketRelay *relay;
+        int watch;          /* of links */
+        int *fds;           /* of each, and that; NULL where there are no interfaces */
         GError *live_error; /* what ended it; the relay's */
+        GPtrArray *notices; /* that were not said yet; the relay's */
+        volatile gboolean noticed;
 
         /* A file. */
         ByteSource *bytes;
@@ -66,31 +79,51 @@ struct PcapSource {
         gboolean known; /* an interface has a link type that carries IP */
 };
 
-static gint64 monotonic_ns(void)
-{
-        return g_get_monotonic_time() * 1000;
-}
-
 static void tell_idle(PcapSource *s, gint64 ns)
 {
         if (s->options.idle && !s->options.idle(s->options.user, ns))
                 s->stopped = TRUE;
 }
 
-/* Waits until one of fds has something, telling the owner before, and about every while
- * without. FALSE: stopped. */
-static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
+/* Until when (us) all packets are known, where none has come in a wait that began at began. The
+ * time that passed says nothing: this process may have stood still while they came. */
+static gint64 known_until(PcapSource *s, gint64 began)
 {
-        gint64 since = monotonic_ns();
+        if (s->relay)
+                return packet_relay_quiet(s->relay) - KERNEL_DELAY * 1000;
+        return began + (IDLE_TIMEOUT - WRITER_DELAY) * 1000;
+}
+
+static void say_notices(PcapSource *s)
+{
+        if (!s->noticed)
+                return;
+        packet_relay_lock(s->relay);
+        g_autoptr(GPtrArray) notices = s->notices;
+        s->notices = g_ptr_array_new_with_free_func(g_free);
+        s->noticed = FALSE;
+        packet_relay_unlock(s->relay);
+        for (guint i = 0; i < notices->len && s->options.notice; i++)
+                s->options.notice(s->options.user, notices->pdata[i]);
+}
+
+/* Waits until fd has something, telling the owner before, and about every while without.
+ * FALSE: stopped. */
+static gboolean wait_for(PcapSource *s, int fd)
+{
+        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+        gint64 told = g_get_monotonic_time();
         tell_idle(s, 0);
         while (!s->stopped) {
-                int ready = poll(fds, n, IDLE_TIMEOUT);
+                gint64 began = g_get_monotonic_time();
+                int ready = poll(&poll_fd, 1, IDLE_TIMEOUT);
                 if (ready > 0 || (ready < 0 && errno != EINTR))
                         return TRUE;
-                gint64 now = monotonic_ns();
+                say_notices(s);
                 if (ready == 0) {
-                        tell_idle(s, now - since);
-                        since = now;
+                        gint64 known = MAX(known_until(s, began), told);
+                        tell_idle(s, (known - told) * 1000);
+                        told = known;
                 }
         }
         return FALSE;
@@ -100,8 +133,7 @@ static gboolean wait_for(PcapSource *s, struct pollfd *fds, nfds_t n)
 
 static gboolean wait_for_bytes(gpointer user, int fd)
 {
-        struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
-        return wait_for(user, &poll_fd, 1);
+        return wait_for(user, fd);
 }
 
 /* Reads until n bytes are ahead. FALSE: there are fewer, and read_error may be set. */
@@ -463,7 +495,9 @@ static gboolean open_interface(PcapSource *s, const char *interface, GError **er
                             interface, text);
                 return FALSE;
         }
-        handle->fd = pcap_get_selectable_fd(handle->pcap);
+        handle->name = g_strdup(interface);
+        handle->index = if_nametoindex(interface);
+        s->fds[s->n - 1] = pcap_get_selectable_fd(handle->pcap);
         return handle_setup(s, handle, interface, error);
 }
 
@@ -473,6 +507,9 @@ PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
         g_autoptr(PcapSource) s = g_new0(PcapSource, 1);
         s->options = *options;
         s->handles = g_new0(Handle, n);
+        s->notices = g_ptr_array_new_with_free_func(g_free);
+        s->fds = g_new(int, n + 1);
+        s->fds[n] = s->watch = link_watch_open();
         s->name = g_strdup(n == 1 ? interfaces[0] : "the interfaces");
         for (guint i = 0; i < n; i++)
                 if (!open_interface(s, interfaces[i], error))
@@ -487,12 +524,19 @@ void pcap_source_free(PcapSource *s)
         if (!s)
                 return;
         packet_relay_free(s->relay);
-        for (guint i = 0; i < s->n; i++)
+        if (s->fds && s->watch >= 0)
+                close(s->watch);
+        for (guint i = 0; i < s->n; i++) {
                 pcap_close(s->handles[i].pcap);
+                g_free(s->handles[i].name);
+        }
         for (guint i = 0; i < s->n_filters; i++)
                 pcap_freecode(&s->filters[i].program);
         pcapng_reader_free(s->pcapng);
         byte_source_free(s->bytes);
+        if (s->notices)
+                g_ptr_array_free(s->notices, TRUE);
+        g_free(s->fds);
         g_free(s->ahead);
         g_free(s->handles);
         g_clear_error(&s->read_error);
@@ -542,40 +586,85 @@ static int next_of_file(PcapSource *s, Packet *packet, GError **error)
         return fail(s, s->handles[0].pcap, error);
 }
 
+static void add_notice(PcapSource *s, const char *name, const char *what)
+{
+        g_ptr_array_add(s->notices, g_strconcat(name, what, NULL));
+        s->noticed = TRUE;
+}
+
+/* A LinkSeen. What is gone is known by that it cannot be read. */
+static void see_link(gpointer user, guint index, LinkState state)
+{
+        PcapSource *s = user;
+        for (guint i = 0; i < s->n; i++) {
+                Handle *handle = &s->handles[i];
+                gboolean down = state == LINK_DOWN;
+                if (handle->index != index || state == LINK_GONE || handle->down == down)
+                        continue;
+                handle->down = down;
+                add_notice(s, handle->name, down ? " went down" : " is up again");
+        }
+}
+
+/* An interface that cannot be read has a while for what is left of it. FALSE: none is left. */
+static gboolean handle_fails(PcapSource *s, Handle *handle)
+{
+        gint64 now = g_get_monotonic_time();
+        guint left = 0;
+        if (!handle->failed)
+                handle->failed = now;
+        if (now - handle->failed < KERNEL_DELAY * 1000)
+                return TRUE;
+        handle->gone = TRUE;
+        s->fds[handle - s->handles] = -1;
+        for (guint i = 0; i < s->n; i++)
+                left += !s->handles[i].gone;
+        if (left == 0)
+                g_set_error(&s->live_error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: %s", handle->name,
+                            pcap_geterr(handle->pcap));
+        else
+                add_notice(s, handle->name, " is gone; the capture goes on without it");
+        return left > 0;
+}
+
+/* Some packets of an interface: as pcap_next_ex(), 1 where there may be more. */
+static int take_turn(Handle *handle, PacketQueue *queue)
+{
+        struct pcap_pkthdr *header;
+        const guint8 *bytes;
+        Packet packet;
+        int result = 1;
+        for (guint k = 0; k < TURN; k++) {
+                if ((result = pcap_next_ex(handle->pcap, &header, &bytes)) != 1)
+                        break;
+                packet_fill(handle, header, bytes, &packet);
+                packet_queue_add(queue, &packet);
+                handle->taken++;
+        }
+        return result;
+}
+
 /* Some packets of each interface: a RelayTake. */
 static RelayStatus take_packets(gpointer user, PacketQueue *queue)
 {
         PcapSource *s = user;
         RelayStatus status = RELAY_NONE;
-        struct pcap_pkthdr *header;
-        const guint8 *bytes;
-        Packet packet;
+        if (s->watch >= 0)
+                link_watch_read(s->watch, see_link, s);
         for (guint i = 0; i < s->n; i++) {
                 Handle *handle = &s->handles[i];
-                int result = 1;
-                for (guint k = 0; k < TURN; k++) {
-                        if ((result = pcap_next_ex(handle->pcap, &header, &bytes)) != 1)
-                                break;
-                        packet_fill(handle, header, bytes, &packet);
-                        packet_queue_add(queue, &packet);
-                }
+                int result = handle->gone ? 0 : take_turn(handle, queue);
                 if (result == 1)
                         status = RELAY_MORE;
-                if (result >= 0)
-                        continue;
-                if (result != PCAP_ERROR_BREAK)
-                        fail(s, handle->pcap, &s->live_error);
-                return RELAY_OVER;
+                else if (result == PCAP_ERROR_BREAK || (result < 0 && !handle_fails(s, handle)))
+                        return RELAY_OVER;
         }
         return status;
 }
 
 static gboolean start_relay(PcapSource *s, GError **error)
 {
-        g_autofree int *fds = g_new(int, s->n);
-        for (guint i = 0; i < s->n; i++)
-                fds[i] = s->handles[i].fd;
-        s->relay = packet_relay_new(fds, s->n, WAITING, take_packets, s, error);
+        s->relay = packet_relay_new(s->fds, s->n + 1, WAITING, take_packets, s, error);
         return s->relay != NULL;
 }
 
@@ -585,10 +674,10 @@ static int next_of_interfaces(PcapSource *s, Packet *packet, GError **error)
         if (!s->relay && !start_relay(s, error))
                 return -1;
         while ((status = packet_relay_next(s->relay, packet)) == RELAY_NONE) {
-                struct pollfd fd = { .fd = packet_relay_fd(s->relay), .events = POLLIN };
-                if (!wait_for(s, &fd, 1))
+                if (!wait_for(s, packet_relay_fd(s->relay)))
                         packet_relay_stop(s->relay);
         }
+        say_notices(s);
         if (status == RELAY_MORE)
                 return 1;
         if (!s->live_error)
@@ -642,6 +731,9 @@ void pcap_source_count(const PcapSource *s, PcapCounts *counts)
                 counts->received += stat.ps_recv;
                 counts->dropped_by_kernel += stat.ps_drop;
                 counts->dropped_by_interface += stat.ps_ifdrop;
+                guint64 handed = (guint64)stat.ps_drop + s->handles[i].taken;
+                if (s->handles[i].gone && stat.ps_recv > handed)
+                        counts->dropped_by_kernel += stat.ps_recv - handed;
         }
         if (s->relay)
                 packet_relay_unlock(s->relay);

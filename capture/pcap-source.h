@@ -18,10 +18,12 @@ typedef struct {
         int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
         gboolean promiscuous; /* live */
         /* Called with a live source or a pipe before it waits for packets, also while it
-         * is opened, and again when none has come for about a fifth of a second: with the
-         * ns that passed since it began to wait or since the last call. FALSE stops the
-         * source. May be NULL. */
+         * is opened, and about every fifth of a second while none comes: with the ns that
+         * have passed, by what is known of packets that may still be under way, since it
+         * began to wait or since the last call. FALSE stops the source. May be NULL. */
         gboolean (*idle)(gpointer user, gint64 ns);
+        /* What happened to an interface: "eth0 went down". May be NULL. */
+        void (*notice)(gpointer user, const char *text);
         gpointer user;
         ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
@@ -31,7 +33,8 @@ typedef struct {
  * copied, the filter borrowed. */
 PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GError **error);
 
-/* All of the n interfaces at once. Errors say what permission is needed, or which
+/* All of the n interfaces at once. Where one of several is gone, the others go on, and
+ * it is an error when none is left. Errors say what permission is needed, or which
  * interfaces there are. */
 PcapSource *pcap_source_open_live(const char *const *interfaces, guint n,
                                   const PcapOptions *options, GError **error);
@@ -58,7 +61,9 @@ const char *pcap_source_link_type(const PcapSource *source);
 /* What is known of packets beside those that came. */
 typedef struct {
         guint64 received; /* live: that passed the filter, those dropped included on Linux */
-        guint64 dropped_by_kernel, dropped_by_interface; /* live, or as a pcapng file says */
+        /* Live, or as a pcapng file says. The kernel's include those that it still had of an
+         * interface that is gone. */
+        guint64 dropped_by_kernel, dropped_by_interface;
 } PcapCounts;
 
 /* Adds those of source to counts. */

@@ -101,9 +101,13 @@ static gboolean is_bind(Cursor c)
         return skip_array(&c, 2) && cursor_left(&c) == 0;
 }
 
-/* What only a client sends, and nobody else begins so: Query, Parse, Bind. */
+/* What only a client sends, and nobody else begins so: Query, Parse, Bind; or Terminate, with
+ * which a connection ends that was open before the capture. */
 static ParseStatus recognise_request(const guint8 *bytes, gsize n)
 {
+        static const guint8 terminate[] = { 'X', 0, 0, 0, 4 };
+        if (n <= sizeof terminate && memcmp(bytes, terminate, n) == 0)
+                return n == sizeof terminate ? PARSE_MESSAGE : PARSE_MORE;
         if (!is_type("QPB", bytes[0]))
                 return PARSE_NOT_MINE;
         if (n < HEADER)

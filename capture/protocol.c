@@ -13,6 +13,7 @@ const Protocol *const protocols[] = {
         &protocol_dns,
         &protocol_dns_stream,
         &protocol_rpc_udp,
+        &protocol_ldap,
         &protocol_redis,
         &protocol_postgres,
         &protocol_memcached,

@@ -74,6 +74,7 @@ enum {
 typedef struct {
         const char *name;   /* as in --proto PORT=NAME */
         gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
+        gboolean greets;    /* its servers speak first, and may not say what they speak */
 
         /* state: PROTOCOL_STATE_SIZE bytes of this direction, zero at a message
          * boundary where the protocol begins or is found again. call: what the
@@ -93,8 +94,8 @@ typedef struct {
 } Protocol;
 
 extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_http2,
-        protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis, protocol_rpc,
-        protocol_rpc_udp, protocol_smtp, protocol_tls;
+        protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis,
+        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -6,6 +6,9 @@
  * before. The greeting and all other commands are of the session and no messages.
  * After STARTTLS the connection is undecided again.
  *
+ * LMTP (RFC 2033), which begins with LHLO, answers a text once for each recipient that it
+ * has accepted. These replies are one return, which ends with the last of them.
+ *
  * Which command a reply answers, and whether text follows DATA, is known only from
  * both directions. The client's state says how many commands it sent and which of
  * the last ones matter; the server's, how many it has answered. After a hole both
@@ -23,7 +26,7 @@ enum {
         START_TEXT = 354,
         CLOSING = 421,
         N_MARKS = 7,
-        MARK_MAILS = 64, /* mails are told apart modulo this */
+        MARK_MAILS = 32, /* mails are told apart modulo this */
 };
 
 typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
@@ -40,7 +43,15 @@ typedef enum {
 typedef enum { WITHIN_LINE, AFTER_CR, AFTER_LINE, AFTER_DOT, AFTER_DOT_CR } LineEnd;
 
 /* What the reply to a command means for its mail. */
-typedef enum { MARK_NONE, MARK_ERROR_ENDS, MARK_ENDS, MARK_TLS } MarkKind;
+typedef enum {
+        MARK_NONE,
+        MARK_BEGINS, /* an error ends it, though */
+        MARK_ERROR_ENDS,
+        MARK_ENDS,
+        MARK_TEXT_ENDS, /* and so does the mail: with LMTP there is a reply a recipient */
+        MARK_ASIDE,     /* nothing, but it is no recipient */
+        MARK_TLS
+} MarkKind;
 
 typedef struct {
         guint8 side;
@@ -51,6 +62,7 @@ typedef struct {
         guint8 mark[N_MARKS];         /* MarkKind * MARK_MAILS + mail */
         guint8 n_marks;               /* modulo N_MARKS, where the next one goes */
         guint8 phase, line_end, mail; /* mail: one goes on */
+        guint8 lmtp;
 } ClientState;
 
 typedef struct {
@@ -63,6 +75,10 @@ typedef struct {
         guint8 switches;  /* after it */
         guint16 answered; /* commands */
         guint16 code;     /* of the last reply */
+        guint16 accepted; /* recipients of the mail */
+        guint16 left;     /* replies of the return in progress, after the next */
+        guint8 lmtp;
+        guint8 doubt; /* a mail of several recipients was the last answered: it may be LMTP */
 } ServerState;
 
 typedef union {
@@ -111,8 +127,8 @@ static gboolean contains(const guint8 *p, gsize n, const char *text)
 
 /* Commands that nothing else begins like; a blank at the end stands for an argument,
  * nothing for none. */
-static const char *const sure_commands[] = { "EHLO ", "HELO ", "MAIL FROM:<", "RCPT TO:<", "DATA",
-                                             "BDAT ", "RSET",  "QUIT",        "STARTTLS" };
+static const char *const sure_commands[] = { "EHLO ", "HELO ", "LHLO ", "MAIL FROM:<", "RCPT TO:<",
+                                             "DATA",  "BDAT ", "RSET",  "QUIT",        "STARTTLS" };
 
 /* PARSE_MESSAGE: the line is a command beyond doubt; PARSE_MORE: it may become one. */
 static ParseStatus command_is_sure(const guint8 *bytes, gsize n)
@@ -166,7 +182,7 @@ static gboolean reply_is_sure(guint code, const guint8 *p, gsize n)
         if (code == START_TEXT || is_enhanced(code, p, n))
                 return TRUE;
         if (code == 220)
-                return contains(p, n, "SMTP") && !contains(p, n, "FTP");
+                return (contains(p, n, "SMTP") || contains(p, n, "LMTP")) && !contains(p, n, "FTP");
         for (guint i = 0; code == 250 && i < G_N_ELEMENTS(keywords); i++)
                 if (begins(p, n, keywords[i]))
                         return TRUE;
@@ -202,8 +218,9 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
         guint8 letter = n > 0 ? bytes[0] & 0xdf : 0;
         if (n > 0 && g_ascii_isdigit(bytes[0]))
                 return recognise_reply(bytes, n);
-        return letter == 'E' || letter == 'H' || letter == 'M' ? command_is_sure(bytes, n)
-                                                               : PARSE_NOT_MINE;
+        return letter == 'E' || letter == 'H' || letter == 'L' || letter == 'M'
+                       ? command_is_sure(bytes, n)
+                       : PARSE_NOT_MINE;
 }
 
 /* --- the client ------------------------------------------------------------ */
@@ -233,6 +250,12 @@ static gboolean chunk_size(const guint8 *p, gsize n, guint64 *size, gboolean *la
         return digits > 0 && (*last || n == digits);
 }
 
+static gboolean gives_up(const guint8 *p, gsize n)
+{
+        return begins(p, n, "RSET") || begins(p, n, "QUIT") || begins(p, n, "EHLO ") ||
+               begins(p, n, "HELO ") || begins(p, n, "LHLO ");
+}
+
 /* One line. FALSE where no client sends it. */
 static gboolean command_read(ClientState *c, const guint8 *p, gsize n, Parsed *parsed)
 {
@@ -241,11 +264,12 @@ static gboolean command_read(ClientState *c, const guint8 *p, gsize n, Parsed *p
         gboolean last;
         if (!is_text(p, n))
                 return FALSE;
+        c->lmtp |= begins(p, n, "LHLO ");
         if (begins(p, n, "MAIL FROM:") && !in_mail) {
                 c->mail = TRUE;
                 c->begun++;
                 c->mail_at = c->asked;
-                ask(c, MARK_ERROR_ENDS);
+                ask(c, MARK_BEGINS);
         } else if (begins(p, n, "DATA") && n == 4) {
                 c->phase = ANSWER;
                 ask(c, in_mail ? MARK_ERROR_ENDS : MARK_NONE);
@@ -254,11 +278,12 @@ static gboolean command_read(ClientState *c, const guint8 *p, gsize n, Parsed *p
                         return FALSE;
                 parsed->length += size;
                 c->mail &= !last;
-                ask(c, !in_mail ? MARK_NONE : last ? MARK_ENDS : MARK_ERROR_ENDS);
-        } else if (in_mail && (begins(p, n, "RSET") || begins(p, n, "QUIT") ||
-                               begins(p, n, "EHLO ") || begins(p, n, "HELO "))) {
+                ask(c, !in_mail ? MARK_NONE : last ? MARK_TEXT_ENDS : MARK_ERROR_ENDS);
+        } else if (in_mail && gives_up(p, n)) {
                 c->mail = FALSE;
                 ask(c, MARK_ENDS);
+        } else if (in_mail && c->lmtp && !begins(p, n, "RCPT TO:")) {
+                ask(c, MARK_ASIDE);
         } else {
                 ask(c, begins(p, n, "STARTTLS") ? MARK_TLS : MARK_NONE);
         }
@@ -324,6 +349,7 @@ static ParseStatus client_begin(ClientState *c, const SmtpState *other, const gu
         if (server_seen) {
                 c->asked = other->server.answered;
                 c->begun = other->server.ended;
+                c->lmtp = other->server.lmtp;
         }
         return PARSE_MESSAGE;
 }
@@ -336,7 +362,7 @@ static gboolean text_parse(ClientState *c, const guint8 *bytes, gsize n, Parsed 
         if (c->phase != COMMANDS)
                 return FALSE;
         if (answered)
-                ask(c, c->mail ? MARK_ENDS : MARK_NONE);
+                ask(c, c->mail ? MARK_TEXT_ENDS : MARK_NONE);
         c->mail = FALSE;
         return TRUE;
 }
@@ -400,6 +426,13 @@ static MarkKind mark_find(const ServerState *s, const ClientState *c)
         return MARK_NONE;
 }
 
+/* Whether the reply to a command that means mark ends its mail. */
+static gboolean reply_ends(MarkKind mark, guint code)
+{
+        return mark == MARK_ENDS || mark == MARK_TEXT_ENDS ||
+               ((mark == MARK_BEGINS || mark == MARK_ERROR_ENDS) && code >= 400);
+}
+
 /* The first reply that is seen of it: it answers the last command. */
 static void server_begin(ServerState *s, const SmtpState *other, guint code)
 {
@@ -412,7 +445,7 @@ static void server_begin(ServerState *s, const SmtpState *other, guint code)
         s->answered = c->asked - 1;
         s->begun = c->begun;
         s->ended = c->begun - 1;
-        if (!c->mail && mark_find(s, c) != MARK_ENDS)
+        if (!c->mail && !reply_ends(mark_find(s, c), 0))
                 s->ended = c->begun;
 }
 
@@ -425,11 +458,23 @@ static gboolean mail_ends(ServerState *s, const SmtpState *other, guint code, gb
                 s->ended += open;
                 return TRUE; /* also of a mail that was not seen to begin */
         }
-        if (!open || !((asked && (mark == MARK_ENDS || (mark == MARK_ERROR_ENDS && code >= 400))) ||
-                       code == CLOSING))
+        if (!open || !((asked && reply_ends(mark, code)) || code == CLOSING))
                 return FALSE;
         s->ended++;
         return TRUE;
+}
+
+/* Recipients are accepted; and LMTP, where LHLO was not seen, is known by a reply that nobody
+ * has asked for. */
+static void count_recipients(ServerState *s, const ClientState *c, guint code, gboolean asked,
+                             MarkKind mark)
+{
+        s->lmtp |= c->lmtp || (s->doubt && !asked && code != CLOSING);
+        s->doubt = FALSE;
+        if (mark == MARK_BEGINS)
+                s->accepted = 0;
+        else if (asked && mark == MARK_NONE && s->ended != c->begun && code / 100 == 2)
+                s->accepted++;
 }
 
 /* The first line of a reply. */
@@ -449,6 +494,9 @@ static void reply_begin(ServerState *s, const SmtpState *other, guint code)
         s->kind = KIND_SESSION;
         s->code = (guint16)code;
         s->switches = mark == MARK_TLS && code == 220;
+        if (client_seen)
+                count_recipients(s, c, code, asked, mark);
+        gboolean several = s->accepted > 1 && (s->text || mark == MARK_TEXT_ENDS);
         if (code == START_TEXT && client_seen) {
                 s->answered = c->asked;
                 s->ended = c->begun - c->mail;
@@ -458,8 +506,11 @@ static void reply_begin(ServerState *s, const SmtpState *other, guint code)
         }
         if (code == START_TEXT)
                 s->text = TRUE;
-        else if (mail_ends(s, other, code, asked, mark))
+        else if (mail_ends(s, other, code, asked, mark)) {
                 s->kind = KIND_RETURN;
+                s->left = several && s->lmtp ? s->accepted - 1 : 0;
+                s->doubt = several && !s->lmtp;
+        }
 }
 
 static ParseStatus server_parse(ServerState *s, const SmtpState *other, const guint8 *bytes,
@@ -483,6 +534,11 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length += next;
                 if (length <= REPLY_CODE || bytes[at + REPLY_CODE] != '-') {
+                        if (s->left > 0 && code != CLOSING) {
+                                s->left--;
+                                continue;
+                        }
+                        s->left = 0;
                         parsed->switches = s->switches;
                         s->kind = KIND_UNKNOWN;
                         return PARSE_MESSAGE;
@@ -502,10 +558,13 @@ static ParseStatus smtp_parse(gpointer state, guint8 call, const guint8 *bytes, 
         SmtpState *s = state;
         const SmtpState *other = parsed->other ? parsed->other : &unknown;
         (void)label;
-        if (eof) { /* a mail that is not sent to its end is a call all the same */
-                parsed->kind = KIND_CALL;
+        if (eof) { /* a mail that is not sent to its end is a call all the same, and so is a return
+                    */
+                gboolean returns = s->side == SIDE_SERVER && s->server.kind == KIND_RETURN;
+                parsed->kind = returns ? KIND_RETURN : KIND_CALL;
                 parsed->length = n;
-                return s->side == SIDE_CLIENT && s->client.mail ? PARSE_MESSAGE : PARSE_NOT_MINE;
+                return returns || (s->side == SIDE_CLIENT && s->client.mail) ? PARSE_MESSAGE
+                                                                             : PARSE_NOT_MINE;
         }
         if (call == CALL_PROBE) {
                 ParseStatus status = recognise(bytes, n);
@@ -552,6 +611,7 @@ static gsize smtp_find_boundary(const guint8 *bytes, gsize n)
 
 const Protocol protocol_smtp = {
         .name = "smtp",
+        .greets = TRUE,
         .parse = smtp_parse,
         .find_boundary = smtp_find_boundary,
 };

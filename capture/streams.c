@@ -205,6 +205,8 @@ static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
                        .call_first = first,
                        .call_last = first,
                        .side = (guint8)side };
+        if (context->label && context->label->len > 0)
+                s->label = g_strndup(context->label->str, context->label->len);
         if (t->n >= t->n_buckets)
                 table_resize(t, t->n_buckets ? 2 * t->n_buckets : FIRST_BUCKETS);
         Stream **place = bucket(t, key);

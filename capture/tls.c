@@ -6,7 +6,7 @@
  * call themselves application data.
  *
  * Recognised by a hello, or in the middle of a connection by whole records of
- * application data.
+ * application data, or by the alert that closes it.
  */
 #include "capture/tls.h"
 
@@ -23,7 +23,9 @@ enum {
         RECORD_HEADER = 5,
         MAX_RECORD = 16384 + 2048,
         MIN_ENCRYPTED = 17, /* a tag and a byte */
-        HELLO = 6,          /* type, length and version */
+        MIN_ALERT = 2,
+        MAX_ALERT = 64, /* encrypted, with all that a cipher may add */
+        HELLO = 6,      /* type, length and version */
 
         CLIENT_HELLO = 1,
         SERVER_HELLO = 2,
@@ -71,6 +73,7 @@ static gboolean record_decode(const guint8 *p, Record *r)
         return r->type >= CHANGE_CIPHER_SPEC && r->type <= APPLICATION_DATA && p[1] == 3 &&
                p[2] <= 3 && r->length > 0 && r->length <= MAX_RECORD &&
                (r->type != CHANGE_CIPHER_SPEC || r->length == 1) &&
+               (r->type != ALERT || (r->length >= MIN_ALERT && r->length <= MAX_ALERT)) &&
                (r->type != APPLICATION_DATA || r->length >= MIN_ENCRYPTED);
 }
 
@@ -85,12 +88,12 @@ static gboolean is_hello(const Record *r, const guint8 *p, gsize n)
 }
 
 /* PARSE_MESSAGE where the bytes begin with a record of TLS beyond doubt: a hello, or
- * application data in a record after which another begins, or nothing. */
+ * application data or an alert in a record after which another begins, or nothing. */
 static ParseStatus recognise(const guint8 *bytes, gsize n)
 {
         static const guint8 version = 3;
         Record r;
-        if (n > 0 && bytes[0] != HANDSHAKE && bytes[0] != APPLICATION_DATA)
+        if (n > 0 && bytes[0] != HANDSHAKE && bytes[0] != APPLICATION_DATA && bytes[0] != ALERT)
                 return PARSE_NOT_MINE;
         if (n > 1 && bytes[1] != version)
                 return PARSE_NOT_MINE;

@@ -95,7 +95,7 @@ why_no_interfaces() {
 requests=50 # to each address
 client="
 import http.client, sys
-servers = [http.client.HTTPConnection(a, 8080) for a in ('10.84.1.1', '10.84.2.1')]
+servers = [http.client.HTTPConnection(a, 8080) for a in sys.argv[1:] or ('10.84.1.1', '10.84.2.1')]
 for n in range($requests):
     for server in servers:
         server.request('GET', '/')
@@ -136,6 +136,85 @@ rotated() {
 	echo $? >"$work/status.rotated"
 }
 
+late() { # TRACE: messages that come after later ones
+	grep -v '^#' "$1" | awk '$1 < last { n++ } { last = $1 } END { print n + 0 }'
+}
+
+# Every thread's user, groups, capabilities, and whether it can get new ones; and whose a file is.
+say_rights() { # PID FILE
+	cat "/proc/$1/task"/*/status | awk -v file="$(stat -c %u "$2")" '
+		/^Uid:/ { user[$2 " " $3 " " $4] } /^Groups:/ { groups = groups $2 }
+		/^Cap(Inh|Prm|Eff|Amb):/ && $2 !~ /^0*$/ { caps = "some" } /^NoNewPrivs:/ { new[$2] }
+		END { for (u in user) users = users u ";"; for (n in new) news = news n
+			print users, "groups=" groups, "capabilities=" caps, "nnp=" news, "file=" file }'
+}
+
+# What a live capture may still do when packets come, and whose its trace is: a line a case.
+rights() {
+	local pid case
+	mkdir "$work/theirs" "$work/ours" "$work/closed"
+	mkdir "$work/closed/theirs"
+	chown 4242 "$work/theirs" "$work/closed/theirs" 2>/dev/null
+	chmod 700 "$work/closed"
+	for case in sudo folder nobody root rotate; do
+		local before=() options=(-w "$work/ours/$case") file=$work/ours/$case
+		case $case in
+		sudo) before=(SUDO_UID=4711 SUDO_GID=4712) ;;
+		folder) file=$work/theirs/folder options=(-w "$work/theirs/folder") before=(SUDO_UID=0) ;;
+		root) options+=(-Z root) ;;
+		rotate) file=$work/closed/theirs/1 options=(-w "$work/closed/theirs/%Y" -G 1000000000) ;;
+		esac
+		env "${before[@]}" "${background[@]}" "$ravel" capture -i lo "${options[@]}" 2>"$work/err" &
+		pid=$!
+		await grep -q listening "$work/err"
+		python3 -c 'import socket; socket.create_connection(("127.0.0.1", 8080), 1)'
+		python3 -c "$client" 127.0.0.1
+		sleep 1
+		kill -STOP "$pid"
+		[ "$case" != rotate ] || file=$(echo "$work/closed/theirs"/*)
+		echo "$case $(say_rights "$pid" "$file")"
+		kill -CONT "$pid"
+		kill -INT "$pid"
+		wait "$pid"
+	done >"$work/rights"
+	ln -s "$work/ours/root" "$work/theirs/link"
+	"${background[@]}" "$ravel" capture -i lo -w "$work/theirs/link" --duration 1s 2>"$work/err"
+	echo "link $(stat -c %u "$work/ours/root")" >>"$work/rights"
+	"${background[@]}" "$ravel" capture -i lo -w "$work/ours/%s" -G 1 --duration 1s 2>"$work/rights.err"
+	echo "closed $?" >>"$work/rights"
+}
+
+# Stopped while packets come, as a computer does that has too much to do; then one of the
+# two goes down and up, and away.
+changing() {
+	local pid turn
+	"${background[@]}" "$ravel" capture -i tap1 -i tap2 -f 'tcp port 8080' -w "$work/changing" \
+		2>"$work/changing.err" &
+	pid=$!
+	await listens 2
+	sleep 0.3
+	for turn in 1 2 3; do
+		"${other[@]}" python3 -c "$client" &
+		sleep 0.2
+		kill -STOP "$pid"
+		wait $!
+		sleep 0.5
+		kill -CONT "$pid"
+	done
+	ip link set tap2 down
+	await grep -q 'tap2 went down' "$work/changing.err"
+	ip link set tap2 up
+	await grep -q 'tap2 is up again' "$work/changing.err"
+	"${other[@]}" python3 -c "$client"
+	ip link delete tap2
+	await grep -q 'tap2 is gone' "$work/changing.err"
+	"${other[@]}" python3 -c "$client" 10.84.1.1
+	sleep 0.5
+	kill -INT "$pid"
+	wait "$pid"
+	echo $? >"$work/status.changing"
+}
+
 # In the namespace of the server: a cable each to two addresses of one client.
 interfaces() {
 	local signal pid peer other n
@@ -170,6 +249,8 @@ interfaces() {
 		cp "$work/err" "$work/err.$signal"
 	done
 	rotated
+	changing
+	[ "$(id -u)" != 0 ] || rights
 }
 
 if [ "${1-}" = --interfaces ]; then
@@ -203,6 +284,17 @@ else
 		grep -q '^# packets dropped by the kernel: 0$' "$work/live.$signal"
 		result $? "two interfaces, SIG$signal: the trace says that nothing was dropped"
 	done
+	[ "$(cat "$work/status.changing")" = 0 ] &&
+		[ "$(grep -c '^# interface event: [0-9.]* tap2 \(went down\|is up again\|is gone;.*\)$' "$work/changing")" -ge 3 ]
+	result $? "an interface that goes down, up and away: it is said, and the other goes on"
+	calls=$(grep -c 'CALL_SENT.10\.84\.1\.2.10\.84\.1\.1' "$work/changing")
+	[ "$calls" = $((5 * requests)) ]
+	result $? "an interface that is gone: all calls on the other"
+	calls=$(grep -c 'CALL_SENT.10\.84\.2\.2.10\.84\.2\.1' "$work/changing")
+	[ "$calls" = $((4 * requests)) ]
+	result $? "an interface that is gone: all calls that it had"
+	[ "$(late "$work/changing")" = 0 ]
+	result $? "stopped while packets come: the trace is in order"
 	traces=("$work/rotated"/*)
 	[ "$(cat "$work/status.rotated")" = 0 ] && [ ${#traces[@]} = 2 ]
 	result $? "-G 1 -W 2: two traces"
@@ -214,6 +306,23 @@ else
 		result $? "-G 1: what is in $(basename "$trace") is of its time"
 	done
 	if [ "${RAVEL_USER-}" ]; then
+		nobody=$(id -u nobody)
+		none='groups= capabilities= nnp=1'
+		while read -r case expected; do
+			found=$(sed -n "s/^$case //p" "$work/rights")
+			[ "$found" = "$expected" ]
+			result $? "rights, $case: $found"
+		done <<-END
+			sudo 4711 4711 4711; $none file=4711
+			folder 4242 4242 4242; $none file=4242
+			nobody $nobody $nobody $nobody; $none file=$nobody
+			root 0 0 0; groups= capabilities=some nnp=0 file=0
+			rotate 4242 4242 4242; $none file=4242
+			link 0
+			closed 2
+		END
+		grep -q '^ravel capture: -G: nobody may not write in the folder' "$work/rights.err"
+		result $? "-G in a folder of root: it is said what to do"
 		[ "$(stat -c %U "${traces[@]}" | sort -u)" = "$RAVEL_USER" ]
 		result $? "-Z nobody: whose the traces are"
 	fi

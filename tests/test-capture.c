@@ -27,12 +27,13 @@ typedef struct {
         GString *lines;
 } Scene;
 
-static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
+static Scene *scene_new_live(const char *nodes, const char *host, gboolean labels, gboolean live)
 {
         Scene *s = g_new0(Scene, 1);
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
                                    .labels = labels,
+                                   .in_order = live,
                                    .host = host,
                                    .ports = s->ports };
         s->nodes = node_table_new();
@@ -46,6 +47,11 @@ static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
         s->next[SERVER] = 0x500;
         s->snapshot = 65536;
         return s;
+}
+
+static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
+{
+        return scene_new_live(nodes, host, labels, FALSE);
 }
 
 static void take_lines(Scene *s)
@@ -674,6 +680,121 @@ static void test_login(void)
                      "10 RET_SENT b>a 1000.11b\n");
 }
 
+/* --- LDAP ------------------------------------------------------------------ */
+
+#define LDAP_SEARCH(id)                                                                            \
+        "30 20 02 01 " id " 63 1b 04 04 'dc=t' 0a 01 02 0a 01 00 02 01 00 02 01 00 01 01 00"       \
+        " 87 02 'cn' 30 00 "
+#define LDAP_ENTRY(id)      "30 0f 02 01 " id " 64 0a 04 06 'cn=a,b' 30 00 "
+#define LDAP_RESULT(id, op) "30 0c 02 01 " id " " op " 07 0a 01 00 04 00 04 00 "
+#define LDAP_START_TLS(id)  "30 1d 02 01 " id " 77 18 80 16 '1.3.6.1.4.1.1466.20037' "
+
+/* Searches whose entries come in between each other, one of which is abandoned. */
+static void test_ldap(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "30 0c 02 01 01 60 07 02 01 03 04 00 80 00");
+        say_hex(s, SERVER, 6, LDAP_RESULT("01", "61"));
+        say_hex(s, CLIENT, 7, LDAP_SEARCH("02") LDAP_SEARCH("03"));
+        say_hex(s, CLIENT, 8, LDAP_SEARCH("04"));
+        say_hex(s, CLIENT, 9, "30 09 02 01 05 4a 04 'cn=a'");
+        say_hex(s, SERVER, 10, LDAP_ENTRY("03") LDAP_ENTRY("02"));
+        say_hex(s, SERVER, 11, LDAP_RESULT("03", "65"));
+        say_hex(s, CLIENT, 12, "30 06 02 01 06 50 01 04");
+        say_hex(s, SERVER, 13, LDAP_ENTRY("02") LDAP_RESULT("05", "6b"));
+        say_hex(s, SERVER, 14, LDAP_RESULT("02", "65"));
+        say_hex(s, CLIENT, 15, "30 05 02 01 07 42 00");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 3);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        scene_end(s, "7 CALL_SENT a>b 1000.2 label=search\n"
+                     "7 CALL_SENT a>b 1000.3 label=search\n"
+                     "8 CALL_SENT a>b 1000.4 label=search\n"
+                     "9 CALL_SENT a>b 1000.5 label=delete\n"
+                     "11 RET_SENT b>a 1000.3 dur=1000000\n"
+                     "13 RET_SENT b>a 1000.5\n"
+                     "14 RET_SENT b>a 1000.2 dur=4000000\n");
+}
+
+/* Refused at first; then it is encrypted. */
+static void test_ldap_tls(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, LDAP_START_TLS("01"));
+        say_hex(s, SERVER, 6, "30 0c 02 01 01 78 07 0a 01 34 04 00 04 00");
+        say_hex(s, CLIENT, 7, LDAP_SEARCH("02"));
+        say_hex(s, SERVER, 8, LDAP_RESULT("02", "65"));
+        say_hex(s, CLIENT, 9, LDAP_START_TLS("03"));
+        say_hex(s, SERVER, 10, LDAP_RESULT("03", "78"));
+        say_hex(s, CLIENT, 11, "16 0301 0008 01000004 0303 0000");
+        say_hex(s, SERVER, 12,
+                "16 0303 0008 02000004 0303 0000 14 0303 0001 01 16 0303 0004 00000000");
+        say_hex(s, CLIENT, 13, "14 0303 0001 01 16 0303 0004 00000000");
+        say_hex(s, CLIENT, 14, "17 0303 0020 'in the middle of a connection, !'");
+        say_hex(s, SERVER, 15, "17 0303 0020 'in the middle of a connection, !'");
+        check_count(s, ACCOUNT_SESSION, 4);
+        scene_end(s, "7 CALL_SENT a>b 1000.2\n"
+                     "8 RET_SENT b>a 1000.2\n"
+                     "14 CALL_SENT a>b 1000.17d\n"
+                     "15 RET_SENT b>a 1000.17d\n");
+}
+
+/* After a hole the next message is found; what is in buffers follows the rule of runs. */
+static void test_ldap_lost(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say_hex(s, SERVER, 4, "'the rest of an entry'" LDAP_RESULT("01", "65"));
+        say_hex(s, CLIENT, 5, LDAP_SEARCH("02"));
+        say_hex(s, SERVER, 6, LDAP_ENTRY("02"));
+        lose(s, SERVER, 100);
+        say_hex(s, SERVER, 7, "'0 of an entry'" LDAP_RESULT("02", "65"));
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 101, "30 16 02 01 03 60 11 02 01 03 04 00 a3 0a 04 08 'EXTERNAL'");
+        say_hex(s, SERVER, 102, LDAP_RESULT("03", "61"));
+        say_hex(s, CLIENT, 103, "00000006 'sealed' 00000001 ff");
+        say_hex(s, SERVER, 104, "00000004 'seal'");
+        say_hex(s, SERVER, 105, "00000004 'seal'");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_HOLES, 1);
+        scene_end(s, "5 CALL_SENT a>b 9c40.2\n"
+                     "7 RET_SENT b>a 9c40.2 dur=1000000\n"
+                     "103 CALL_SENT a>b 9c40.13a\n"
+                     "105 RET_SENT b>a 9c40.13a dur=1000000\n");
+}
+
+/* --- goodbyes -------------------------------------------------------------- */
+
+/* What ends a session is no message, nor where nothing else of it was captured; nor is what a
+ * server says before it is asked. */
+static void test_goodbyes(void)
+{
+        static const struct {
+                guint side;
+                const char *hex;
+        } said[] = {
+                { CLIENT, "'X' 00000004" },                            /* PostgreSQL */
+                { CLIENT, "30 05 02 01 09 42 00" },                    /* LDAP */
+                { CLIENT, "01000000 01" },                             /* MySQL */
+                { CLIENT, "'quit' 0d0a" },                             /* memcached */
+                { CLIENT, "000008 07 00 00000000 00000001 00000000" }, /* HTTP/2 */
+                { CLIENT, "15 0303 001a 0000000000000000000000000000000000000000000000000000" },
+                { SERVER, "000000 04 00 00000000" },
+        };
+        for (guint i = 0; i < G_N_ELEMENTS(said); i++) {
+                Scene *s = scene_new(two_nodes, NULL, FALSE);
+                s->port[CLIENT] = 40000;
+                say_hex(s, said[i].side, 5, said[i].hex);
+                hang_up(s, CLIENT, 6);
+                hang_up(s, SERVER, 7);
+                scene_end(s, "");
+        }
+}
+
 /* --- SMTP ------------------------------------------------------------------ */
 
 /* Two mails and one that is refused, and then it is encrypted. */
@@ -724,6 +845,38 @@ static void test_smtp_cut_short(void)
         check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
         check_count(s, ACCOUNT_UNANSWERED, 1);
         scene_end(s, "7 CALL_SENT a>b 1000.108\n");
+}
+
+/* LMTP, whose greeting says nothing of it: a mail ends with the word on the last of those who get
+ * it, and the next one is not taken for that. */
+static void test_lmtp(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, SERVER, 4, "220 b ready\r\n");
+        say(s, CLIENT, 5, "LHLO a\r\n");
+        say(s, SERVER, 6, "250-b\r\n250 PIPELINING\r\n");
+        for (guint i = 0; i < 2; i++) {
+                say(s, CLIENT, 10 * i + 7,
+                    "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nRCPT TO:<z>\r\nDATA\r\n");
+                say(s, SERVER, 10 * i + 8, "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n");
+                say(s, CLIENT, 10 * i + 9, "one\r\n.\r\n");
+                say(s, SERVER, 10 * i + 10, "250 <y>\r\n");
+                say(s, SERVER, 10 * i + 12, "250 <z>\r\n");
+        }
+        /* The last word on one of them is not said. */
+        say(s, CLIENT, 27, "MAIL FROM:<x>\r\nRCPT TO:<y>\r\nRCPT TO:<z>\r\nDATA\r\n");
+        say(s, SERVER, 28, "250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n");
+        say(s, CLIENT, 29, ".\r\n");
+        say(s, SERVER, 30, "250 <y>\r\n");
+        hang_up(s, SERVER, 31);
+        check_count(s, ACCOUNT_SESSION, 15);
+        scene_end(s, "7 CALL_SENT a>b 1000.109 dur=2000000\n"
+                     "12 RET_SENT b>a 1000.109 dur=2000000\n"
+                     "17 CALL_SENT a>b 1000.140 dur=2000000\n"
+                     "22 RET_SENT b>a 1000.140 dur=2000000\n"
+                     "27 CALL_SENT a>b 1000.177 dur=2000000\n"
+                     "31 RET_SENT b>a 1000.177 dur=1000000\n");
 }
 
 /* What might yet have been a protocol, and was none, is a conversation too: the
@@ -1360,6 +1513,32 @@ static void test_patience(void)
                      "12001 RET_SENT b>a 1000.101\n");
 }
 
+/* Live, what comes after later ones were written is written at their time, and counted; but not
+ * where the clock was set back. */
+static void test_late(void)
+{
+        for (guint live = 0; live < 2; live++) {
+                Scene *s = scene_new_live(two_nodes, NULL, FALSE, live);
+                s->port[SERVER] = 53;
+                datagram(s, CLIENT, 5000, query, sizeof query - 1);
+                capture_idle(s->capture, 6000 * MS);
+                take_lines(s);
+                datagram(s, SERVER, 4500, answer, sizeof answer - 1);
+                capture_idle(s->capture, 7000 * MS);
+                take_lines(s);
+                datagram(s, CLIENT, 3500, "set back", 8);
+                capture_finish(s->capture);
+                take_lines(s);
+                check_count(s, ACCOUNT_LATE, live);
+                scene_end(s, live ? "5000 CALL_SENT a>b 1000.1234\n"
+                                    "5000 RET_SENT b>a 1000.1234\n"
+                                    "3500 MSG_SENT a>b -\n"
+                                  : "5000 CALL_SENT a>b 1000.1234\n"
+                                    "4500 RET_SENT b>a 1000.1234\n"
+                                    "3500 MSG_SENT a>b -\n");
+        }
+}
+
 static void test_clock_step(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -1441,8 +1620,13 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/redis", test_redis);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/login", test_login);
+        g_test_add_func("/capture/ldap", test_ldap);
+        g_test_add_func("/capture/ldap-tls", test_ldap_tls);
+        g_test_add_func("/capture/ldap-lost", test_ldap_lost);
+        g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
+        g_test_add_func("/capture/lmtp", test_lmtp);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
@@ -1472,6 +1656,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/names-by-port", test_names_by_port);
         g_test_add_func("/capture/order", test_order);
         g_test_add_func("/capture/patience", test_patience);
+        g_test_add_func("/capture/late", test_late);
         g_test_add_func("/capture/clock-step", test_clock_step);
         g_test_add_func("/capture/summary", test_summary);
         g_test_add_func("/capture/judgement", test_judgement);

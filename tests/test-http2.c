@@ -5,6 +5,7 @@
 
 #define PREFACE      "'PRI * HTTP/2.0' 0d0a0d0a 'SM' 0d0a0d0a "
 #define SETTINGS     "000006 04 00 00000000 0003 00000064 "
+#define NO_SETTINGS  "000000 04 00 00000000 "
 #define SETTINGS_ACK "000000 04 01 00000000 "
 #define PING         "000008 06 00 00000000 0102030405060708 "
 #define WINDOW       "000004 08 00 00000000 00010000 "
@@ -52,6 +53,7 @@ static void test_server(void)
                        "000001 01 05 00000001 be",
               ". R1b R1 R1e");
         check(SETTINGS "000001 01 05 00000001 88 000004 03 00 00000003 00000007", ". R1be R3a");
+        check(NO_SETTINGS SETTINGS_ACK "000001 01 05 00000001 88", ". . R1be");
 }
 
 static void test_interim(void)
@@ -111,6 +113,8 @@ static void test_middle(void)
         check("000004 03 00 00000009 00000008" PING, "S9a .");
         check(PING, ".");
         check("000008 06 01 00000000 0102030405060708", ".");
+        check(NO_SETTINGS, "."); /* what a server says first */
+        check(GOAWAY, ".");      /* and last */
         check(WINDOW, "+");
         check(SETTINGS_ACK, "+");
         check("000001 01 05 00000009 be", "+");

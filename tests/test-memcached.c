@@ -12,7 +12,7 @@ static void test_commands(void)
         CHECK(MEMCACHED, "cas k 0 0 1 77\r\nx\r\nincr k 1\r\ntouch k 9\r\n", CALL_NONE,
               "C19 C29 C40");
         CHECK(MEMCACHED, "set k 0 0 1 noreply\r\nx\r\ndelete k noreply\r\nquit\r\n", CALL_NONE,
-              "m24 m42 m48");
+              "m24 m42 b48");
         CHECK(MEMCACHED, "get", CALL_NONE, "+");
         CHECK(MEMCACHED, "get k\r\nget\r\n", CALL_NONE, "C7 !");
         CHECK(MEMCACHED, "get k\r\nset k 0 0 x\r\n", CALL_NONE, "C7 !");
@@ -65,6 +65,7 @@ static void test_binary(void)
         CHECK(MEMCACHED, ANSWER("\x10", "\1", "\2") "kv" ANSWER("\x10", "\0", "\0"), PLAIN, "R50");
         CHECK(MEMCACHED, ANSWER("\x11", "\0", "\0"), PLAIN, ".24");
         CHECK(MEMCACHED, NOOP ANSWER("\x0a", "\0", "\0"), CALL_NONE, "C24 !");
+        CHECK(MEMCACHED, ASK("\x17", "\0", "\0"), CALL_NONE, "b24");
         CHECK(MEMCACHED, ASK("\x0a", "\2", "\1"), CALL_NONE, "!");
         CHECK(MEMCACHED, ASK("\x99", "\0", "\0"), CALL_NONE, "!");
 }
@@ -83,7 +84,9 @@ static void test_recognised(void)
         g_assert_true(RECOGNISED(MEMCACHED, "mg k v\r\n"));
         g_assert_true(RECOGNISED(MEMCACHED, NOOP));
         g_assert_false(RECOGNISED(MEMCACHED, "set k v\r\n")); /* Redis, typed by hand */
-        g_assert_false(RECOGNISED(MEMCACHED, "quit\r\n"));
+        g_assert_true(RECOGNISED(MEMCACHED, "quit\r\n"));
+        g_assert_false(RECOGNISED(MEMCACHED, "quit\r\nquit\r\n"));
+        g_assert_false(RECOGNISED(MEMCACHED, "QUIT\r\n"));
         g_assert_false(RECOGNISED(MEMCACHED, "END\r\n"));
         g_assert_false(RECOGNISED(MEMCACHED, "GET / HTTP/1.1\r\n\r\n"));
         g_assert_false(RECOGNISED(MEMCACHED, "get k"));

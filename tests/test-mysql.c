@@ -110,6 +110,8 @@ static void test_recognised(void)
         g_assert_true(RECOGNISED(MYSQL, QUERY));
         g_assert_true(RECOGNISED(MYSQL, "\x0b\0\0\0\3\0\1SELECT 1"));
         g_assert_true(RECOGNISED(MYSQL, EXECUTE));
+        g_assert_true(RECOGNISED(MYSQL, "\1\0\0\0\1"));
+        g_assert_false(RECOGNISED(MYSQL, "\1\0\0\0\1\1\0\0\0\1"));
         g_assert_false(RECOGNISED(MYSQL, PING));
         g_assert_false(RECOGNISED(MYSQL, OK_("\1")));
         g_assert_false(RECOGNISED(MYSQL, "\x09\0\0\0\3EHLO abc"));

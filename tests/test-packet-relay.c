@@ -96,6 +96,39 @@ static void test_all(void)
         close(p.fd[0]);
 }
 
+/* When there was surely nothing left: not while packets wait, and not by the time that passed
+ * since, in which this process may have stood still. */
+static void test_quiet(void)
+{
+        Pipe p = { .taken = 0 };
+        Packet packet;
+        guint8 byte = 0;
+        gint64 before = g_get_monotonic_time();
+        g_assert_cmpint(pipe(p.fd), ==, 0);
+        g_assert_cmpint(fcntl(p.fd[0], F_SETFL, O_NONBLOCK), ==, 0);
+        PacketRelay *relay = packet_relay_new(p.fd, 1, SIZE, take, &p, NULL);
+        g_assert_nonnull(relay);
+        for (guint turn = 0; packet_relay_quiet(relay) < before && turn < 10000; turn++)
+                g_usleep(1000);
+        gint64 first = packet_relay_quiet(relay);
+        g_assert_cmpint(first, >=, before);
+        g_assert_cmpint(first, <=, g_get_monotonic_time());
+        for (guint turn = 0; packet_relay_quiet(relay) == first && turn < 10000; turn++)
+                g_usleep(1000);
+        g_assert_cmpint(packet_relay_quiet(relay), >, first); /* it looks again */
+        packet_relay_lock(relay);                             /* from here on it cannot */
+        gint64 locked = g_get_monotonic_time();
+        g_usleep(300000);
+        packet_relay_unlock(relay);
+        g_assert_cmpint(write(p.fd[1], &byte, 1), ==, 1);
+        while (packet_relay_quiet(relay) != 0)
+                g_assert_cmpint(packet_relay_quiet(relay), <=, locked + 300000000);
+        g_assert_cmpint(packet_relay_next(relay, &packet), ==, RELAY_MORE);
+        packet_relay_free(relay);
+        close(p.fd[0]);
+        close(p.fd[1]);
+}
+
 /* What was taken is handed out, and no more; also where the thread waits for room. */
 static void test_stop(void)
 {
@@ -126,6 +159,7 @@ static void test_stop(void)
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/packet-relay/quiet", test_quiet);
         g_test_add_func("/packet-relay/all", test_all);
         g_test_add_func("/packet-relay/stop", test_stop);
         return g_test_run();

@@ -110,6 +110,10 @@ static void test_recognised(void)
         g_assert_true(RECOGNISED(PG, PARSE BIND));
         g_assert_true(RECOGNISED(PG, BIND));
         g_assert_true(RECOGNISED(PG, "Q\0\0\1\0SELECT a_long_column"));
+        g_assert_true(RECOGNISED(PG, "X\0\0\0\4"));
+        g_assert_false(RECOGNISED(PG, "X\0\0\0"));
+        g_assert_false(RECOGNISED(PG, "X\0\0\0\4X"));
+        g_assert_false(RECOGNISED(PG, "X\0\0\0\5"));
         g_assert_false(RECOGNISED(PG, "Q\0\0\1\0SEL"));
         g_assert_false(RECOGNISED(PG, "Q\0\0\0\x0dS\1LECT 1\0"));
         g_assert_false(RECOGNISED(PG, "Q\0\0\0\x0dSELECT 12"));

@@ -175,6 +175,57 @@ static void test_sessions(void)
         TALK("bbb!", OPENED, "S999 what\r\n");
 }
 
+#define LHLO                                                                                       \
+        "S220 b.example ready\r\n", "CLHLO a.example\r\n", "S250-b.example\r\n250 PIPELINING\r\n"
+#define RCPT_2 "CRCPT TO:<c@b.example>\r\n", "S250 2.1.5 ok\r\n"
+
+/* LMTP: one reply for each recipient that was accepted, and the last is the end. */
+static void test_recipients(void)
+{
+        TALK("bbbbbbCRbb", LHLO, MAIL, RCPT, DATA, TEXT, "S250 2.0.0 <b> saved\r\n", "CQUIT\r\n",
+             "S221 bye\r\n");
+        TALK("bbbbbbbCRbbbbCR", LHLO, MAIL, RCPT, RCPT_2, DATA, TEXT,
+             "S250 <b> saved\r\n452 4.2.2 <c> full\r\n", MAIL, RCPT, RCPT_2, DATA, TEXT,
+             "S250-<b>\r\n250 saved\r\n", "S250-<c>\r\n250 saved\r\n");
+        /* one of three is refused; nobody is left */
+        TALK("bbbbbbbbCRbb", LHLO, MAIL, RCPT, RCPT_2, "CRCPT TO:<d>\r\n", "S550 5.1.1 no\r\n",
+             DATA, TEXT, "S250 ok\r\n250 ok\r\n", "CNOOP\r\n", "S250 ok\r\n");
+        TALK("bbbbbRCbb", LHLO, MAIL, "CRCPT TO:<d>\r\nDATA\r\n", "S550 no\r\n503 nobody\r\n",
+             "CQUIT\r\n", "S221 bye\r\n");
+        /* what is asked in between is no recipient */
+        TALK("bbbbbbbbCRbb", LHLO, MAIL, RCPT, "CNOOP\r\n", "S250 ok\r\n", "CVRFY x\r\n",
+             "S252 perhaps\r\n", DATA, TEXT, "S250 ok\r\n", "CNOOP\r\n", "S250 ok\r\n");
+        /* the server closes before the last */
+        TALK("bbbbbbbCR", LHLO, MAIL, RCPT, RCPT_2, DATA, TEXT, "S250 ok\r\n421 must go\r\n");
+        TALK("bbbbbbbCR", LHLO, MAIL, RCPT, RCPT_2, DATA, TEXT, "S421 must go\r\n");
+        TALK("bbbbCR", LHLO, MAIL, "CLHLO again\r\n", "S250 ok\r\n");
+}
+
+static void test_recipients_pipelined(void)
+{
+        TALK("bbbbbbbCbRbbbbCbRb", LHLO, "CMAIL FROM:<a>\r\nRCPT TO:<b>\r\nRCPT TO:<c>\r\nDATA\r\n",
+             "S250 ok\r\n250 ok\r\n250 ok\r\n354 go on\r\n", "Cx\r\n.\r\nRSET\r\n" GROUP,
+             "S250 <b>\r\n250 <c>\r\n250 reset\r\n250 ok\r\n250 ok\r\n354 go on\r\n",
+             "Cy\r\n.\r\nQUIT\r\n", "S250 <b>\r\n221 bye\r\n");
+        TALK("bbbCCbbbbRbbbR", LHLO,
+             "CMAIL FROM:<a>\r\nRCPT TO:<b>\r\nRCPT TO:<c>\r\nBDAT 2\r\n..BDAT 0 LAST\r\n"
+             "MAIL FROM:<c>\r\nRCPT TO:<d>\r\nRCPT TO:<e>\r\nBDAT 1 LAST\r\n.",
+             "S250 ok\r\n250 ok\r\n250 ok\r\n250 2 bytes\r\n250 <b>\r\n250 <c>\r\n"
+             "250 ok\r\n250 ok\r\n250 ok\r\n250 <d>\r\n250 <e>\r\n");
+}
+
+static void test_recipients_lost(void)
+{
+        /* LHLO was not seen: by the second mail it is known */
+        TALK("bbbbCRbbbbbCR", MAIL, RCPT, RCPT_2, DATA, TEXT, "S250 <b>\r\n250 <c>\r\n", MAIL, RCPT,
+             RCPT_2, DATA, TEXT, "S250 <b>\r\n250 <c>\r\n");
+        /* a hole in what the client says, and in what the server does */
+        TALK("bbbbbbbRbbbbCR", LHLO, MAIL, RCPT, RCPT_2, DATA, "Cab\r\n", "C[", "Cyz\r\n.\r\n",
+             "S250 <b>\r\n250 <c>\r\n", MAIL, RCPT, RCPT_2, DATA, TEXT, "S250 <b>\r\n250 <c>\r\n");
+        TALK("bbbbbbbCRbbbbCR", LHLO, MAIL, RCPT, RCPT_2, DATA, TEXT, "S[", "S250 <c>\r\n", MAIL,
+             RCPT, RCPT_2, DATA, TEXT, "S250 <b>\r\n250 <c>\r\n");
+}
+
 /* Begun in the middle, and with holes. */
 static void test_lost(void)
 {
@@ -247,7 +298,9 @@ static void test_recognised(void)
         g_assert_false(RECOGNISED(SMTP, "EHLO a.example\n"));
         g_assert_false(RECOGNISED(SMTP, "EHLO\r\n"));
         g_assert_false(RECOGNISED(SMTP, "EHLO a\1\r\n"));
-        g_assert_false(RECOGNISED(SMTP, "LHLO a\r\n"));
+        g_assert_true(RECOGNISED(SMTP, "LHLO a\r\n"));
+        g_assert_true(RECOGNISED(SMTP, "220 a LMTP ready\r\n"));
+        g_assert_false(RECOGNISED(SMTP, "LHLO\r\n"));
         g_assert_false(RECOGNISED(SMTP, "MAIL FROM:a\r\n"));
         g_assert_false(RECOGNISED(SMTP, "QUIT\r\n"));
         g_assert_false(RECOGNISED(SMTP, "DATA\r\n"));
@@ -277,6 +330,9 @@ int main(int argc, char **argv)
         g_test_add_func("/smtp/given-up", test_given_up);
         g_test_add_func("/smtp/chunks", test_chunks);
         g_test_add_func("/smtp/sessions", test_sessions);
+        g_test_add_func("/smtp/recipients", test_recipients);
+        g_test_add_func("/smtp/recipients-pipelined", test_recipients_pipelined);
+        g_test_add_func("/smtp/recipients-lost", test_recipients_lost);
         g_test_add_func("/smtp/lost", test_lost);
         g_test_add_func("/smtp/eof", test_eof);
         g_test_add_func("/smtp/bounds", test_bounds);

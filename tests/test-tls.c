@@ -45,6 +45,8 @@ static void test_middle(void)
         check(APPLICATION APPLICATION, "rr");
         check(APPLICATION ENCRYPTED_ALERT, "r.");
         check(APPLICATION ALERT, "r.");
+        check(ALERT, "."); /* all that is left to say before it is closed */
+        check("15 0303 001a 0000000000000000000000000000000000000000000000000000", ".");
         check("17 0303 4000 00", "+");
 }
 
@@ -52,7 +54,8 @@ static void test_not_tls(void)
 {
         static const char *const texts[] = {
                 "'GET / HTTP/1.1'",
-                ALERT,
+                "15 0303 0001 01", /* no alert is as short as that, */
+                "15 0303 0100 00", /* nor as long */
                 CHANGE,
                 "17 0303 0010 00000000000000000000000000000000", /* shorter than a tag */
                 "17 0303 4801 00",                               /* longer than a record */

@@ -3,9 +3,8 @@
  * ravel capture: packets to a trace.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include "capture/capture.h"
 #include "capture/common-address.h"
 #include "capture/packet-merge.h"
+#include "tools/rights.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/trace-writer.h"
@@ -71,7 +71,7 @@ static const GOptionEntry entries[] = {
         { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files, "With -G: end after N traces",
           "N" },
         { "relinquish-privileges", 'Z', 0, G_OPTION_ARG_STRING, &options.user,
-          "Live: become USER when it is open", "USER" },
+          "Live, as root: become USER; root: stay it", "USER" },
         { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
           "List the interfaces, and end", NULL },
         { "duration", 0, 0, G_OPTION_ARG_STRING, &options.duration,
@@ -146,11 +146,12 @@ static gboolean parse_protocols(Run *run, GError **error)
                 guint64 port = g_ascii_strtoull(*p, &end, 10);
                 const Protocol *protocol = *end == '=' ? protocol_lookup(end + 1) : NULL;
                 if (port == 0 || port > 65535 || !protocol)
-                        return usage(error,
-                                     "--proto %s: expected PORT=NAME, NAME one of http, http2, "
-                                     "tls, dns, memcached, mysql, postgres, redis, rpc, rpc-udp, "
-                                     "smtp, generic",
-                                     *p);
+                        return usage(
+                                error,
+                                "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
+                                "smtp, generic",
+                                *p);
                 run->ports[port] = protocol;
         }
         return TRUE;
@@ -226,8 +227,6 @@ static gboolean check_options(gint64 *duration, GError **error)
                         options.rotate);
         if (options.user && !options.interfaces)
                 return usage(error, "-Z is for live captures (-i)");
-        if (options.user && !getpwnam(options.user))
-                return usage(error, "-Z %s: there is no such user", options.user);
         if (options.duration && !options.interfaces)
                 return usage(error, "--duration is for live captures (-i)");
         if (options.duration && !tool_duration(options.duration, duration, error))
@@ -390,7 +389,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
                                ? time
                                : run->rotate_time + (time - run->rotate_time) / length * length;
         g_autofree char *name = name_at(start / 1000000000);
-        run->rotate_time = start + length;
+        run->rotate_time = start > G_MAXINT64 - length ? G_MAXINT64 : start + length;
         run->files++;
         return open_output(run, name, error);
 }
@@ -444,12 +443,25 @@ static gboolean on_idle(gpointer user, gint64 ns)
         if (!run->begun)
                 return TRUE;
         answer(run);
-        if (capture_time(run->capture) != NO_TIME) {
-                capture_idle(run->capture, capture_time(run->capture) + ns);
+        gint64 time = capture_time(run->capture);
+        if (time != NO_TIME) {
+                capture_idle(run->capture, time + MIN(ns, G_MAXINT64 - time));
                 if (!write_ready(run, &run->write_error))
                         return FALSE;
         }
         return !run->writer || trace_writer_flush(run->writer, &run->write_error);
+}
+
+/* Something happened to an interface, which explains what is missing in the trace. */
+static void on_notice(gpointer user, const char *text)
+{
+        Run *run = user;
+        gint64 now = g_get_real_time();
+        g_autofree char *fact = g_strdup_printf("%" G_GINT64_FORMAT ".%06" G_GINT64_FORMAT " %s",
+                                                now / G_USEC_PER_SEC, now % G_USEC_PER_SEC, text);
+        tool_warn("%s", text);
+        if (run->writer && !run->write_error)
+                trace_writer_fact(run->writer, "interface event", fact, &run->write_error);
 }
 
 /* --- the packets ------------------------------------------------------------- */
@@ -480,6 +492,7 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
                              .idle = on_idle,
+                             .notice = on_notice,
                              .user = run,
                              .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
@@ -492,22 +505,69 @@ static PacketMerge *open_packets(Run *run, GError **error)
                                 error);
 }
 
-static gboolean become_user(const char *name, GError **error)
+/* Where traces are begun later: the folder, which whom we become may not be able to reach, is
+ * from now on where we are. One with the time in its name cannot be known. */
+static gboolean enter_folder(GError **error)
 {
-        const struct passwd *user = getpwnam(name);
-        if (user && initgroups(user->pw_name, user->pw_gid) == 0 && setgid(user->pw_gid) == 0 &&
-            setuid(user->pw_uid) == 0)
+        g_autofree char *folder = g_path_get_dirname(options.write);
+        if (strchr(folder, '%'))
                 return TRUE;
-        return usage(error, "-Z %s: cannot become that user: %s", name, g_strerror(errno));
+        if (chdir(folder) < 0)
+                return usage(error, "-w %s: cannot enter the folder: %s", options.write,
+                             g_strerror(errno));
+        char *name = g_path_get_basename(options.write);
+        g_free(options.write);
+        options.write = name;
+        return TRUE;
+}
+
+/* That a trace can be begun there is said now, and not when the first packet comes. */
+static gboolean check_folder(const Rights *rights, GError **error)
+{
+        g_autofree char *folder = g_path_get_dirname(options.write);
+        if (strchr(folder, '%') || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+                return TRUE;
+        return usage(error,
+                     "-G: %s may not write in the folder of the traces: let it belong to who "
+                     "shall have them, or keep root's rights with -Z root",
+                     rights->other ? rights->name : "you");
+}
+
+/* With interfaces open: opens the output, and gives up root's rights before a packet is looked
+ * at. */
+static gboolean open_live_output(Run *run, const Rights *rights, GError **error)
+{
+        g_autofree char *why = NULL;
+        if (!(options.rotate ? enter_folder(error)
+                             : open_output(run, options.write ? options.write : "-", error)))
+                return FALSE;
+        if (run->writer && rights->other && !rights->keep)
+                trace_writer_give(run->writer, rights->user, rights->group);
+        if (!rights_drop(rights, &why, error))
+                return FALSE;
+        if (why)
+                tool_warn("%s", why);
+        return !options.rotate || check_folder(rights, error);
+}
+
+static gboolean open_everything(Run *run, GError **error)
+{
+        g_auto(Rights) rights = { .keep = TRUE };
+        if (options.interfaces && !rights_find(&rights, options.user, options.write, error))
+                return FALSE;
+        run->packets = open_packets(run, error);
+        if (!run->packets || interrupted)
+                return FALSE;
+        if (options.interfaces)
+                return open_live_output(run, &rights, error);
+        return options.rotate || open_output(run, options.write ? options.write : "-", error);
 }
 
 /* Opens and reads everything. FALSE: error set, and there may be a trace in part; or
  * interrupted. */
 static gboolean capture_packets(Run *run, gint64 duration, GError **error)
 {
-        run->packets = open_packets(run, error);
-        if (!run->packets || interrupted || (options.user && !become_user(options.user, error)) ||
-            (!options.rotate && !open_output(run, options.write ? options.write : "-", error)))
+        if (!open_everything(run, error))
                 return FALSE;
         run->begun = TRUE;
         current_packets = run->packets;
@@ -673,6 +733,7 @@ static Run *run_new(gint64 *duration, GError **error)
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
                                .labels = options.labels,
+                               .in_order = run->live,
                                .host = options.host,
                                .learned = run->learned,
                                .ports = options.protocols ? run->ports : NULL };

@@ -16,6 +16,7 @@ struct OutputFile {
         int fd;
         char *path;      /* what the user called it */
         char *temporary; /* NULL where path itself is written */
+        gboolean made;   /* path itself was not there before */
         gsize used;
         char buffer[BUFFER];
 };
@@ -83,13 +84,23 @@ OutputFile *output_file_new(const char *path, gboolean in_place, GError **error)
                         return NULL;
                 out->fd = open(out->temporary, O_WRONLY | O_CLOEXEC);
         } else {
-                out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+                out->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                out->made = out->fd >= 0;
+                if (out->fd < 0 && errno == EEXIST)
+                        out->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         }
         if (out->fd < 0) {
                 set_errno(error, "open it for writing", path, errno);
                 return NULL;
         }
         return g_steal_pointer(&out);
+}
+
+void output_file_give(OutputFile *out, uid_t user, gid_t group)
+{
+        /* One that was there may be a link to what is not to be given away. */
+        if ((out->made || out->temporary) && fchown(out->fd, user, group) < 0)
+                return; /* it can be written all the same */
 }
 
 static gboolean write_all(OutputFile *out, const char *data, gsize n, GError **error)

@@ -9,12 +9,16 @@
 #define RAVEL_OUTPUT_FILE_H
 
 #include <glib.h>
+#include <sys/types.h>
 
 typedef struct OutputFile OutputFile;
 
 /* in_place = TRUE writes the final name from the start (a live capture).
  * NULL and error set where it cannot be opened. */
 OutputFile *output_file_new(const char *path, gboolean in_place, GError **error);
+
+/* Lets a file that output_file_new() has made be user's and group's, where that can be. */
+void output_file_give(OutputFile *out, uid_t user, gid_t group);
 
 /* Buffered. FALSE and error set on a full disk or a closed pipe. */
 gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error);

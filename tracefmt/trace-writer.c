@@ -28,6 +28,11 @@ TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean
         return g_steal_pointer(&w);
 }
 
+void trace_writer_give(TraceWriter *w, uid_t user, gid_t group)
+{
+        output_file_give(w->out, user, group);
+}
+
 gboolean trace_writer_fact(TraceWriter *w, const char *key, const char *value, GError **error)
 {
         g_autoptr(GString) line = g_string_new("# ");

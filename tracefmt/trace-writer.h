@@ -6,6 +6,8 @@
 #ifndef RAVEL_TRACE_WRITER_H
 #define RAVEL_TRACE_WRITER_H
 
+#include <sys/types.h>
+
 #include "tracefmt/message.h"
 
 typedef struct TraceWriter TraceWriter;
@@ -16,6 +18,9 @@ typedef struct TraceWriter TraceWriter;
  * must outlive the writer. NULL and error set where path cannot be opened. */
 TraceWriter *trace_writer_new(const char *path, const NodeTable *nodes, gboolean live,
                               GError **error);
+
+/* As output_file_give(). */
+void trace_writer_give(TraceWriter *w, uid_t user, gid_t group);
 
 /* A fact about the capture, written as "# key: value". Control characters in
  * value are escaped. May come at any time, facts known at the end included. */
