@@ -37,7 +37,7 @@ enum {
 
 /* What proves an offset, where nothing says that there are several clocks: see is_proven(). Chosen
  * on WS2, DB1, AP1 and AUTH of multi-tier, 30 to 60 ms off, and a hotel's own clocks at 50 and 100
- * requests a second, which left 1 % of misfits at most, 0.4 calls passing between the bounds and
+ * requests a second, which left 1 % of the misfits at most, had bounds close together and mended
  * nothing elsewhere; and on relayed mail and HTTP/2 in TLS of one tap, mended by whatever is large
  * enough. Other offsets and servers of multi-tier, the hotel at other loads, and captures of one
  * tap, whole, in sixths and without single nodes, were decided as they should be. */
