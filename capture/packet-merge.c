@@ -11,7 +11,8 @@ typedef struct {
         PcapSource *source; /* NULL before it is opened, and when it is over */
         Packet packet;      /* the next one, where the source is open */
         gint64 time;        /* the packet's, or what stands for it */
-        char *link_type;    /* when it was last looked at */
+        char *link_type;    /* when it was last looked at, */
+        guint interfaces;   /* and then */
         gboolean over;
 } Input;
 
@@ -33,6 +34,7 @@ struct PacketMerge {
 
 static void input_look(Input *in)
 {
+        in->interfaces = pcap_source_interfaces(in->source);
         if (g_strcmp0(in->link_type, pcap_source_link_type(in->source)) == 0)
                 return;
         g_free(in->link_type);
@@ -243,6 +245,15 @@ const char *packet_merge_link_type(const PacketMerge *m, guint i)
         g_assert(i < m->n);
         return m->inputs[i].source ? pcap_source_link_type(m->inputs[i].source)
                                    : m->inputs[i].link_type;
+}
+
+guint packet_merge_interfaces(const PacketMerge *m)
+{
+        guint n = 0;
+        for (guint i = 0; i < m->n; i++)
+                n += m->inputs[i].source ? pcap_source_interfaces(m->inputs[i].source)
+                                         : m->inputs[i].interfaces;
+        return n;
 }
 
 PcapCounts packet_merge_counts(const PacketMerge *m)

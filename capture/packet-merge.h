@@ -35,6 +35,9 @@ void packet_merge_stop(PacketMerge *merge);
 /* Of file i, or for 0 of the interfaces; as far as it was read. Borrowed. */
 const char *packet_merge_link_type(const PacketMerge *merge, guint i);
 
+/* How many interfaces the packets are from, of all files, as far as they were read. */
+guint packet_merge_interfaces(const PacketMerge *merge);
+
 /* Of all of them. */
 PcapCounts packet_merge_counts(const PacketMerge *merge);
 

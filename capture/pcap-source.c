@@ -56,6 +56,7 @@ struct PcapSource {
         Handle *handles;
         guint n;
         char *link_type;
+        guint interfaces; /* of a pcapng file, seen so far */
         volatile sig_atomic_t stopped;
 
         /* Interfaces. */
@@ -323,6 +324,7 @@ static void see_interface(PcapSource *s)
         int link_type = to_datalink(pcapng_link_type(s->pcapng));
         g_autofree char *text = link_type_text(link_type), *before = s->link_type;
         s->known = s->known || link_layer_is_known(link_type);
+        s->interfaces++;
         if (!before)
                 s->link_type = g_steal_pointer(&text);
         else if (!strstr(before, text))
@@ -712,6 +714,11 @@ gboolean pcap_source_path_is_live(const char *path)
 const char *pcap_source_link_type(const PcapSource *s)
 {
         return s->link_type ? s->link_type : "none";
+}
+
+guint pcap_source_interfaces(const PcapSource *s)
+{
+        return s->pcapng ? s->interfaces : MAX(s->n, 1);
 }
 
 void pcap_source_count(const PcapSource *s, PcapCounts *counts)

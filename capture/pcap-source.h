@@ -58,6 +58,10 @@ gboolean pcap_source_path_is_live(const char *path);
  * were seen so far, separated by commas. Borrowed. */
 const char *pcap_source_link_type(const PcapSource *source);
 
+/* How many interfaces its packets are from, as far as it was read; of a file that does not say, 1.
+ */
+guint pcap_source_interfaces(const PcapSource *source);
+
 /* What is known of packets beside those that came. */
 typedef struct {
         guint64 received; /* live: that passed the filter, those dropped included on Linux */

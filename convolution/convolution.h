@@ -90,18 +90,20 @@ PathSet *convolution_find_joint_paths(Convolution *convolution);
 /* A node whose clock disagrees with those of the nodes that it talks with. */
 typedef struct {
         NodeId node;
+        gboolean doubtful;  /* it may be something else, and is not put right */
         gint64 offset;      /* ns that it is ahead; below 0: it is early */
         gint64 least, most; /* ns: bounds of what it is off by, either way; most is G_MAXINT64
                                where nothing says */
-        const EdgeTrace *cause, *effect; /* borrowed: what shows it */
-        gint64 delay;                    /* ns, of these, the least; below 0 */
+        gint64 delay;       /* ns, of these, the least; below 0 */
 } ClockOffset;
 
 /* The clock that explains most delays below 0 (paper, section 5.2.3: negative apparent
  * delays); FALSE where none does. Stamps of both ends never make one. It looks at up to
  * 4,000 messages of an edge. edge_traces_shift() by -offset puts it right; then there may be
- * another. */
-gboolean convolution_find_clock_offset(const Convolution *convolution, ClockOffset *found);
+ * another. prove: nothing says that the trace has several clocks, so one that is not proven is
+ * doubtful; it is found only where no other is. */
+gboolean convolution_find_clock_offset(const Convolution *convolution, gboolean prove,
+                                       ClockOffset *found);
 
 /* --- between its files ---------------------------------------------------- */
 

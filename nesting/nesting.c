@@ -17,8 +17,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->view = (View){ G_MININT64, G_MAXINT64 };
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
-        if (options->joint && !options->span)
-                call_matcher_wait(n->matcher, options->max_offset);
+        nesting_set_clocks(n, CLOCKS_UNKNOWN);
         n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         scoreboard_init(&n->board);
         if (options->keep || options->cheat || options->joint)
@@ -80,6 +79,14 @@ void nesting_free(Nesting *n)
         if (n->key)
                 g_string_free(n->key, TRUE);
         g_free(n);
+}
+
+/* Of one clock no return is earlier than its call. */
+void nesting_set_clocks(Nesting *n, TraceClocks clocks)
+{
+        n->clocks = clocks;
+        if (n->options.joint && !n->options.span)
+                call_matcher_wait(n->matcher, clocks == CLOCKS_ONE ? 0 : n->options.max_offset);
 }
 
 /* --- FindCallPairs -------------------------------------------------------- */
@@ -293,12 +300,15 @@ static void find_offsets(Nesting *n)
 
         nesting_find_cuts(n);
         n->offsets = clock_offsets_find(&n->calls, edges, n_edges, n->cuts,
-                                        node_table_size(n->nodes), n->options.max_offset);
-        if (n->offsets->len > 0)
-                n->offset = g_new0(gint64, node_table_size(n->nodes));
+                                        node_table_size(n->nodes), n->options.max_offset,
+                                        n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
         for (guint i = 0; i < n->offsets->len; i++) {
                 const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
 
+                if (c->doubtful)
+                        continue;
+                if (!n->offset)
+                        n->offset = g_new0(gint64, node_table_size(n->nodes));
                 n->offset[c->node] = c->offset;
         }
 }
@@ -306,7 +316,7 @@ static void find_offsets(Nesting *n)
 void nesting_find_parents(Nesting *n)
 {
         nesting_end_calls(n);
-        if (n->options.joint && n->options.max_offset > 0)
+        if (n->options.joint && n->options.max_offset > 0 && n->clocks != CLOCKS_ONE)
                 find_offsets(n);
         n->cycles = n->options.window > 0 || n->calls.both_ends || n->offset;
         call_order_init(&n->order, &n->calls, n->options.window,

@@ -27,6 +27,7 @@
 #include "nesting/find-call-pairs.h"
 #include "nesting/node-problem.h"
 #include "nesting/scoreboard.h"
+#include "tracefmt/trace-clocks.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
@@ -101,6 +102,7 @@ typedef struct {
         NestingOptions options;
         NodeTable *nodes; /* borrowed */
         CallMatcher *matcher;
+        TraceClocks clocks; /* see nesting_set_clocks() */
 
         CallPairs calls;
         CallLabels labels;    /* joint */
@@ -151,6 +153,9 @@ typedef struct {
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);
 void nesting_free(Nesting *nesting);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
+
+/* What the facts of the trace say so far: before the first message, and again after the last. */
+void nesting_set_clocks(Nesting *nesting, TraceClocks clocks);
 
 /* Line 2 of Figure 4: for each trace entry. Messages in time order. FALSE with
  * error set past 2^32 - 2 calls. */

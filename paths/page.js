@@ -686,6 +686,16 @@
       if (holes) list.push([holes > packets / 1000 ? 'bad' : 'note', `${plural(holes, 'hole')} in the connections: bytes that nobody captured.`]);
       if (packets && !dropped && !holes) list.push(['good', `None of ${count(packets)} packets was dropped, as far as the capture says.`]);
       if (!packets) list.push(['note', 'The trace does not say how many packets were captured, or dropped.']);
+      const clocks = (key) => data.parameters.split('\n').filter((line) => line.startsWith(key + '=')).map((line) => line.slice(key.length + 1)).map((line) => [line.slice(0, line.lastIndexOf('=')), line.slice(line.lastIndexOf('=') + 1)]);
+      const bounds = new Map(clocks('skew_bounds_ns'));
+      const between = (node) => {
+        const [least, most] = (bounds.get(node) || ',').split(',').map((ns) => ns && signed(-ns));
+        return least && most ? ` (between ${most} and ${least})` : least ? ` (${least} or less)` : most ? ` (${most} or more)` : '';
+      };
+      const right = clocks('skew_ns').map(([node, ns]) => `${node} by ${signed(-ns)}${between(node)}`);
+      const doubtful = clocks('skew_doubtful_ns').map(([node, ns]) => `${node} by ${signed(-ns)}`);
+      if (right.length) list.push(['note', `Clocks put right: ${right.join(', ')}.`]);
+      if (doubtful.length) list.push(['note', `May be clocks, and were left as they are: ${doubtful.join(', ')}.`]);
       if (linear) {
         list.push(['note', 'Paths are found by the delays that many messages have in common: their counts are estimates, and rare paths are not seen.']);
         list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);

@@ -79,6 +79,7 @@ typedef struct {
         gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
         double parallelism;    /* mean number of candidate parents of a call that has any, the
                                   paper's mean per-node parallelism (Table 1); 0: unknown */
+        const GArray *clocks;  /* of PathClock, borrowed; NULL: none is off */
 } PathSetSummary;
 
 /* How far to trust the parents of the calls that a node makes, in all instances of a set. */

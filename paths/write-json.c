@@ -3,6 +3,7 @@
  * The patterns with all their nodes as JSON (docs/paths.md has the schema). Ids
  * and times are strings: a reader whose numbers are doubles would round them.
  */
+#include "paths/path-clocks.h"
 #include "paths/path-write.h"
 
 static void append_time(GString *out, const char *key, gint128 ns)
@@ -130,6 +131,36 @@ static void append_trust(GString *out, const PathSet *set)
         g_string_append_c(out, ']');
 }
 
+static void append_bound(GString *out, const char *key, gint64 ns, gint64 none)
+{
+        g_string_append(out, ", ");
+        if (ns == none)
+                g_string_append_printf(out, "\"%s\": null", key);
+        else
+                append_time(out, key, ns);
+}
+
+/* What was put right, and what only looks like a clock. */
+static void append_clocks(GString *out, const PathSet *set)
+{
+        const GArray *clocks = path_set_summary(set)->clocks;
+
+        g_string_append(out, ",\n    \"clocks\": [");
+        for (guint i = 0; clocks && i < clocks->len; i++) {
+                const PathClock *c = &g_array_index(clocks, PathClock, i);
+
+                g_string_append_printf(out, "%s\n      {\"name\": ", i > 0 ? "," : "");
+                path_append_json_string(out, node_table_name(path_set_nodes(set), c->node));
+                g_string_append_printf(out, ", \"put_right\": %s, ",
+                                       c->doubtful ? "false" : "true");
+                append_time(out, "by", c->by);
+                append_bound(out, "least", c->least, G_MININT64);
+                append_bound(out, "most", c->most, G_MAXINT64);
+                g_string_append_c(out, '}');
+        }
+        g_string_append_c(out, ']');
+}
+
 static gboolean write_summary(const PathSet *set, OutputFile *file, GError **error)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -152,6 +183,7 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         append_stamp(out, "last", summary->last);
         append_count(out, "paths", path_set_instances(set));
         append_count(out, "patterns", path_set_size(set));
+        append_clocks(out, set);
         if (!path_set_graph(set))
                 append_trust(out, set);
         g_string_append(out, "},\n  \"patterns\": [");

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "paths/path-clocks.h"
 #include "paths/text-table.h"
 
 enum {
@@ -81,6 +82,17 @@ static void add_found(GString *text, const PathSet *set)
         }
 }
 
+static void write_clocks(const PathSet *set, const char *what, gboolean doubtful,
+                         const PathWriteOptions *options, GString *out)
+{
+        g_autofree char *clocks =
+                path_clocks_text(path_set_summary(set)->clocks, path_set_nodes(set), doubtful);
+        g_autofree char *line = g_strdup_printf("%s: %s.", what, clocks);
+
+        if (clocks)
+                text_append_wrapped(out, line, " ", 0, options->columns);
+}
+
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -119,6 +131,8 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         }
         g_string_append_printf(read, " (method %s).", summary->method);
         text_append_wrapped(out, read->str, " ", 0, options->columns);
+        write_clocks(set, "Clocks put right", FALSE, options, out);
+        write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
 }
 
 /* Rounded down, so that only what is certain says 1. */

@@ -68,13 +68,18 @@ static void requests_free(Requests *r)
         g_free(r);
 }
 
-static GArray *find(const gint64 *clock, double lose, gint64 limit)
+static GArray *find_in(Requests *r, gint64 limit, gboolean prove)
 {
-        Requests *r = make_requests(clock, lose);
-        GArray *found = clock_offsets_find(&r->calls, r->edges, N_EDGES, r->cuts, N_NODES, limit);
+        GArray *found =
+                clock_offsets_find(&r->calls, r->edges, N_EDGES, r->cuts, N_NODES, limit, prove);
 
         requests_free(r);
         return found;
+}
+
+static GArray *find(const gint64 *clock, double lose, gint64 limit)
+{
+        return find_in(make_requests(clock, lose), limit, FALSE);
 }
 
 /* What is less than a delay cannot be told from it. */
@@ -125,6 +130,80 @@ static void test_one_node(void)
                 }
 }
 
+/* So it is where nothing says that clocks are several; but a callee that is late, of one caller
+ * alone, may as well be one that is not waited for. */
+static void test_proven(void)
+{
+        static const gint64 by[] = { -60 * MS, -15 * MS, -8 * MS, 12 * MS, 20 * MS, 60 * MS };
+
+        for (NodeId id = WEB; id < N_NODES; id++)
+                for (guint i = 0; i < G_N_ELEMENTS(by); i++) {
+                        gint64 clock[N_NODES] = { 0 };
+                        g_autoptr(GArray) found = NULL;
+                        const ClockOffset *c;
+
+                        clock[id] = by[i];
+                        found = find_in(make_requests(clock, 0), 1000 * MS, TRUE);
+                        g_assert_cmpuint(found->len, ==, 1);
+                        c = &g_array_index(found, ClockOffset, 0);
+                        g_assert_cmpuint(c->node, ==, id);
+                        g_assert_cmpint(c->doubtful, ==, id == DB && by[i] > 0);
+                        if (c->doubtful)
+                                continue;
+                        g_assert_cmpint(c->least, <=, by[i]);
+                        g_assert_cmpint(c->most, >=, by[i]);
+                        g_assert_cmpint(c->most - c->least, <, 15 * MS);
+                }
+}
+
+/* A client's clock that is late is bounded from one side only. */
+static void test_client(void)
+{
+        static const gint64 clock[N_NODES] = { 60 * MS };
+        g_autoptr(GArray) found = find_in(make_requests(clock, 0), 1000 * MS, TRUE);
+
+        g_assert_cmpuint(found->len, ==, 1);
+        g_assert_true(g_array_index(found, ClockOffset, 0).doubtful);
+}
+
+/* One mail at a time, which the relay WEB passes on to APP after its reply, and that to DB. All
+ * clocks are right, and a client that stamped earlier would make each relay fit into the next
+ * mail. */
+static Requests *make_mails(void)
+{
+        static const gint64 clock[N_NODES] = { 0 };
+        Requests *r = g_new0(Requests, 1);
+        g_autoptr(GRand) rand = g_rand_new_with_seed(7);
+        gint64 t = 0;
+
+        for (NodeId id = 0; id < N_NODES; id++)
+                r->cuts[id] = (Cut){ G_MININT64, G_MAXINT64 };
+        for (NodeId id = 0; id < N_EDGES; id++)
+                r->edges[id] = (Edge){ .caller = id, .callee = id + 1 };
+        for (guint i = 0; i < 400; i++) {
+                gint64 reply = t + g_rand_int_range(rand, 20 * MS, 60 * MS);
+                gint64 relay = reply + g_rand_int_range(rand, 1 * MS, 5 * MS);
+                gint64 relayed = relay + g_rand_int_range(rand, 10 * MS, 30 * MS);
+                gint64 next = relayed + g_rand_int_range(rand, 1 * MS, 10 * MS);
+
+                put_call(r, clock, CLIENT, t, reply);
+                put_call(r, clock, WEB, relay, relayed);
+                put_call(r, clock, APP, next, next + g_rand_int_range(rand, 5 * MS, 20 * MS));
+                t = relay + g_rand_int_range(rand, 0, 20 * MS);
+        }
+        return r;
+}
+
+static void test_relays(void)
+{
+        g_autoptr(GArray) proven = find_in(make_mails(), 1000 * MS, TRUE);
+        g_autoptr(GArray) found = find_in(make_mails(), 1000 * MS, FALSE);
+
+        for (guint i = 0; i < proven->len; i++)
+                g_assert_true(g_array_index(proven, ClockOffset, i).doubtful);
+        g_assert_cmpuint(found->len, >, 0);
+}
+
 static void test_two_nodes(void)
 {
         static const gint64 clock[N_NODES] = { 0, 20 * MS, 0, -30 * MS };
@@ -167,6 +246,9 @@ int main(int argc, char **argv)
         g_test_add_func("/clock-offsets/agree", test_agree);
         g_test_add_func("/clock-offsets/lost", test_lost);
         g_test_add_func("/clock-offsets/one-node", test_one_node);
+        g_test_add_func("/clock-offsets/proven", test_proven);
+        g_test_add_func("/clock-offsets/client", test_client);
+        g_test_add_func("/clock-offsets/relays", test_relays);
         g_test_add_func("/clock-offsets/two-nodes", test_two_nodes);
         g_test_add_func("/clock-offsets/group", test_group);
         g_test_add_func("/clock-offsets/limit", test_limit);

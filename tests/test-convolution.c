@@ -250,7 +250,7 @@ static gboolean find_offset(Fixture *f, ClockOffset *found)
 {
         g_autoptr(Convolution) run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
 
-        return convolution_find_clock_offset(run, found);
+        return convolution_find_clock_offset(run, FALSE, found);
 }
 
 /* b's clock is early or late: what is off by, within what a shortest delay allows; and put
@@ -269,6 +269,20 @@ static void test_clock_off(Fixture *f, gconstpointer ahead_ms)
         g_assert_cmpint(found.delay, <, 0);
         edge_traces_shift(f->traces, found.node, -found.offset);
         g_assert_false(find_offset(f, &found));
+}
+
+/* Where nothing says that there are several clocks, b's is proven: it is bounded from both sides.
+ */
+static void test_clock_proven(Fixture *f, gconstpointer ahead_ms)
+{
+        g_autoptr(Convolution) run = NULL;
+        ClockOffset found;
+
+        make_chain(f, GPOINTER_TO_INT(ahead_ms) * MS);
+        run = convolution_new(f->traces, &in_ms, one_root(f, "a"));
+        g_assert_true(convolution_find_clock_offset(run, TRUE, &found));
+        g_assert_false(found.doubtful);
+        g_assert_cmpuint(found.node, ==, test_node(f->nodes, "b"));
 }
 
 /* Nobody's clock is off where they agree; nor where a client asks again as soon as it has its
@@ -489,6 +503,10 @@ int main(int argc, char **argv)
                    test_clock_off, tear_down);
         g_test_add("/convolution/clock-early-a-little", Fixture, GINT_TO_POINTER(-12), set_up,
                    test_clock_off, tear_down);
+        g_test_add("/convolution/clock-proven-early", Fixture, GINT_TO_POINTER(-20), set_up,
+                   test_clock_proven, tear_down);
+        g_test_add("/convolution/clock-proven-late", Fixture, GINT_TO_POINTER(20), set_up,
+                   test_clock_proven, tear_down);
         g_test_add("/convolution/clock-late", Fixture, GINT_TO_POINTER(20), set_up, test_clock_off,
                    tear_down);
         TEST("no-clock-off", test_no_clock_off);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/path-clocks.h"
 #include "paths/path-write.h"
 
 static const gint64 EPOCH = G_GINT64_CONSTANT(1047680084482205000);
@@ -104,6 +105,22 @@ static void add_hostile(PathSet *set, NodeTable *nodes)
         add_requests(set, nodes, "-", steps, G_N_ELEMENTS(steps), 3, 0, 1);
 }
 
+/* Clocks of nodes of these names: bounded, from one side, and doubtful. The caller's to free. */
+static GArray *hostile_clocks(NodeTable *nodes)
+{
+        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
+        const PathClock list[] = {
+                { node_table_add(nodes, "</text><script>alert(1)</script>", 32), FALSE, 2710000,
+                  2400000, 7100000 },
+                { node_table_add(nodes, "a(b,c)>d%41", 11), FALSE, -55200000, G_MININT64,
+                  -52600000 },
+                { node_table_add(nodes, "\033[31mred\r\n\t\177", 12), TRUE, -230000000, G_MININT64,
+                  G_MAXINT64 },
+        };
+
+        return g_array_append_vals(clocks, list, G_N_ELEMENTS(list));
+}
+
 /* Deep, wide and long. */
 static void add_large(PathSet *set, NodeTable *nodes)
 {
@@ -169,14 +186,16 @@ int main(int argc, char **argv)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
+        g_autoptr(GArray) clocks = NULL;
         g_autoptr(GError) error = NULL;
         const char *which = argc > 2 ? argv[2] : "shop";
 
         if (!strcmp(which, "shop"))
                 add_shop(set, nodes);
-        else if (!strcmp(which, "hostile"))
+        else if (!strcmp(which, "hostile")) {
                 add_hostile(set, nodes);
-        else if (!strcmp(which, "large"))
+                path_set_summary(set)->clocks = clocks = hostile_clocks(nodes);
+        } else if (!strcmp(which, "large"))
                 add_large(set, nodes);
         else if (!strcmp(which, "linear")) {
                 path_set_free(set);

@@ -101,6 +101,7 @@ typedef struct {
         GArray *doubts, *edges; /* of Doubt and EdgeCalls, of all traces */
         GPtrArray *link_types;  /* of each, as the trace has it */
         char *host;             /* recognised; NULL where it was not, or was given */
+        gboolean one_clock;     /* the trace says so */
 } Run;
 
 static PacketMerge *volatile current_packets;
@@ -236,6 +237,24 @@ static gboolean check_options(gint64 *duration, GError **error)
 
 /* --- the trace --------------------------------------------------------------- */
 
+/* Which running system stamped the packets of a live capture, where the kernel says: what is
+ * rotated has one clock, and so have captures at several interfaces of one machine. */
+static gboolean write_observer(Run *run, GError **error)
+{
+        g_autofree char *boot = NULL;
+        if (!options.interfaces ||
+            !g_file_get_contents("/proc/sys/kernel/random/boot_id", &boot, NULL, NULL))
+                return TRUE;
+        return trace_writer_fact(run->writer, "observer", g_strstrip(boot), error);
+}
+
+/* Of a live capture, and of one file of one interface. Who took several files, or wrote several
+ * interfaces into one, nothing says; and a host is one of many. */
+static gboolean has_one_clock(const Run *run)
+{
+        return !options.host && (options.interfaces || packet_merge_interfaces(run->packets) <= 1);
+}
+
 static gboolean write_facts(Run *run, GError **error)
 {
         if ((options.filter && !trace_writer_fact(run->writer, "filter", options.filter, error)) ||
@@ -251,11 +270,13 @@ static gboolean write_facts(Run *run, GError **error)
                     !trace_writer_fact(run->writer, "link type", type, error))
                         return FALSE;
         }
-        return TRUE;
+        run->one_clock = has_one_clock(run);
+        return write_observer(run, error) &&
+               (!run->one_clock || trace_writer_fact(run->writer, "clocks", "one", error));
 }
 
-/* A pcapng file may have had more of them than were known at its beginning. */
-static gboolean write_late_link_types(Run *run, GError **error)
+/* A pcapng file may have had more interfaces than were known at its beginning. */
+static gboolean write_late_interfaces(Run *run, GError **error)
 {
         for (guint i = 0; i < run->sources->len; i++) {
                 const char *type = packet_merge_link_type(run->packets, i);
@@ -263,7 +284,8 @@ static gboolean write_late_link_types(Run *run, GError **error)
                     !trace_writer_fact(run->writer, "link type", type, error))
                         return FALSE;
         }
-        return TRUE;
+        return run->one_clock == has_one_clock(run) ||
+               trace_writer_fact(run->writer, "clocks", "unknown", error);
 }
 
 static gboolean open_output(Run *run, const char *path, GError **error)
@@ -364,7 +386,7 @@ static gboolean close_output(Run *run, GError **error)
         g_autofree char *judgement = judge(run, counts, doubts, edges);
         run->written = *capture_account(run->capture);
         memset(run->in_trace, 0, sizeof run->in_trace);
-        return write_late_link_types(run, error) && write_learned_names(run, error) &&
+        return write_late_interfaces(run, error) && write_learned_names(run, error) &&
                trace_writer_fact(run->writer, "judgement", judgement, error) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }

@@ -7,9 +7,11 @@
 
 #include "convolution/convolution.h"
 #include "convolution/correlation-series.h"
+#include "paths/path-clocks.h"
 #include "tools/result.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/trace-clocks.h"
 
 enum {
         MOST_LAGS = 1 << 26,  /* what a few arrays of that length take is still memory to have */
@@ -278,33 +280,47 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
-/* Clocks that are off, and how they are put right. */
-static void report_clocks(const EdgeTraces *traces, const GArray *offsets, gboolean put_right)
+/* As the outputs have them: the bounds are of what a node's stamps are to be moved by. The
+ * caller's to free. */
+static GArray *list_clocks(const GArray *offsets)
 {
+        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
+
         for (guint i = 0; i < offsets->len; i++) {
                 const ClockOffset *o = &g_array_index(offsets, ClockOffset, i);
-                gboolean early = o->offset < 0;
-                g_autofree char *delay = path_format_duration(o->delay);
-                g_autofree char *least = path_format_duration(o->least);
-                g_autofree char *most = path_format_duration(o->most);
-                g_autofree char *by = path_format_duration(ABS(o->offset));
-                g_autoptr(GString) text = g_string_new(NULL);
+                gboolean early = o->offset < 0, bounded = o->most < G_MAXINT64;
+                PathClock clock = {
+                        .node = o->node,
+                        .doubtful = o->doubtful,
+                        .by = -o->offset,
+                        .least = early     ? o->least
+                                 : bounded ? -o->most
+                                           : G_MININT64,
+                        .most = !early ? -o->least : o->most,
+                };
 
-                g_string_append_printf(
-                        text,
-                        "%s: its clock seems to be %s, by %s %s%s (delays of %s "
-                        "and more from the messages of %s to those to %s)",
-                        node_table_written(traces->nodes, o->node), early ? "early" : "late", least,
-                        o->most < G_MAXINT64 ? "to " : "or more", o->most < G_MAXINT64 ? most : "",
-                        delay, node_table_written(traces->nodes, o->cause->from),
-                        node_table_written(traces->nodes, o->effect->to));
-                if (put_right)
-                        tool_warn("%s: %s are %s its stamps", text->str, by,
-                                  early ? "added to" : "taken off");
-                else
-                        tool_warn("%s: ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns first",
-                                  text->str, node_table_written(traces->nodes, o->node),
-                                  -o->offset);
+                g_array_append_val(clocks, clock);
+        }
+        return clocks;
+}
+
+static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
+{
+        g_autofree char *right = path_clocks_text(clocks, traces->nodes, FALSE);
+        g_autofree char *doubtful = path_clocks_text(clocks, traces->nodes, TRUE);
+
+        if (right)
+                tool_warn("clocks put right: %s", right);
+        if (!doubtful)
+                return;
+        for (guint i = 0; i < clocks->len; i++) {
+                const PathClock *c = &g_array_index(clocks, PathClock, i);
+
+                if (c->doubtful)
+                        tool_warn("messages that seem to come before what caused them look like a "
+                                  "clock that is off, and it was left as it is: %s would do, as "
+                                  "ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns does",
+                                  doubtful, node_table_written(traces->nodes, c->node), c->by);
         }
 }
 
@@ -333,8 +349,7 @@ static void report_ends(const Convolution *run)
 
 /* --- results --------------------------------------------------------------- */
 
-/* offsets: of the clocks that were put right. */
-static char *parameters(const Convolution *run, const GArray *offsets)
+static char *parameters(const Convolution *run, const GArray *clocks)
 {
         static const char *const names[] = { "auto", "pairs", "fft", "whole" };
         const ConvolutionOptions *o = &run->options;
@@ -351,13 +366,7 @@ static char *parameters(const Convolution *run, const GArray *offsets)
                                "min_messages=%" G_GUINT64_FORMAT "\ncorrelate=%s\nfold=%d\n",
                                o->quantum, o->max_delay, o->tolerance, o->spike, o->between,
                                o->min_messages, names[o->correlate], !options.no_fold);
-        for (guint i = 0; i < offsets->len; i++) {
-                const ClockOffset *clock = &g_array_index(offsets, ClockOffset, i);
-
-                g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
-                                       node_table_written(run->traces->nodes, clock->node),
-                                       clock->offset);
-        }
+        path_clocks_append_parameters(text, clocks, run->traces->nodes);
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
@@ -371,11 +380,11 @@ static void fill_summary(const EdgeTraces *traces, PathSet *set)
         summary->last = traces->last;
 }
 
-static gboolean write_paths(const Convolution *run, PathSet *set, const GArray *offsets,
-                            TraceReader *reader, const char *arguments, GError **error)
+static gboolean write_paths(const Convolution *run, PathSet *set, TraceReader *reader,
+                            const char *arguments, GError **error)
 {
         g_autoptr(Store) store = NULL;
-        g_autofree char *params = parameters(run, offsets);
+        g_autofree char *params = parameters(run, path_set_summary(set)->clocks);
         StoreRun about = { .arguments = arguments, .parameters = params };
 
         if (result_has_store() && (!(store = result_open_store(set, &about, error)) ||
@@ -458,16 +467,18 @@ static Convolution *new_run(const EdgeTraces *traces, GError **error)
 }
 
 /* The run of traces whose clocks are put right one after another; offsets, of ClockOffset, says
- * which. With a literal method only the first is found, and left as it is. */
-static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, GArray *offsets,
-                                     GError **error)
+ * which. One that is not proven, or with a literal method the first, is left as it is. */
+static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, TraceClocks clocks,
+                                     GArray *offsets, GError **error)
 {
         g_autoptr(Convolution) run = new_run(traces, error);
         ClockOffset o;
 
-        while (run && offsets->len < traces->n_nodes && convolution_find_clock_offset(run, &o)) {
+        while (run && clocks != CLOCKS_ONE && offsets->len < traces->n_nodes &&
+               convolution_find_clock_offset(run, clocks == CLOCKS_UNKNOWN, &o)) {
+                o.doubtful |= literal;
                 g_array_append_val(offsets, o);
-                if (literal)
+                if (o.doubtful)
                         break;
                 edge_traces_shift(traces, o.node, -o.offset);
                 convolution_free(run);
@@ -482,12 +493,17 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const ch
         const EdgeTrace *cause = NULL, *effect = NULL;
         g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
         gboolean literal = !strcmp(options.method, "paper");
+        guint n_facts;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
+        g_autoptr(GArray) clocks = NULL;
         g_autoptr(Convolution) run = NULL;
         g_autoptr(PathSet) set = NULL;
 
         if ((options.correlation && !find_edges(traces, &cause, &effect, error)) ||
-            !(run = put_clocks_right(traces, literal, offsets, error)))
+            !(run = put_clocks_right(traces, literal, trace_clocks(facts, n_facts), offsets,
+                                     error)))
                 return FALSE;
+        clocks = list_clocks(offsets);
         if (traces->messages)
                 report_choice(&run->options);
         set = literal ? convolution_find_paths(run) : convolution_find_joint_paths(run);
@@ -495,11 +511,10 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const ch
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
         report_ends(run);
-        report_clocks(traces, offsets, !literal);
-        if (literal)
-                g_array_set_size(offsets, 0);
+        report_clocks(traces, clocks);
+        path_set_summary(set)->clocks = clocks;
         return cause ? write_correlation(run, set, cause, effect, error)
-                     : write_paths(run, set, offsets, reader, arguments, error);
+                     : write_paths(run, set, reader, arguments, error);
 }
 
 int tool_convolution(int argc, char **argv)

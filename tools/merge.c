@@ -10,6 +10,7 @@
 #include "tracefmt/doubt.h"
 #include "tracefmt/merge.h"
 #include "tracefmt/overlap.h"
+#include "tracefmt/trace-clocks.h"
 #include "tracefmt/trace-writer.h"
 
 static struct {
@@ -91,9 +92,27 @@ static Run *run_new(int argc, char **argv, GError **error)
 
 /* --- facts ----------------------------------------------------------------- */
 
+/* One clock or several: of all traces together. */
+static gboolean write_clocks(Run *run, GError **error)
+{
+        MergedClocks merged = { 0 };
+
+        for (guint i = 0; i < run->readers->len; i++) {
+                guint n;
+                char *const *facts = trace_reader_facts(run->readers->pdata[i], &n);
+
+                merged_clocks_add(&merged, facts, merge_head_facts(run->merge, i));
+        }
+        merged_clocks_clear(&merged);
+        return !trace_clocks_word(merged.clocks) ||
+               trace_writer_fact(run->writer, "clocks", trace_clocks_word(merged.clocks), error);
+}
+
 /* What was known of each trace before its first message, in the order of the traces. */
 static gboolean write_head(Run *run, GError **error)
 {
+        if (!write_clocks(run, error))
+                return FALSE;
         for (guint i = 0; i < run->readers->len; i++) {
                 const TraceReader *reader = run->readers->pdata[i];
                 guint n;
@@ -102,7 +121,8 @@ static gboolean write_head(Run *run, GError **error)
                 if (!trace_writer_fact(run->writer, "merged", trace_reader_name(reader), error))
                         return FALSE;
                 for (guint k = 0; k < merge_head_facts(run->merge, i); k++)
-                        if (!trace_writer_copy_fact(run->writer, facts[k], error))
+                        if (!trace_clocks_is_fact(facts[k]) &&
+                            !trace_writer_copy_fact(run->writer, facts[k], error))
                                 return FALSE;
         }
         return TRUE;

@@ -10,6 +10,7 @@
 
 #include "nesting/forwarded.h"
 #include "nesting/nesting.h"
+#include "paths/path-clocks.h"
 #include "tools/explain.h"
 #include "tools/result.h"
 #include "tools/tool.h"
@@ -132,9 +133,18 @@ static const GOptionEntry entries[] = {
 
 /* --- reading --------------------------------------------------------------- */
 
+static void set_clocks(Nesting *nesting, const TraceReader *reader)
+{
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        nesting_set_clocks(nesting, trace_clocks(facts, n));
+}
+
 static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
+        gboolean begun = FALSE;
         Message message;
         int status;
 
@@ -144,11 +154,16 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
                                 return NULL;
                         nesting_free(nesting);
                         nesting = nesting_new(nodes, &options.nesting);
+                        begun = FALSE;
                         continue;
                 }
+                if (!begun)
+                        set_clocks(nesting, reader);
+                begun = TRUE;
                 if (!nesting_add(nesting, &message, error))
                         return NULL;
         }
+        set_clocks(nesting, reader);
         return g_steal_pointer(&nesting);
 }
 
@@ -218,18 +233,38 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                           nesting->folded);
 }
 
-static void report_offsets(const Nesting *nesting)
+/* As the outputs have them. The caller's to free. */
+static GArray *list_clocks(const Nesting *nesting)
 {
+        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
+
         for (guint i = 0; nesting->offsets && i < nesting->offsets->len; i++) {
                 const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
-                g_autofree char *by = path_format_duration(ABS(c->offset));
+                PathClock clock = {
+                        .node = c->node,
+                        .doubtful = c->doubtful,
+                        .by = -c->offset,
+                        .least = c->most == G_MAXINT64 ? G_MININT64 : -c->most,
+                        .most = c->least == G_MININT64 ? G_MAXINT64 : -c->least,
+                };
 
-                tool_warn(
-                        "%s: its clock seems to be %s by about %s, which is put right: of %u calls "
-                        "around it %u fitted into no other call, now %u (see ravel skewer)",
-                        node_table_written(nesting->nodes, c->node),
-                        c->offset > 0 ? "late" : "early", by, c->n_calls, c->before, c->after);
+                g_array_append_val(clocks, clock);
         }
+        return clocks;
+}
+
+/* What moves a clock that is not proven: the least window. */
+static void report_clocks(const Nesting *nesting, const GArray *clocks)
+{
+        g_autofree char *right = path_clocks_text(clocks, nesting->nodes, FALSE);
+        g_autofree char *doubtful = path_clocks_text(clocks, nesting->nodes, TRUE);
+
+        if (right)
+                tool_warn("clocks put right: %s", right);
+        if (doubtful)
+                tool_warn("calls that fit into no other look like clocks that are off, but nothing "
+                          "proves it, and none was moved: %s would do, as --skew-window 1us does",
+                          doubtful);
 }
 
 /* FALSE with error set where there is nothing to cheat by. */
@@ -361,7 +396,7 @@ static const char *method(void)
         return o->cheat ? "cheat" : "paper";
 }
 
-static char *parameters(const Nesting *n)
+static char *parameters(const Nesting *n, const GArray *clocks)
 {
         const NestingOptions *o = &options.nesting;
         g_autoptr(GString) text = g_string_new(NULL);
@@ -373,12 +408,7 @@ static char *parameters(const Nesting *n)
                         method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
                         options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
                         o->span);
-        for (guint i = 0; n->offsets && i < n->offsets->len; i++) {
-                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
-
-                g_string_append_printf(text, "skew_ns=%s=%" G_GINT64_FORMAT "\n",
-                                       node_table_written(n->nodes, c->node), c->offset);
-        }
+        path_clocks_append_parameters(text, clocks, n->nodes);
         if (o->joint && o->span == 0)
                 g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
         if (o->joint && o->cheat && o->span == 0)
@@ -388,7 +418,7 @@ static char *parameters(const Nesting *n)
 
 static Store *open_store(const Nesting *n, PathSet *set, const char *arguments, GError **error)
 {
-        g_autofree char *params = parameters(n);
+        g_autofree char *params = parameters(n, path_set_summary(set)->clocks);
         StoreRun run = { .arguments = arguments,
                          .parameters = params,
                          .patterns_only = options.no_requests };
@@ -404,14 +434,15 @@ static gboolean write_explanation(const Nesting *nesting, GError **error)
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
-                               GError **error)
+static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceReader *reader,
+                               const char *arguments, GError **error)
 {
         g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
+        path_set_summary(set)->clocks = clocks;
         if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
@@ -608,6 +639,7 @@ int tool_nesting(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Nesting) nesting = NULL;
+        g_autoptr(GArray) clocks = NULL;
         GError *error = NULL;
         int status;
 
@@ -636,8 +668,9 @@ int tool_nesting(int argc, char **argv)
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);
         report_matching(nesting, reader);
-        report_offsets(nesting);
-        if (!find_and_write(nesting, reader, arguments, &error))
+        clocks = list_clocks(nesting);
+        report_clocks(nesting, clocks);
+        if (!find_and_write(nesting, clocks, reader, arguments, &error))
                 return tool_fail(error);
         return EXIT_DONE;
 }

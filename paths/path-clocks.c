@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/path-clocks.h"
+
+#include "paths/path-write.h"
+
+/* Nodes by name in one line. */
+enum { SHOWN = 6 };
+
+static const PathClock *clock_at(const GArray *clocks, guint i)
+{
+        return &g_array_index(clocks, PathClock, i);
+}
+
+static void append_signed(GString *out, gint64 ns)
+{
+        g_autofree char *text = path_format_duration(ABS(ns));
+
+        g_string_append_printf(out, "%s%s", ns < 0 ? "-" : "+", text);
+}
+
+static void append_bounds(GString *out, const PathClock *c)
+{
+        gboolean below = c->least != G_MININT64, above = c->most != G_MAXINT64;
+
+        if (!below && !above)
+                return;
+        g_string_append(out, below && above ? " (between " : " (");
+        append_signed(out, below ? c->least : c->most);
+        g_string_append(out, below && above ? " and " : below ? " or more" : " or less");
+        if (below && above)
+                append_signed(out, c->most);
+        g_string_append_c(out, ')');
+}
+
+char *path_clocks_text(const GArray *clocks, const NodeTable *nodes, gboolean doubtful)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+        guint n = 0;
+
+        for (guint i = 0; clocks && i < clocks->len; i++) {
+                const PathClock *c = clock_at(clocks, i);
+
+                if (c->doubtful != doubtful || n++ >= SHOWN)
+                        continue;
+                g_string_append_printf(out, "%s%s by ", n > 1 ? ", " : "",
+                                       node_table_written(nodes, c->node));
+                append_signed(out, c->by);
+                if (!doubtful)
+                        append_bounds(out, c);
+        }
+        if (n > SHOWN)
+                g_string_append_printf(out, ", and %u more", n - SHOWN);
+        return n ? g_string_free(g_steal_pointer(&out), FALSE) : NULL;
+}
+
+static void append_bound(GString *out, gint64 ns, gint64 none)
+{
+        if (ns != none)
+                g_string_append_printf(out, "%" G_GINT64_FORMAT, ns);
+}
+
+void path_clocks_append_parameters(GString *out, const GArray *clocks, const NodeTable *nodes)
+{
+        for (guint i = 0; clocks && i < clocks->len; i++) {
+                const PathClock *c = clock_at(clocks, i);
+                const char *name = node_table_written(nodes, c->node);
+
+                g_string_append_printf(out, "%s=%s=%" G_GINT64_FORMAT "\n",
+                                       c->doubtful ? "skew_doubtful_ns" : "skew_ns", name, -c->by);
+                if (c->doubtful)
+                        continue;
+                g_string_append_printf(out, "skew_bounds_ns=%s=", name);
+                append_bound(out, -c->most, -G_MAXINT64);
+                g_string_append_c(out, ',');
+                append_bound(out, c->least == G_MININT64 ? G_MAXINT64 : -c->least, G_MAXINT64);
+                g_string_append_c(out, '\n');
+        }
+}
