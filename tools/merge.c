@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/merge.h"
@@ -66,6 +67,8 @@ static Run *run_new(int argc, char **argv, GError **error)
         }
         if (options.window && !tool_duration(options.window, &run->window, error))
                 return NULL;
+        if (!run_files_write("-w", options.output, error))
+                return NULL;
         run->merge = merge_new(run->window, run->nodes);
         run->overlap = overlap_new((guint)argc - 1);
         tool_progress_start((const char *const *)argv + 1, (guint)argc - 1,
@@ -80,7 +83,8 @@ static Run *run_new(int argc, char **argv, GError **error)
                         return NULL;
                 }
                 standard_input |= !strcmp(argv[i], "-");
-                if (!(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
+                if (!run_files_read(argv[i], error) ||
+                    !(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
                         return NULL;
                 g_ptr_array_add(run->readers, reader);
                 merge_add(run->merge, reader);

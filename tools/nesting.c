@@ -12,6 +12,7 @@
 #include "nesting/nesting.h"
 #include "tools/explain.h"
 #include "tools/result.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -503,15 +504,14 @@ static void summarise_all(const Reports *r)
 
 static void on_interrupt(int number)
 {
-        (void)number;
+        signal(number, output_files_die); /* the second time */
 }
 
 /* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
  * until then is still reported. The second time it ends this one, too. */
 static void leave_interrupt_to_writer(void)
 {
-        struct sigaction action = { .sa_handler = on_interrupt,
-                                    .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+        struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
 
         sigaction(SIGINT, &action, NULL);
 }
@@ -597,7 +597,8 @@ static gboolean check_options(GError **error)
         options.nesting.keep =
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;
         options.nesting.places = options.calls != NULL;
-        return result_check_options(error);
+        return result_check_options(error) &&
+               (!options.calls || run_files_write("--calls", options.calls, error));
 }
 
 int tool_nesting(int argc, char **argv)

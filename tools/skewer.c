@@ -10,6 +10,7 @@
 
 #include "skewer/clocks.h"
 #include "skewer/skewer.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -139,7 +140,7 @@ static gboolean check_options(GError **error)
                             "--reference: expected with --estimate or --deskew");
                 return FALSE;
         }
-        return TRUE;
+        return run_files_write("-w", options.output, error);
 }
 
 /* --- the trace -------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "paths/histogram.h"
 #include "paths/path-write.h"
 #include "paths/text-table.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/fitness.h"
@@ -345,7 +346,8 @@ int tool_stats(int argc, char **argv)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
+        if (!run_files_write("-w", NULL, &error) ||
+            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
             !(stats = read_stats(reader, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/run-files.h"
 #include "tracefmt/error.h"
 
 static const char *current_verb;
@@ -265,6 +266,8 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc - 1);
                 return NULL;
         }
+        if (!run_files_read(argv[1], error))
+                return NULL;
         tool_progress_start((const char *const *)argv + 1, 1, FALSE);
         return trace_reader_new(argv[1], nodes, &options, error);
 }

@@ -9,6 +9,7 @@
 
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
+#include "tracefmt/file-kind.h"
 #include "tracefmt/hash.h"
 
 enum {
@@ -594,21 +595,6 @@ bad_field:
 
 /* --- blocks --------------------------------------------------------------- */
 
-/* Whether this is how captures begin: pcap in both byte orders, with microseconds
- * or nanoseconds, or pcapng. */
-static gboolean is_capture(const char *block)
-{
-        static const guint8 magics[][4] = {
-                { 0xa1, 0xb2, 0xc3, 0xd4 }, { 0xd4, 0xc3, 0xb2, 0xa1 }, { 0xa1, 0xb2, 0x3c, 0x4d },
-                { 0x4d, 0x3c, 0xb2, 0xa1 }, { 0x0a, 0x0d, 0x0d, 0x0a },
-        };
-
-        for (guint i = 0; i < G_N_ELEMENTS(magics); i++)
-                if (!memcmp(block, magics[i], sizeof magics[i]))
-                        return TRUE;
-        return FALSE;
-}
-
 /* Reads on until there is at least one complete line past r->p. 1, 0 at the end
  * of the input, -1. */
 static int refill(TraceReader *r, GError **error)
@@ -647,17 +633,14 @@ static int refill(TraceReader *r, GError **error)
                         r->block[r->used] = '\n'; /* the last line may lack it */
                         k = 1;
                 }
+                if (G_UNLIKELY(r->line == 0) && r->p == r->block &&
+                    !file_kind_expect(file_kind_of(r->block, r->used + k), FILE_TRACE,
+                                      byte_source_name(r->source), error))
+                        return -1;
                 newline = memrchr(r->block + r->used, '\n', k);
                 r->used += k;
                 memset(r->block + r->used, 0, PAD);
                 if (newline) {
-                        if (G_UNLIKELY(r->line == 0) && is_capture(r->block)) {
-                                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                            "%s: this is a packet capture, expected a trace: make "
-                                            "one with ravel capture -r %s -w FILE",
-                                            byte_source_name(r->source), r->path);
-                                return -1;
-                        }
                         r->stop = newline + 1;
                         return 1;
                 }
