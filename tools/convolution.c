@@ -211,7 +211,7 @@ static GArray *find_roots(const EdgeTraces *traces, GError **error)
 static void report_traces(const EdgeTraces *traces, const TraceReader *reader)
 {
         if (!traces->messages)
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         if (traces->unmatched)
                 tool_warn("%" G_GUINT64_FORMAT " stamps are left out: the messages have no ids, "
                           "and the two ends saw different numbers of them",
@@ -526,5 +526,5 @@ int tool_convolution(int argc, char **argv)
         report_traces(traces, reader);
         if (!find_and_write(traces, reader, arguments, &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

@@ -150,6 +150,11 @@ static gboolean write_tail(Run *run, GError **error)
                         }
                 }
         }
+        for (guint i = 0; i < run->readers->len; i++)
+                if (trace_reader_end(run->readers->pdata[i]) != TRACE_WHOLE &&
+                    !trace_writer_fact(run->writer, "incomplete",
+                                       trace_reader_name(run->readers->pdata[i]), error))
+                        return FALSE;
         for (guint i = 0; i < keys->len; i++) {
                 const guint64 *sum = g_hash_table_lookup(sums, keys->pdata[i]);
                 g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, *sum);
@@ -252,7 +257,7 @@ static int report(const Run *run)
                           counts->late, counts->needed / 1000000 + 1);
                 partial = TRUE;
         }
-        return partial ? EXIT_PARTIAL : EXIT_DONE;
+        return partial ? EXIT_PARTIAL : tool_done();
 }
 
 int tool_merge(int argc, char **argv)

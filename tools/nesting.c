@@ -179,7 +179,7 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
         guint64 calls = counts->pairs + counts->lone_calls;
 
         if (!counts->messages) {
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
                           " one-way messages: nesting needs calls and returns, ravel convolution "
@@ -623,7 +623,7 @@ int tool_nesting(int argc, char **argv)
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 if (!strcmp(argv[1], "-"))
                         leave_interrupt_to_writer();
-                return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
+                return report_windows(reader, nodes, arguments, &error) ? tool_done()
                                                                         : tool_fail(error);
         }
         if (!(nesting = read_calls(reader, nodes, &error)))
@@ -639,5 +639,5 @@ int tool_nesting(int argc, char **argv)
         report_offsets(nesting);
         if (!find_and_write(nesting, reader, arguments, &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

@@ -353,7 +353,7 @@ int tool_stats(int argc, char **argv)
         tool_report_reader(reader);
 
         if (!call_matcher_counts(stats->matcher)->messages)
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         put_summary(text, stats);
         put_judgement(text, stats, reader);
         put_nodes(text, stats, nodes);
@@ -367,5 +367,5 @@ int tool_stats(int argc, char **argv)
             !output_file_write(out, text->str, text->len, &error) ||
             !output_file_close(g_steal_pointer(&out), &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

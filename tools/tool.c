@@ -274,16 +274,66 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
 
 gboolean tool_sort_trace(TraceReader *reader, GError **error)
 {
+        g_autofree char *where = NULL;
+
         if (!g_error_matches(*error, RAVEL_ERROR, RAVEL_ERROR_DISORDER))
                 return FALSE;
-        tool_warn("%s, sorting all of it in memory", (*error)->message);
+        where = g_strdup((*error)->message);
         g_clear_error(error);
-        return trace_reader_sort(reader, error);
+        if (!trace_reader_sort(reader, error))
+                return FALSE;
+        tool_warn("%s: %s", where, trace_reader_order(reader));
+        return TRUE;
+}
+
+/* Names of --exclude that no message has. */
+static void report_excluded(const TraceReader *reader, const NodeTable *nodes)
+{
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+        for (NodeId i = 0; i < node_table_size(nodes); i++)
+                if (!g_strv_contains((const char *const *)excluded, node_table_name(nodes, i)))
+                        g_ptr_array_add(names, (gpointer)node_table_name(nodes, i));
+        g_ptr_array_add(names, NULL);
+        for (guint i = 0; excluded[i]; i++) {
+                const char *nearest;
+
+                if (trace_reader_excluded(reader, i))
+                        continue;
+                nearest = tool_nearest(excluded[i], (const char *const *)names->pdata);
+                tool_warn("%s: no message is of a node \"%s\" (--exclude)%s%s%s",
+                          trace_reader_name(reader), excluded[i],
+                          nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+                          nearest ? "\"?" : "");
+        }
+}
+
+static gboolean is_partial; /* a trace was cut */
+
+int tool_done(void)
+{
+        return is_partial ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+void tool_report_empty(const TraceReader *reader)
+{
+        g_autoptr(GString) first = g_string_new(NULL), last = g_string_new(NULL);
+        gint64 from, to;
+
+        if (!trace_reader_is_empty(reader, &from, &to) || from > to) {
+                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                return;
+        }
+        tool_append_moment(first, from);
+        tool_append_moment(last, to);
+        tool_warn("%s: no messages in the time of --from and --to: it spans %s to %s",
+                  trace_reader_name(reader), first->str, last->str);
 }
 
 void tool_report_reader(const TraceReader *reader)
 {
         const guint64 *broken = trace_reader_broken(reader);
+        TraceEnd end = trace_reader_end(reader);
 
         clear_progress(); /* --to may have ended the reading */
         for (guint i = 0; i < N_BROKEN; i++)
@@ -294,6 +344,16 @@ void tool_report_reader(const TraceReader *reader)
                 tool_warn("%s: %" G_GUINT64_FORMAT " messages came after later ones and could not "
                           "be put in order: write it to a file and read that",
                           trace_reader_name(reader), trace_reader_late(reader));
+        if (end == TRACE_CUT)
+                tool_warn("%s: it ends within a line, as after a full disk: read up to there",
+                          trace_reader_name(reader));
+        else if (end == TRACE_UNFINISHED)
+                tool_warn("%s: it is incomplete, or still being written: the counts are missing "
+                          "that ravel capture ends a trace with",
+                          trace_reader_name(reader));
+        is_partial |= end == TRACE_CUT;
+        if (excluded)
+                report_excluded(reader, trace_reader_nodes(reader));
 }
 
 guint tool_columns(void)
@@ -314,6 +374,16 @@ void tool_append_time(GString *text, gint64 time)
 
         g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
                                time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
+}
+
+void tool_append_moment(GString *text, gint64 time)
+{
+        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
+        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
+        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
+
+        g_string_append_printf(text, "%s.%09" G_GINT64_FORMAT "Z", date,
+                               time - seconds * 1000000000);
 }
 
 gboolean tool_duration(const char *text, gint64 *ns, GError **error)

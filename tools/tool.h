@@ -67,8 +67,16 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
  * reader now begins again, in order: forget what was read, and go on. Says so. */
 gboolean tool_sort_trace(TraceReader *reader, GError **error);
 
-/* What there is to say of the reading, at its end: broken lines, late messages. */
+/* What there is to say of the reading, at its end: broken lines, late messages, an end that is
+ * not that of the trace, and nodes of --exclude that are not there. */
 void tool_report_reader(const TraceReader *reader);
+
+/* What to exit with where all went well: EXIT_PARTIAL where a trace was cut, as
+ * tool_report_reader() found. */
+int tool_done(void);
+
+/* Says that there are no messages, or that --from and --to leave none, and what there is. */
+void tool_report_empty(const TraceReader *reader);
 
 /* From the first second on, where standard error is a terminal: how much of paths is read,
  * how fast, and the time left, in one line that the end of the reading or the next
@@ -87,6 +95,9 @@ void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const ch
 
 /* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
 void tool_append_time(GString *text, gint64 time);
+
+/* The same in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
+void tool_append_moment(GString *text, gint64 time);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);

@@ -21,6 +21,7 @@ struct ByteSource {
         Coding coding;
         gboolean at_end; /* of the stored bytes */
         gboolean inside; /* a compressed frame has begun and not ended */
+        gboolean early;  /* which is an error at the end */
         z_stream gzip;
         ZSTD_DStream *zstd;
         guint8 *in; /* stored bytes not yet handed out: in[start] to in[end - 1] */
@@ -192,6 +193,7 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
                         return -1;
         }
         if (s->inside) {
+                s->early = TRUE;
                 fail(s, error, "the compressed data ends early");
                 return -1;
         }
@@ -207,6 +209,11 @@ void byte_source_set_wait(ByteSource *s, ByteSourceWait wait, gpointer user)
 void byte_source_set_progress(ByteSource *s, ByteSourceProgress progress)
 {
         s->progress = progress;
+}
+
+gboolean byte_source_ended_early(const ByteSource *s)
+{
+        return s->early;
 }
 
 const char *byte_source_name(const ByteSource *s)

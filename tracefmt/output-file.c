@@ -45,18 +45,31 @@ static void forget(const char *temporary)
 }
 
 /* Makes the file of that pattern, and remembers it before a signal can come. */
-static int make_temporary(char *pattern)
+static int make_temporary(char *pattern, int mode)
 {
         sigset_t all, before;
         int fd, code;
 
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
-        fd = g_mkstemp_full(pattern, O_RDWR | O_CLOEXEC, 0666);
+        fd = g_mkstemp_full(pattern, O_RDWR | O_CLOEXEC, mode);
         code = errno;
         if (fd >= 0)
                 remember(g_strdup(pattern));
         pthread_sigmask(SIG_SETMASK, &before, NULL);
+        errno = code;
+        return fd;
+}
+
+int output_scratch_open(void)
+{
+        g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "ravel-XXXXXX", NULL);
+        int fd = make_temporary(pattern, 0600), code = errno;
+
+        if (fd >= 0) {
+                unlink(pattern);
+                forget(pattern);
+        }
         errno = code;
         return fd;
 }
@@ -108,7 +121,7 @@ char *output_path_temporary(const char *path, GError **error)
         if (!replaceable(path))
                 return g_strdup(path);
         temporary = g_strdup_printf("%s.XXXXXX", path);
-        fd = make_temporary(temporary);
+        fd = make_temporary(temporary, 0666);
         if (fd < 0) {
                 set_errno(error, "create it", path, errno);
                 g_free(temporary);

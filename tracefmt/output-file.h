@@ -39,6 +39,10 @@ gboolean output_path_commit(const char *temporary, const char *path, GError **er
 /* Gives up instead: removes temporary, unless it is path. */
 void output_path_remove(const char *temporary, const char *path);
 
+/* A file to write and read again that has no name, in the folder for temporary files (TMPDIR):
+ * its descriptor, or -1 with errno set. */
+int output_scratch_open(void);
+
 /* A signal that ends the process removes its temporary files first: SIGHUP, SIGINT, SIGQUIT,
  * SIGTERM and the limit of CPU time. What is ignored (nohup) stays ignored. The handler is for a
  * program that catches one of these itself, and the second time not. */
