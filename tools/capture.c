@@ -505,6 +505,8 @@ static void report(Run *run)
                         run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
+        if (options.nodes && account->count[ACCOUNT_PACKETS] && !node_names_is_used(run->names))
+                tool_warn("--nodes %s: it names no address that was seen", options.nodes);
         tool_warn("%s", judgement);
 }
 
@@ -607,6 +609,24 @@ static GPtrArray *list_sources(void)
         return sources;
 }
 
+/* Lines for --nodes. */
+static gboolean load_names(NodeNames *names, GError **error)
+{
+        g_autofree char *first = NULL;
+        guint n;
+        if (!options.nodes)
+                return TRUE;
+        if (!node_names_load(names, options.nodes, error))
+                return FALSE;
+        n = node_names_count_twice(names, &first);
+        if (n == 1)
+                tool_warn("--nodes %s: %s: the first counts", options.nodes, first);
+        else if (n)
+                tool_warn("--nodes %s: %s, and %u more lines are such: the first counts",
+                          options.nodes, first, n - 1);
+        return TRUE;
+}
+
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
@@ -617,8 +637,7 @@ static Run *run_new(gint64 *duration, GError **error)
         run->names = node_names_new(run->nodes);
         run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !check_files(run, error) ||
-            !parse_protocols(run, error) ||
-            (options.nodes && !node_names_load(run->names, options.nodes, error)))
+            !parse_protocols(run, error) || !load_names(run->names, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         run->left = options.count;

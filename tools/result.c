@@ -85,6 +85,11 @@ gboolean result_check_options(GError **error)
 {
         if (!path_writer_lookup(result_format()))
                 return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+        if (options.n_patterns < 0) {
+                g_autofree char *text = g_strdup_printf("-n %d", options.n_patterns);
+
+                return usage_error(error, text, "a number of patterns; 0 is all");
+        }
         return check_store(error) &&
                (!options.store || run_files_write("-o", options.store, error)) &&
                run_files_write("-w", options.output, error);

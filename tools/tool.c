@@ -152,7 +152,7 @@ static void split_numbers(int *argc, char ***argv)
 
                 options = options && strcmp(text, "--") != 0;
                 if (options && text[0] == '-' && g_ascii_isalpha(text[1]) &&
-                    g_ascii_isdigit(text[2])) {
+                    g_ascii_isdigit(text[2 + (text[2] == '-')])) {
                         char *flag = flags[(guchar)text[1]];
 
                         g_ptr_array_add(split, memcpy(flag, text, 2));
@@ -320,6 +320,12 @@ void tool_report_empty(const TraceReader *reader)
         g_autoptr(GString) first = g_string_new(NULL), last = g_string_new(NULL);
         gint64 from, to;
 
+        for (guint i = 0; excluded && excluded[i]; i++)
+                if (trace_reader_excluded(reader, i)) {
+                        tool_warn("%s: no messages are left of it without those of --exclude",
+                                  trace_reader_name(reader));
+                        return;
+                }
         if (!trace_reader_is_empty(reader, &from, &to) || from > to) {
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
                 return;
