@@ -175,6 +175,7 @@ typedef struct {
         NodeOrder order; /* of tasks */
         guint32 most_in, most_out;
         guint n_taken;
+        Work work;
         GMutex lock; /* of what follows from tasks taken and done */
         GCond done;
 } Search;
@@ -304,6 +305,9 @@ static gpointer search_nodes(gpointer data)
 
         candidates_init(&candidates, n->options.window);
         while ((task = take_task(s))) {
+                WorkPart part = { .work = &s->work, .size = task->work };
+
+                node.work = &part;
                 node.node = task->node;
                 node.n_in = task->n_in;
                 node.n_out = task->n_out;
@@ -314,6 +318,7 @@ static gpointer search_nodes(gpointer data)
                 find_parents_jointly(n, &node, &candidates, &task->found);
                 if (!n->cycles)
                         set_causes(n, &task->found);
+                work_part_done(&part, 1);
                 end_task(s, task);
         }
         candidates_clear(&candidates);
@@ -355,16 +360,21 @@ void find_parents_at_nodes(Nesting *n)
         guint n_nodes = node_table_size(n->nodes);
         g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
         Search s = { .nesting = n, .tasks = tasks };
+        double work = 0;
 
         index_calls(n, &s.by, n_nodes);
         find_tasks(&s, n_nodes);
         order_tasks(&s, n_nodes);
+        for (guint i = 0; i < tasks->len; i++)
+                work += task_of(&s, i)->work;
+        work_init(&s.work, n->options.progress, work);
         g_mutex_init(&s.lock);
         g_cond_init(&s.done);
         if (tasks->len > 0)
                 run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
         g_cond_clear(&s.done);
         g_mutex_clear(&s.lock);
+        work_clear(&s.work);
         node_order_clear(&s.order);
         sum_up(n, tasks);
         big_free(s.by.in, n->calls.n * sizeof *s.by.in);

@@ -81,6 +81,10 @@ enum {
         SETTLE = 3,     /* rounds of claims until they agree about as well as they will */
 };
 
+/* The share of a node's time that learning takes, on the testbed at concurrency 8; only for
+ * showing how far it is. */
+#define LEARNT 0.7
+
 /* Of many parents it is enough to learn from some, in stretches all over the trace. */
 static inline gboolean teaches(const Joint *j, guint32 parent)
 {
@@ -198,6 +202,9 @@ void joint_draw(Joint *j);
 /* Learns the habits of the node from its calls alone, from the first assignment on; goes on
  * learning them, in a step of windows; or learns from the true parents: the oracle. */
 void joint_learn(Joint *j);
+
+/* Says how far a node is whose calls are all looked at at once; in parts, they say it. */
+void joint_done(const Joint *j, double share);
 void joint_go_on(Joint *j);
 void joint_learn_from_truth(Joint *j, const guint32 *true_parent);
 

@@ -27,6 +27,7 @@
 #include "nesting/find-call-pairs.h"
 #include "nesting/node-habits.h"
 #include "nesting/scoreboard.h"
+#include "tracefmt/work.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
@@ -42,6 +43,7 @@ typedef struct {
         guint threads;             /* of so many nodes at a time; 0: one */
         gboolean cheat;            /* parents are what the attribute path= says; with joint,
                                       only what is learned comes from these: the oracle */
+        WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */
@@ -260,6 +262,7 @@ typedef struct {
         CallOut *out; /* the calls out of it, by start */
         guint32 n_in, n_out;
         NodeHabits *habits; /* NULL: nothing is known, nor asked for */
+        WorkPart *work;     /* says how far it is; may be NULL */
 } NodeCalls;
 
 /* The candidate parents of calls out of a node, indices into the calls, as far as they are worth

@@ -127,6 +127,7 @@ static gboolean check_options(GError **error)
             strcmp(result_format(), "text") && strcmp(result_format(), "tsv"))
                 return usage_error(error, result_format(), "--format tsv or svg of a correlation");
         o->min_messages = (guint64)options.min_messages;
+        o->progress = tool_progress_work;
         return TRUE;
 }
 
@@ -490,7 +491,9 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const ch
                 return FALSE;
         if (traces->messages)
                 report_choice(&run->options);
+        tool_progress_stage("finding paths");
         set = literal ? convolution_find_paths(run) : convolution_find_joint_paths(run);
+        tool_progress_stage(NULL);
         if (!options.roots)
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
@@ -519,8 +522,10 @@ int tool_convolution(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
-            !(traces = read_edges(reader, nodes, &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+                return tool_fail(error);
+        tool_progress_stage("reading");
+        if (!(traces = read_edges(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
         report_traces(traces, reader);

@@ -412,10 +412,12 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
+        tool_progress_stage("finding paths");
         if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
+        tool_progress_stage(NULL);
         if (options.calls &&
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
@@ -594,6 +596,7 @@ static gboolean check_options(GError **error)
         if (!tool_threads(options.threads, &options.nesting.threads, error))
                 return FALSE;
         options.nesting.fold = !options.no_fold;
+        options.nesting.progress = options.nesting.span > 0 ? NULL : tool_progress_work;
         options.nesting.keep =
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;
         options.nesting.places = options.calls != NULL;
@@ -626,13 +629,16 @@ int tool_nesting(int argc, char **argv)
                 return report_windows(reader, nodes, arguments, &error) ? tool_done()
                                                                         : tool_fail(error);
         }
+        tool_progress_stage("reading");
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
         if (options.explain &&
             !explain_find(nesting, options.explain, trace_reader_name(reader), &error))
                 return tool_fail(error);
+        tool_progress_stage("finding parents");
         nesting_find_parents(nesting);
+        tool_progress_stage(NULL);
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);
         report_matching(nesting, reader);

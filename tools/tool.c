@@ -30,6 +30,8 @@ static struct {
         guint width;         /* of what stands there now; 0: nothing */
         guint64 done, size;  /* stored bytes; size 0: not known */
         gint64 began, shown; /* us */
+        const char *stage;   /* after reading, with work of its own */
+        gint64 stage_began;
 } progress;
 
 void tool_progress_start(const char *const *paths, guint n, gboolean prints)
@@ -39,6 +41,7 @@ void tool_progress_start(const char *const *paths, guint n, gboolean prints)
         progress.wanted = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
         progress.began = g_get_monotonic_time();
         progress.done = progress.size = 0;
+        progress.stage = NULL;
         for (guint i = 0; i < n; i++) {
                 if (!strcmp(paths[i], "-") || stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode)) {
                         progress.size = 0;
@@ -58,6 +61,7 @@ static void clear_progress(void)
 static void show_progress(double seconds)
 {
         double done = (double)progress.done, size = (double)progress.size;
+        const char *stage = progress.stage ? progress.stage : "";
         int width;
 
         clear_progress();
@@ -65,14 +69,40 @@ static void show_progress(double seconds)
                 guint64 left = (guint64)(seconds * (size - done) / done + 0.5);
 
                 width = fprintf(stderr,
-                                "ravel %s: %.0f %% of %.1f MB, %.1f MB/s, %" G_GUINT64_FORMAT
+                                "ravel %s: %s%s%.0f %% of %.1f MB, %.1f MB/s, %" G_GUINT64_FORMAT
                                 ":%02u left",
-                                current_verb, 100 * done / size, size / 1e6, done / seconds / 1e6,
-                                left / 60, (guint)(left % 60));
+                                current_verb, stage, *stage ? ", " : "", 100 * done / size,
+                                size / 1e6, done / seconds / 1e6, left / 60, (guint)(left % 60));
         } else { /* a pipe, or it is read again */
-                width = fprintf(stderr, "ravel %s: %.1f MB, %.1f MB/s", current_verb, done / 1e6,
-                                done / seconds / 1e6);
+                width = fprintf(stderr, "ravel %s: %s%s%.1f MB, %.1f MB/s", current_verb, stage,
+                                *stage ? ", " : "", done / 1e6, done / seconds / 1e6);
         }
+        fflush(stderr);
+        progress.width = (guint)MAX(width, 0);
+}
+
+void tool_progress_stage(const char *what)
+{
+        clear_progress();
+        progress.stage = what;
+        progress.stage_began = g_get_monotonic_time();
+}
+
+void tool_progress_work(double share)
+{
+        gint64 now = g_get_monotonic_time(), left;
+        int width;
+
+        if (!progress.wanted || !progress.stage || !(share > 0) ||
+            now - progress.began < G_USEC_PER_SEC || now - progress.shown < G_USEC_PER_SEC / 5)
+                return;
+        progress.shown = now;
+        left = (gint64)((double)(now - progress.stage_began) * (1 - share) / share /
+                                G_USEC_PER_SEC +
+                        0.5);
+        clear_progress();
+        width = fprintf(stderr, "ravel %s: %s, %.0f %%, %" G_GINT64_FORMAT ":%02u left",
+                        current_verb, progress.stage, 100 * share, left / 60, (guint)(left % 60));
         fflush(stderr);
         progress.width = (guint)MAX(width, 0);
 }

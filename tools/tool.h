@@ -85,6 +85,11 @@ void tool_report_empty(const TraceReader *reader);
 void tool_progress_start(const char *const *paths, guint n, gboolean prints);
 void tool_progress_read(gsize n);
 
+/* After reading, what takes longer: "finding parents", of which tool_progress_work() says how
+ * much is done (0 to 1), from one thread at a time. NULL: that line goes. */
+void tool_progress_stage(const char *what);
+void tool_progress_work(double share);
+
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
 guint tool_columns(void);
