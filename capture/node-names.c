@@ -31,6 +31,7 @@ struct NodeNames {
         GArray *rules;  /* Rule: the most specific first; equal bits by address */
         guint n_single; /* how many of them are for one address */
         gboolean sorted;
+        gboolean used;
         Known *known; /* a hash table with linear probing */
         gsize n_known, capacity;
         guint64 seed[2]; /* odd, for its hash; no result depends on it */
@@ -290,7 +291,34 @@ NodeId node_names_lookup(NodeNames *names, Address address, guint16 port)
         if (!names->sorted)
                 rules_sort(names);
         const Rule *rule = names->rules->len ? rule_find(names, address, port) : NULL;
+        names->used |= rule != NULL;
         return rule ? rule->node : address_node(names, address);
+}
+
+gboolean node_names_is_used(const NodeNames *names)
+{
+        return names->used;
+}
+
+guint node_names_count_twice(NodeNames *names, char **first)
+{
+        guint n = 0;
+        *first = NULL;
+        if (!names->sorted)
+                rules_sort(names);
+        for (guint i = 1; i < names->rules->len; i++) {
+                const Rule *a = &g_array_index(names->rules, Rule, i - 1), *b = a + 1;
+                if (a->bits != b->bits || !address_equal(a->address, b->address) ||
+                    a->port != b->port || a->node == b->node)
+                        continue;
+                char text[ADDRESS_TEXT_SIZE];
+                if (n++ == 0)
+                        *first =
+                                g_strdup_printf("%s is %s and %s", address_format(a->address, text),
+                                                node_table_name(names->nodes, a->node),
+                                                node_table_name(names->nodes, b->node));
+        }
+        return n;
 }
 
 gboolean node_names_is_nameless(const NodeNames *names, Address address)

@@ -37,6 +37,13 @@ NodeId node_names_lookup(NodeNames *names, Address address, guint16 port);
 /* Whether address was looked up and no line named it: it is called by its digits. */
 gboolean node_names_is_nameless(const NodeNames *names, Address address);
 
+/* Whether a line has named any address that was looked up. */
+gboolean node_names_is_used(const NodeNames *names);
+
+/* How many lines give an address another name than an earlier one, which counts; *first is
+ * such an address, as the caller's text, with both names. */
+guint node_names_count_twice(NodeNames *names, char **first);
+
 /* Whether a line names just this address and port. */
 gboolean node_names_has_port(NodeNames *names, Address address, guint16 port);
 

@@ -17,6 +17,7 @@
 #include "capture/pcapng.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
+#include "tracefmt/file-kind.h"
 
 enum {
         FILE_BUFFER = 1 << 17,           /* bytes */
@@ -178,16 +179,6 @@ static ssize_t cookie_read(void *cookie, char *buffer, size_t n)
 }
 
 /* head: how the file begins. */
-static gboolean looks_like_trace(const char *head)
-{
-        const char *p = head + strspn(head, "-0123456789.");
-        if (p == head)
-                return g_str_has_prefix(p, "# ravel trace ");
-        p += strspn(p, " \t");
-        return g_str_has_prefix(p, "CALL_") || g_str_has_prefix(p, "RET_") ||
-               g_str_has_prefix(p, "MSG_");
-}
-
 static void open_error(PcapSource *s, const char *head, const char *what, GError **error)
 {
         if (s->read_error)
@@ -195,12 +186,7 @@ static void open_error(PcapSource *s, const char *head, const char *what, GError
         else if (s->ahead_end == 0)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: empty, expected a packet capture (pcap or pcapng)", s->name);
-        else if (looks_like_trace(head))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: this is a trace, expected a packet capture: look at it with "
-                            "ravel stats, or find its paths with ravel nesting",
-                            s->name);
-        else
+        else if (file_kind_expect(file_kind_of(head, strlen(head)), FILE_CAPTURE, s->name, error))
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: not a packet capture (pcap or pcapng): %s", s->name, what);
 }

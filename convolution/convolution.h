@@ -20,6 +20,7 @@
 #include "convolution/edge-trace.h"
 #include "convolution/spike.h"
 #include "paths/path-set.h"
+#include "tracefmt/work.h"
 
 typedef struct {
         gint64 quantum;       /* ns; 0: to be chosen */
@@ -35,6 +36,7 @@ typedef struct {
         guint threads;
         gboolean roots_guessed; /* and may be found better */
         guint without;          /* JointElements that the joint method does without */
+        WorkShow progress;      /* of the joint method; may be NULL */
 } ConvolutionOptions;
 
 #define CONVOLUTION_DEFAULTS                                                                       \

@@ -55,6 +55,7 @@ typedef struct {
         NodeCauses **nodes;       /* by node; NULL where nothing is passed on */
         GAsyncQueue *correlators; /* as many as there are threads */
         gboolean first;           /* what the threads are at */
+        Work work;
 } JointSearch;
 
 /* --- passages ----------------------------------------------------------------- */
@@ -272,13 +273,26 @@ static void find_causes_again(const JointSearch *s, NodeId node)
         attribute(s, node);
 }
 
+/* In proportion to the time that a node takes, about. */
+static double node_work(const JointSearch *s, NodeId node)
+{
+        const EdgeTraces *t = s->traces;
+        double messages = 1;
+
+        for (guint i = t->first_out[node]; i < t->first_out[node + 1]; i++)
+                messages += t->edges[i].n;
+        return messages;
+}
+
 static void search_node(gpointer task, gpointer data)
 {
-        const JointSearch *search = data;
+        JointSearch *search = data;
         NodeSearch s = { .search = search, .node = GPOINTER_TO_UINT(task) - 1 };
+        WorkPart part = { .work = &search->work, .size = node_work(search, s.node) };
 
         if (!search->first) {
                 find_causes_again(search, s.node);
+                work_part_done(&part, 1);
                 return;
         }
         s.correlator = g_async_queue_pop(search->correlators);
@@ -288,6 +302,7 @@ static void search_node(gpointer task, gpointer data)
         g_free(s.c);
         g_free(s.background);
         g_async_queue_push(search->correlators, s.correlator);
+        work_part_done(&part, 1);
 }
 
 static void search_nodes(JointSearch *s, gboolean first)
@@ -807,6 +822,7 @@ PathSet *convolution_find_joint_paths(Convolution *run)
         const EdgeTraces *t = run->traces;
         JointSearch s = { .run = run, .correlators = g_async_queue_new() };
         guint steps = run->options.without & JOINT_FUTURE ? 0 : FUTURE_STEPS;
+        double work = 0;
         PathSet *set;
         gint64 lags;
 
@@ -835,6 +851,9 @@ PathSet *convolution_find_joint_paths(Convolution *run)
                 g_async_queue_push(s.correlators,
                                    correlator_new(&s.lags, run->options.correlate,
                                                   run->options.cache / run->options.threads));
+        for (NodeId node = 0; node < t->n_nodes; node++)
+                work += s.nodes[node] ? node_work(&s, node) : 0;
+        work_init(&s.work, run->options.progress, work * (1 + TRACE_AGAIN));
         search_nodes(&s, TRUE);
         if (run->options.roots_guessed)
                 find_roots_again(&s);
@@ -853,6 +872,7 @@ PathSet *convolution_find_joint_paths(Convolution *run)
                 node_causes_free(s.nodes[node]);
         g_free(s.nodes);
         message_causes_free(s.messages);
+        work_clear(&s.work);
         edge_traces_free(sample);
         return set;
 }

@@ -243,6 +243,7 @@ typedef struct {
         NodeOrder order; /* of tasks */
         guint32 most_in, most_out;
         guint n_taken;
+        Work work;
         GMutex lock; /* of what follows from tasks taken and done */
         GCond done;
 } Search;
@@ -389,8 +390,10 @@ static gpointer search_nodes(gpointer data)
                              .keep_log = n->options.keep };
 
         while ((task = take_task(s))) {
+                WorkPart part = { .work = &s->work, .size = task->work };
                 NodeProblem problem = room;
 
+                problem.work = &part;
                 problem.n_in = task->n_in;
                 problem.n_out = task->n_out;
                 solve_node(n, &s->by, task->node, &problem, &task->found);
@@ -399,6 +402,7 @@ static gpointer search_nodes(gpointer data)
                 task->true_log = task->found.true_log;
                 if (!n->cycles)
                         set_causes(n, &task->found);
+                work_part_done(&part, 1);
                 end_task(s, task);
         }
         big_free(room.in, size_in);
@@ -439,16 +443,21 @@ void find_parents_at_nodes(Nesting *n)
         guint n_nodes = node_table_size(n->nodes);
         g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
         Search s = { .nesting = n, .tasks = tasks };
+        double work = 0;
 
         index_calls(n, &s.by, n_nodes);
         find_tasks(&s, n_nodes);
         order_tasks(&s, n_nodes);
+        for (guint i = 0; i < tasks->len; i++)
+                work += task_of(&s, i)->work;
+        work_init(&s.work, n->options.progress, work);
         g_mutex_init(&s.lock);
         g_cond_init(&s.done);
         if (tasks->len > 0)
                 run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
         g_cond_clear(&s.done);
         g_mutex_clear(&s.lock);
+        work_clear(&s.work);
         node_order_clear(&s.order);
         sum_up(n, tasks);
         big_free(s.by.in, n->calls.n * sizeof *s.by.in);

@@ -163,8 +163,9 @@ static inline guint32 tree_of(Nesting *n, guint32 call)
 
 gboolean place_nested_pairs(Nesting *n, GError **error)
 {
+        enum { SHOWN = 1 << 12 };
         gboolean starts, enters;
-        guint32 call;
+        guint32 call, done = 0;
 
         while (call_order_next(&n->order, &call, &starts, &enters)) {
                 const Cause *cause = &n->calls.cause[call];
@@ -173,6 +174,8 @@ gboolean place_nested_pairs(Nesting *n, GError **error)
                 if (starts && !call_trees_place(&n->trees, tree_of(n, call),
                                                 tree_of(n, cause->parent), probability, error))
                         return FALSE;
+                if (n->options.progress && starts && ++done % SHOWN == 0)
+                        n->options.progress((double)done / n->calls.n);
         }
         return TRUE;
 }

@@ -282,6 +282,7 @@ void joint_learn(Joint *j)
                 parent_walk_forget(&j->habits->walk);
                 joint_claim_to_learn(j, calm_until(crowds, j->node->n_in, round));
                 parent_walk_learn(&j->habits->walk);
+                joint_done(j, LEARNT * (round + 1) / (ROUNDS + 1));
                 if (round + 2 == ROUNDS && j->habits->n_whole <= MOST_ORDERED)
                         j->lattice.order = &j->habits->order;
         }
@@ -289,6 +290,7 @@ void joint_learn(Joint *j)
         if (mean_best_share(j) >= LEAST_BEST_SHARE && (!j->lattice.order || !learn_order(j)))
                 learn_without_order(j);
         serving_order_forget(&j->habits->order);
+        joint_done(j, LEARNT);
 }
 
 /* Learning goes on: from what is new, if that is enough, and from what was kept. */

@@ -250,16 +250,27 @@ static void begin_anew(Joint *j)
         joint_start_claims(j);
 }
 
+/* What learning takes, and then the rounds that decide, was measured where many calls are open. */
+void joint_done(const Joint *j, double share)
+{
+        if (j->node->work && j->n_stretches == 1)
+                work_part_done(j->node->work, share);
+}
+
 /* Finds shares and scores by going round. */
 static void settle(Joint *j)
 {
         if (j->lattice.order && !j->lattice.order->in_use)
                 j->lattice.order = NULL;
-        for (guint round = 0; round < SETTLE; round++)
+        for (guint round = 0; round < SETTLE; round++) {
                 joint_claim_all(j, FALSE);
+                joint_done(j, LEARNT + (1 - LEARNT) * (round + 1) / (SETTLE + DECIDE));
+        }
         joint_get_shares(j, j->share);
-        for (guint round = 0; round < DECIDE; round++)
+        for (guint round = 0; round < DECIDE; round++) {
                 joint_claim_all(j, TRUE);
+                joint_done(j, LEARNT + (1 - LEARNT) * (SETTLE + round + 1) / (SETTLE + DECIDE));
+        }
         joint_get_shares(j, j->score);
         joint_draw(j);
 }
@@ -473,7 +484,7 @@ static void narrow(Joint *j, NodeProblem *slice, const Part *part)
 
 static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeAnswer *found)
 {
-        NodeProblem slice = *whole->node;
+        NodeProblem slice = *whole->node; /* it does not say how far it is */
         Joint j = { .node = &slice,
                     .from = whole->from,
                     .before = whole->before,
@@ -482,6 +493,7 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
                     .calls = whole->calls,
                     .kind = whole->kind };
 
+        slice.work = NULL;
         find_candidates(&j, open, part->first, part->end, FALSE);
         narrow(&j, &slice, part);
         joint_init(&j);
@@ -522,6 +534,8 @@ static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean
 
                 find_in_part(j, open, &part, found);
                 at = part.before;
+                if (j->node->work)
+                        work_part_done(j->node->work, (double)at / j->node->n_out);
         }
         joint_link_children(j);
 }

@@ -103,6 +103,10 @@ static inline gboolean joint_decides(const Joint *j, guint32 call)
         return !(out->flags & OUT_DECIDED) && out->start < j->node->decide - j->node->window;
 }
 
+/* The share of a node's time that learning takes, on the testbed at concurrency 8; only for
+ * showing how far it is. */
+#define LEARNT 0.7
+
 /* Of many parents it is enough to learn from some, in stretches all over the trace. */
 static inline gboolean teaches(const Joint *j, guint32 parent)
 {
@@ -226,6 +230,9 @@ void joint_find_families(const Joint *j, guint32 first, guint32 end, float *fami
 /* Learns the habits of the node from its calls alone, from the first assignment on; goes on
  * learning them, in a step of windows; or learns from the true parents: the oracle. */
 void joint_learn(Joint *j);
+
+/* Says how far a node is whose calls are all looked at at once; in parts, they say it. */
+void joint_done(const Joint *j, double share);
 void joint_go_on(Joint *j);
 void joint_learn_from_truth(Joint *j);
 

@@ -28,6 +28,7 @@
 #include "nesting/node-problem.h"
 #include "nesting/scoreboard.h"
 #include "tracefmt/trace-clocks.h"
+#include "tracefmt/work.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
@@ -43,6 +44,7 @@ typedef struct {
         guint threads;             /* of so many nodes at a time; 0: one */
         gboolean cheat;            /* parents are what the attribute path= says; with joint,
                                       only what is learned comes from these: the oracle */
+        WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;
 
 /* Section 5.1.1.3: near-optimal on all of the paper's workloads. */

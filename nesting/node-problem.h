@@ -8,6 +8,7 @@
 
 #include "nesting/node-habits.h"
 #include "tracefmt/node-table.h"
+#include "tracefmt/work.h"
 
 /* What is known of a call out of the node before the problem is solved: a set of flags. */
 enum {
@@ -45,6 +46,7 @@ typedef struct {
                            decided, are given a parent, ns */
         guint32 *truth; /* by call out: the number of its true parent, or NO_PARENT; NULL: not
                            told. If told, all that is learned is learned from these: the oracle */
+        WorkPart *work;    /* says how far it is; may be NULL */
         gboolean keep_log; /* the answer shall say how likely it is */
 } NodeProblem;
 

@@ -104,7 +104,7 @@ step_fuzz() {
 		# shellcheck disable=SC2046 # flags
 		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
 			libnesting.a libpaths.a libcapture.a libmaketrace.a libtracefmt.a \
-			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 zlib libzstd sqlite3 libgvc libcgraph) -lm
+			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 zlib libzstd liblzma sqlite3 libgvc libcgraph) -lm
 		[ "$(jobs -r | wc -l)" -lt "$jobs" ] || wait -n
 		fuzz "$name" &
 	done

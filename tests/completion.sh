@@ -48,10 +48,10 @@ export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:$
 # What completion says that a value may be, the program takes.
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-completion.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
-"$ravel" nesting -o "$work/store" "$source/tests/data/truth.trace" >"$work/out"
+"$ravel" nesting -o "$work/store.db" "$source/tests/data/truth.trace" >"$work/out"
 refused=
 for value in $(completed export --as ''); do
-	"$ravel" export "$work/store" --as "$value" >"$work/out" || refused+=" --as $value"
+	"$ravel" export "$work/store.db" --as "$value" >"$work/out" || refused+=" --as $value"
 done
 for option in --format --method --sort --sibling-order; do
 	for value in $(completed nesting $option ''); do
@@ -60,8 +60,8 @@ for option in --format --method --sort --sibling-order; do
 	done
 done
 for value in $(completed query --format ''); do
-	"$ravel" query --format "$value" "$work/store" 'SELECT 1' >"$work/out" || refused+=" $value"
-	"$ravel" score --format "$value" "$work/store" "$work/store" >"$work/out" || refused+=" $value"
+	"$ravel" query --format "$value" "$work/store.db" 'SELECT 1' >"$work/out" || refused+=" $value"
+	"$ravel" score --format "$value" "$work/store.db" "$work/store.db" >"$work/out" || refused+=" $value"
 done
 result 'values are taken' '' "$refused"
 echo "1..$n"

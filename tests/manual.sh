@@ -49,9 +49,9 @@ result 'every --help fits a screen of 80 columns and 32 lines' "$(
 # "TABLE COLUMN" of every table and view, sorted
 columns_of_store() {
 	local table
-	"$ravel" nesting -o "$work/store" "$source/tests/data/shop.trace" >"$work/out"
-	for table in $("$ravel" query --format tsv "$work/store" 'SELECT name FROM sqlite_schema' | sed 1d); do
-		"$ravel" query --format tsv "$work/store" "PRAGMA table_info($table)" | sed 1d |
+	"$ravel" nesting -o "$work/store.db" "$source/tests/data/shop.trace" >"$work/out"
+	for table in $("$ravel" query --format tsv "$work/store.db" 'SELECT name FROM sqlite_schema' | sed 1d); do
+		"$ravel" query --format tsv "$work/store.db" "PRAGMA table_info($table)" | sed 1d |
 			awk -v table="$table" '{ print table, $2 }'
 	done | sort
 }

@@ -78,6 +78,56 @@ expect 'a name file with the name first' 3 'expected lines such as "10.0.0.5 db"
 expect 'a name file without a name' 3 'nameless.nodes:1: "10.0.0.5" has no name after it' \
 	"$ravel" capture -r shop.pcap.zst --nodes nameless.nodes
 
+printf '10.0.0.1 one\n10.0.0.2 two\n' >other.nodes
+"$ravel" capture -r shop.pcap.zst --nodes other.nodes -w /dev/null 2>err
+says 'names of nodes that are not there' '--nodes other.nodes: it names no address that was seen$' err
+{
+	cat "$source/demo/shop.nodes"
+	echo '10.83.0.20 proxy'
+} >two.nodes
+"$ravel" capture -r shop.pcap.zst --nodes two.nodes -w /dev/null 2>err
+says 'an address with two names' '--nodes two.nodes: 10.83.0.20 is lb and proxy: the first counts$' err
+echo '10.83.0.31 web7 # and one more' >>two.nodes
+"$ravel" capture -r shop.pcap.zst --nodes two.nodes -w /dev/null 2>err
+says 'two of them' 'is lb and proxy, and 1 more lines are such: the first counts$' err
+cat "$source/demo/shop.nodes" "$source/demo/shop.nodes" >same.nodes
+"$ravel" capture -r shop.pcap.zst --nodes same.nodes -w /dev/null 2>err
+grep -c -- '--nodes' err >count
+says 'the same name twice is none' '^0$' count
+expect 'no number of patterns' 2 'found "-n -5", expected a number of patterns; 0 is all' "$ravel" nesting -n -5 good.trace
+expect 'and attached' 2 'found "-n -5"' "$ravel" convolution -n-5 good.trace
+expect 'a node to leave out that is not there' 0 'no message is of a node "c" (--exclude)' \
+	"$ravel" stats --exclude c good.trace
+expect 'all nodes left out' 0 'no messages are left of it without those of --exclude' \
+	"$ravel" stats --exclude a good.trace
+printf '1.0 CALL_SENT web1 db 1\n2.0 RET_SENT db web1 1\n' >web.trace
+expect 'a node to leave out that is nearly there' 0 '"wbe1" (--exclude): did you mean "web1"?' \
+	"$ravel" stats --exclude wbe1 web.trace
+expect 'times after the trace' 0 \
+	'it spans 1970-01-01T00:00:01.000000000Z to 1970-01-01T00:00:02.000000000Z' \
+	"$ravel" nesting --from 2026-01-01 good.trace
+expect 'times before it' 0 'no messages in the time of --from and --to' "$ravel" stats --to 0.5 good.trace
+
+"$ravel" nesting -o my.sqlite good.trace >out
+expect 'nesting of a store' 3 'this is a store, expected a trace: ravel report, query, export, diff and score read it' \
+	"$ravel" nesting my.sqlite
+expect 'merge of a store' 3 'this is a store, expected a trace' "$ravel" merge good.trace my.sqlite
+expect 'capture of a store' 3 'this is a store, expected a packet capture' "$ravel" capture -r my.sqlite
+for verb in report query export diff score; do
+	case $verb in
+	query) more=('SELECT 1') ;;
+	export) more=(--as tsv) ;;
+	diff | score) more=(my.sqlite) ;;
+	*) more=() ;;
+	esac
+	expect "$verb of a trace" 3 'this is a trace, expected a store: make one with ravel nesting -o FILE.sqlite good.trace' \
+		"$ravel" $verb good.trace "${more[@]}"
+	expect "$verb of a capture" 3 'make a trace of it with ravel capture -r shop.pcap.zst -w FILE, and a store of that' \
+		"$ravel" $verb shop.pcap.zst "${more[@]}"
+done
+gzip -c good.trace >good.trace.gz
+expect 'report of a compressed trace' 3 'this is a trace, expected a store' "$ravel" report good.trace.gz
+
 expect 'a trace without messages' 0 'empty.trace: no messages in it' "$ravel" nesting empty.trace
 expect 'and its stats' 0 'empty.trace: no messages in it' "$ravel" stats empty.trace
 expect 'calls only' 0 'none of 2 calls has a return: capture where both directions pass' "$ravel" nesting calls.trace

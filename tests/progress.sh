@@ -6,6 +6,7 @@
 set -u
 source=$(cd "${srcdir:-$(dirname "$0")/..}" && pwd)
 ravel=$(realpath "${RAVEL:-./ravel}")
+gen_trace=$(realpath "${GEN_TRACE:-tests/gen-trace}")
 n=0
 bad=0
 
@@ -56,6 +57,12 @@ python3 terminal sh -c "'$ravel' merge pipe" >said
 matches 'not where the result goes to the terminal as it is read' '((?!MB/s).)*RET_SENT((?!MB/s).)*'
 python3 terminal "$ravel" stats "$source/tests/data/shop.trace" >said
 matches 'not within the first second' 'first .*'
+
+# What takes longer than reading: a second of it is enough to see.
+"$gen_trace" 300000 8 >many.trace
+python3 terminal sh -c "'$ravel' nesting -j 1 -w /dev/null many.trace" >said
+matches 'the work after reading' \
+	'(ravel nesting: reading, [^\r]*\r +\r)*(ravel nesting: finding parents, [1-9]?[0-9] %, [0-9]+:[0-9][0-9] left\r +\r)+(ravel nesting: finding paths, .*\r +\r)?(ravel nesting: [0-9]+ clients.*)?'
 
 if [ -n "${RAVEL_LONG:-}" ] && command -v zstd >/dev/null; then
 	# Four GB of comments, which are half a MB as they are stored.

@@ -16,8 +16,10 @@
 #include "capture/common-address.h"
 #include "capture/packet-merge.h"
 #include "tools/rights.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
 enum { MAX_SNAPSHOT = 262144, MAX_BUFFER = G_MAXINT / 1024 };
@@ -110,6 +112,7 @@ static volatile sig_atomic_t interrupted, asked;
 static void on_signal(int number)
 {
         interrupted = number;
+        signal(number, output_files_die); /* the second time */
         if (current_packets)
                 packet_merge_stop(current_packets);
 }
@@ -122,8 +125,7 @@ static void on_question(int number)
 static void catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
-        /* The second time a signal does what it always does. */
-        struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+        struct sigaction action = { .sa_handler = on_signal };
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
@@ -177,20 +179,13 @@ static gboolean name_has_time(void)
         return strcmp(first, second) != 0;
 }
 
-static gboolean is_same_file(const char *a, const char *b)
+static gboolean check_files(const Run *run, GError **error)
 {
-        GStatBuf x, y;
-        return g_stat(a, &x) == 0 && g_stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
-               x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* The trace would take the place of packets that may not be had again. */
-static gboolean check_output(const Run *run, GError **error)
-{
-        for (guint i = 0; options.write && i < run->sources->len; i++)
-                if (is_same_file(run->sources->pdata[i], options.write))
-                        return usage(error, "-w %s: that is the capture to be read", options.write);
-        return TRUE;
+        for (guint i = 0; !options.interfaces && i < run->sources->len; i++)
+                if (!run_files_read(run->sources->pdata[i], error))
+                        return FALSE;
+        return (!options.nodes || run_files_read(options.nodes, error)) &&
+               (options.rotate || run_files_write("-w", options.write, error));
 }
 
 static gboolean check_options(gint64 *duration, GError **error)
@@ -413,7 +408,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
         g_autofree char *name = name_at(start / 1000000000);
         run->rotate_time = start > G_MAXINT64 - length ? G_MAXINT64 : start + length;
         run->files++;
-        return open_output(run, name, error);
+        return run_files_write("-w", name, error) && open_output(run, name, error);
 }
 
 static gboolean write_ready(Run *run, GError **error)
@@ -624,6 +619,8 @@ static gboolean report(Run *run)
                         run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
+        if (options.nodes && account->count[ACCOUNT_PACKETS] && !node_names_is_used(run->names))
+                tool_warn("--nodes %s: it names no address that was seen", options.nodes);
         for (char **line = doubts; *line; line++)
                 tool_warn("%s", *line);
         tool_warn("%s", judgement);
@@ -731,6 +728,24 @@ static GPtrArray *list_sources(void)
         return sources;
 }
 
+/* Lines for --nodes. */
+static gboolean load_names(NodeNames *names, GError **error)
+{
+        g_autofree char *first = NULL;
+        guint n;
+        if (!options.nodes)
+                return TRUE;
+        if (!node_names_load(names, options.nodes, error))
+                return FALSE;
+        n = node_names_count_twice(names, &first);
+        if (n == 1)
+                tool_warn("--nodes %s: %s: the first counts", options.nodes, first);
+        else if (n)
+                tool_warn("--nodes %s: %s, and %u more lines are such: the first counts",
+                          options.nodes, first, n - 1);
+        return TRUE;
+}
+
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
@@ -742,9 +757,8 @@ static Run *run_new(gint64 *duration, GError **error)
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         run->learned = options.names ? learned_names_new() : NULL;
-        if (!check_options(duration, error) || !check_output(run, error) ||
-            !parse_protocols(run, error) ||
-            (options.nodes && !node_names_load(run->names, options.nodes, error)))
+        if (!check_options(duration, error) || !check_files(run, error) ||
+            !parse_protocols(run, error) || !load_names(run->names, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         run->left = options.count;

@@ -129,6 +129,7 @@ static gboolean check_options(GError **error)
             strcmp(result_format(), "text") && strcmp(result_format(), "tsv"))
                 return usage_error(error, result_format(), "--format tsv or svg of a correlation");
         o->min_messages = (guint64)options.min_messages;
+        o->progress = tool_progress_work;
         return TRUE;
 }
 
@@ -213,7 +214,7 @@ static GArray *find_roots(const EdgeTraces *traces, GError **error)
 static void report_traces(const EdgeTraces *traces, const TraceReader *reader)
 {
         if (!traces->messages)
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         if (traces->unmatched)
                 tool_warn("%" G_GUINT64_FORMAT " stamps are left out: the messages have no ids, "
                           "and the two ends saw different numbers of them",
@@ -506,7 +507,9 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const ch
         clocks = list_clocks(offsets);
         if (traces->messages)
                 report_choice(&run->options);
+        tool_progress_stage("finding paths");
         set = literal ? convolution_find_paths(run) : convolution_find_joint_paths(run);
+        tool_progress_stage(NULL);
         if (!options.roots)
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
@@ -534,12 +537,14 @@ int tool_convolution(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)) ||
-            !(traces = read_edges(reader, nodes, &error)))
+            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+                return tool_fail(error);
+        tool_progress_stage("reading");
+        if (!(traces = read_edges(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
         report_traces(traces, reader);
         if (!find_and_write(traces, reader, arguments, &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

@@ -8,6 +8,7 @@
 #include "paths/diff.h"
 #include "paths/path-write.h"
 #include "paths/text-table.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/printable.h"
@@ -670,7 +671,10 @@ int tool_diff(int argc, char **argv)
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &error) || !(a = store_reader_new(argv[1], nodes, &error)) ||
+        if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
+            !run_files_read_store(argv[2], &error) ||
+            !run_files_write("-o", options.output, &error) ||
+            !(a = store_reader_new(argv[1], nodes, &error)) ||
             !(b = store_reader_new(argv[2], nodes, &error)))
                 return tool_fail(error);
         tool_compare_parameter(a, b, "method");

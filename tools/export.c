@@ -3,6 +3,7 @@
  * ravel export STORE --as FORMAT: what a store holds, for other programs.
  */
 #include "paths/export.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -46,7 +47,8 @@ int tool_export(int argc, char **argv)
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &writer, &error) ||
+        if (!check_arguments(argc, &writer, &error) || !run_files_read_store(argv[1], &error) ||
+            !run_files_write("-w", options.output, &error) ||
             !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(out = output_file_new(options.output ? options.output : "-", FALSE, &error)) ||
             !writer(reader, nodes, out, &error) ||

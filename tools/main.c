@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "tools/tool.h"
+#include "tracefmt/output-file.h"
 
 static const struct {
         const char *name;
@@ -87,8 +88,10 @@ int main(int argc, char **argv)
         int status;
 
         setlocale(LC_CTYPE, "");
-        /* A closed pipe is an error of write(): what is half written is removed. */
+        /* Errors of write(): what is half written is removed. */
         signal(SIGPIPE, SIG_IGN);
+        signal(SIGXFSZ, SIG_IGN);
+        output_files_catch_signals();
         atexit(end_output);
         status = run_verb(called, argc, argv);
         if (status >= 0)

@@ -6,9 +6,11 @@
 
 #include "config.h"
 #include "maketrace/generator.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
+#include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
 static struct {
@@ -35,12 +37,12 @@ static volatile sig_atomic_t interrupted;
 static void on_signal(int number)
 {
         interrupted = number;
+        signal(number, output_files_die); /* the second time */
 }
 
 static void catch_signals(void)
 {
-        /* The second time a signal does what it always does. */
-        struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESETHAND };
+        struct sigaction action = { .sa_handler = on_signal };
 
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
@@ -181,7 +183,8 @@ int tool_maketrace(int argc, char **argv)
                           argc - 1);
                 return EXIT_USAGE;
         }
-        if (!(scenario = load_scenario(argv[1], nodes, &error)) || !apply_options(scenario, &error))
+        if (!run_files_read(argv[1], &error) || !run_files_write("-w", options.write, &error) ||
+            !(scenario = load_scenario(argv[1], nodes, &error)) || !apply_options(scenario, &error))
                 return tool_fail(error);
         generator = generator_new(scenario);
         sniffer = scenario->sniffer;

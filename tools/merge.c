@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/doubt.h"
@@ -68,6 +69,8 @@ static Run *run_new(int argc, char **argv, GError **error)
         }
         if (options.window && !tool_duration(options.window, &run->window, error))
                 return NULL;
+        if (!run_files_write("-w", options.output, error))
+                return NULL;
         run->merge = merge_new(run->window, run->nodes);
         run->overlap = overlap_new((guint)argc - 1);
         tool_progress_start((const char *const *)argv + 1, (guint)argc - 1,
@@ -82,7 +85,8 @@ static Run *run_new(int argc, char **argv, GError **error)
                         return NULL;
                 }
                 standard_input |= !strcmp(argv[i], "-");
-                if (!(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
+                if (!run_files_read(argv[i], error) ||
+                    !(reader = trace_reader_new(argv[i], run->nodes, &how, error)))
                         return NULL;
                 g_ptr_array_add(run->readers, reader);
                 merge_add(run->merge, reader);
@@ -199,6 +203,11 @@ static gboolean write_tail(Run *run, GError **error)
                         }
                 }
         }
+        for (guint i = 0; i < run->readers->len; i++)
+                if (trace_reader_end(run->readers->pdata[i]) != TRACE_WHOLE &&
+                    !trace_writer_fact(run->writer, "incomplete",
+                                       trace_reader_name(run->readers->pdata[i]), error))
+                        return FALSE;
         for (guint i = 0; i < keys->len; i++) {
                 const guint64 *sum = g_hash_table_lookup(sums, keys->pdata[i]);
                 g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, *sum);
@@ -301,7 +310,7 @@ static int report(const Run *run)
                           counts->late, counts->needed / 1000000 + 1);
                 partial = TRUE;
         }
-        return partial ? EXIT_PARTIAL : EXIT_DONE;
+        return partial ? EXIT_PARTIAL : tool_done();
 }
 
 int tool_merge(int argc, char **argv)

@@ -13,6 +13,7 @@
 #include "paths/path-clocks.h"
 #include "tools/explain.h"
 #include "tools/result.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -194,7 +195,7 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
         guint64 calls = counts->pairs + counts->lone_calls;
 
         if (!counts->messages) {
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
                           " one-way messages: nesting needs calls and returns, ravel convolution "
@@ -443,10 +444,12 @@ static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceRead
 
         path_set_summary(set)->method = method();
         path_set_summary(set)->clocks = clocks;
+        tool_progress_stage("finding paths");
         if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
+        tool_progress_stage(NULL);
         if (options.calls &&
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
@@ -535,15 +538,14 @@ static void summarise_all(const Reports *r)
 
 static void on_interrupt(int number)
 {
-        (void)number;
+        signal(number, output_files_die); /* the second time */
 }
 
 /* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
  * until then is still reported. The second time it ends this one, too. */
 static void leave_interrupt_to_writer(void)
 {
-        struct sigaction action = { .sa_handler = on_interrupt,
-                                    .sa_flags = (int)(SA_RESETHAND | SA_RESTART) };
+        struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
 
         sigaction(SIGINT, &action, NULL);
 }
@@ -626,10 +628,12 @@ static gboolean check_options(GError **error)
         if (!tool_threads(options.threads, &options.nesting.threads, error))
                 return FALSE;
         options.nesting.fold = !options.no_fold;
+        options.nesting.progress = options.nesting.span > 0 ? NULL : tool_progress_work;
         options.nesting.keep =
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;
         options.nesting.places = options.calls != NULL;
-        return result_check_options(error);
+        return result_check_options(error) &&
+               (!options.calls || run_files_write("--calls", options.calls, error));
 }
 
 int tool_nesting(int argc, char **argv)
@@ -655,16 +659,19 @@ int tool_nesting(int argc, char **argv)
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 if (!strcmp(argv[1], "-"))
                         leave_interrupt_to_writer();
-                return report_windows(reader, nodes, arguments, &error) ? EXIT_DONE
+                return report_windows(reader, nodes, arguments, &error) ? tool_done()
                                                                         : tool_fail(error);
         }
+        tool_progress_stage("reading");
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
         if (options.explain &&
             !explain_find(nesting, options.explain, trace_reader_name(reader), &error))
                 return tool_fail(error);
+        tool_progress_stage("finding parents");
         nesting_find_parents(nesting);
+        tool_progress_stage(NULL);
         if (options.nesting.cheat && !report_truth(nesting, reader, &error))
                 return tool_fail(error);
         report_matching(nesting, reader);
@@ -672,5 +679,5 @@ int tool_nesting(int argc, char **argv)
         report_clocks(nesting, clocks);
         if (!find_and_write(nesting, clocks, reader, arguments, &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

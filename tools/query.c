@@ -7,6 +7,7 @@
 #include "paths/path-write.h"
 #include "paths/store-query.h"
 #include "paths/text-table.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -242,7 +243,8 @@ int tool_query(int argc, char **argv)
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &as, &error) ||
+        if (!check_arguments(argc, &as, &error) || !run_files_read_store(argv[1], &error) ||
+            !run_files_write("-w", NULL, &error) ||
             !(query = store_query_new(argv[1], argv[2], &error)) ||
             !write_answer(query, as, &error))
                 return tool_fail(error);

@@ -3,6 +3,7 @@
  * ravel report STORE: one page that shows what was found.
  */
 #include "paths/report.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 
@@ -16,8 +17,7 @@ static const GOptionEntry entries[] = { { "output", 'o', 0, G_OPTION_ARG_FILENAM
 
 static gboolean write_page(const Report *report, const StoreReader *reader, GError **error)
 {
-        g_autoptr(OutputFile) out =
-                output_file_new(options.output ? options.output : "report.html", FALSE, error);
+        g_autoptr(OutputFile) out = output_file_new(options.output, FALSE, error);
 
         return out && report_write(report, reader, out, error) &&
                output_file_close(g_steal_pointer(&out), error);
@@ -39,7 +39,11 @@ int tool_report(int argc, char **argv)
         if (argc != 2)
                 g_set_error(&error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "stores named: %d, expected one, made with ravel nesting -o", argc - 1);
-        if (error || !(reader = store_reader_new(argv[1], nodes, &error)) ||
+        if (!options.output)
+                options.output = g_strdup("report.html");
+        if (error || !run_files_read_store(argv[1], &error) ||
+            !run_files_write("-o", options.output, &error) ||
+            !(reader = store_reader_new(argv[1], nodes, &error)) ||
             !(report = report_new(reader, nodes, &error)) || !write_page(report, reader, &error))
                 return tool_fail(error);
         return EXIT_DONE;

@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/file-kind.h"
 
 static struct {
         RankBy rank;
@@ -60,10 +62,37 @@ guint result_columns(void)
         return options.output ? 0 : tool_columns();
 }
 
+/* Text in place of a store that is not there, or a store in place of some other file, is what
+ * those get who take -o for the output. */
+static gboolean check_store(GError **error)
+{
+        FileKind kind = options.store ? file_kind_read(options.store) : FILE_STORE;
+
+        if (kind == FILE_DATABASE)
+                return usage_error(error, options.store,
+                                   "-o of another name: that is a database of another program");
+        if (kind == FILE_STORE || g_str_has_suffix(options.store, ".sqlite") ||
+            g_str_has_suffix(options.store, ".db"))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "-o %s: that is the database of all that is found, expected a name that ends "
+                    "in .sqlite or .db; -w FILE is for the text",
+                    options.store);
+        return FALSE;
+}
+
 gboolean result_check_options(GError **error)
 {
-        return path_writer_lookup(result_format()) ||
-               usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+        if (!path_writer_lookup(result_format()))
+                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
+        if (options.n_patterns < 0) {
+                g_autofree char *text = g_strdup_printf("-n %d", options.n_patterns);
+
+                return usage_error(error, text, "a number of patterns; 0 is all");
+        }
+        return check_store(error) &&
+               (!options.store || run_files_write("-o", options.store, error)) &&
+               run_files_write("-w", options.output, error);
 }
 
 gboolean result_has_store(void)

@@ -8,6 +8,7 @@
 #include "paths/path-write.h"
 #include "paths/score.h"
 #include "paths/text-table.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -480,7 +481,9 @@ int tool_score(int argc, char **argv)
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &error) || !(truth = store_reader_new(argv[1], nodes, &error)) ||
+        if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
+            !run_files_read_store(argv[2], &error) || !run_files_write("-w", NULL, &error) ||
+            !(truth = store_reader_new(argv[1], nodes, &error)) ||
             !(found = store_reader_new(argv[2], nodes, &error)) ||
             !store_reader_expect_requests(truth, &error) ||
             !store_reader_expect_requests(found, &error) ||

@@ -10,6 +10,7 @@
 
 #include "skewer/clocks.h"
 #include "skewer/skewer.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
@@ -139,7 +140,7 @@ static gboolean check_options(GError **error)
                             "--reference: expected with --estimate or --deskew");
                 return FALSE;
         }
-        return TRUE;
+        return run_files_write("-w", options.output, error);
 }
 
 /* --- the trace -------------------------------------------------------------- */
@@ -258,7 +259,7 @@ static gboolean survey(Input *input, Clocks **clocks, GError **error)
         }
         tool_report_reader(reader);
         if (!begun)
-                tool_warn("%s: no messages in it", input->name);
+                tool_report_empty(reader);
         facts = trace_reader_facts(reader, &n);
         return check_late(input, facts, begun ? input->head : n, n, error);
 }
@@ -396,6 +397,8 @@ static gboolean write_skewed(Input *input, GArray *skews, GError **error)
         guint n_facts, head;
         int status;
 
+        if (reader && !input->is_file)
+                trace_reader_take_late(reader); /* one of a pipe goes on at once */
         if (!reader || (input->is_sorted && !trace_reader_sort(reader, error)) ||
             (status = trace_reader_next(reader, &m, error)) < 0)
                 return FALSE;
@@ -605,5 +608,5 @@ int tool_skewer(int argc, char **argv)
                 argc == 2 && strcmp(argv[1], "-") && g_file_test(argv[1], G_FILE_TEST_IS_REGULAR);
         if (!check_options(&error) || !run(&input, &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return tool_done();
 }

@@ -11,6 +11,7 @@
 #include "paths/histogram.h"
 #include "paths/path-write.h"
 #include "paths/text-table.h"
+#include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/error.h"
 #include "tracefmt/fitness.h"
@@ -356,13 +357,14 @@ int tool_stats(int argc, char **argv)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
+        if (!run_files_write("-w", NULL, &error) ||
+            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
             !(stats = read_stats(reader, &error)))
                 return tool_fail(error);
         tool_report_reader(reader);
 
         if (!call_matcher_counts(stats->matcher)->messages)
-                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                tool_report_empty(reader);
         put_summary(text, stats);
         fit = put_judgement(text, stats, reader, nodes);
         put_nodes(text, stats, nodes);
@@ -378,5 +380,5 @@ int tool_stats(int argc, char **argv)
             !output_file_write(out, text->str, text->len, &error) ||
             !output_file_close(g_steal_pointer(&out), &error))
                 return tool_fail(error);
-        return options.strict && !fit ? EXIT_DIFFERS : EXIT_DONE;
+        return options.strict && !fit ? EXIT_DIFFERS : tool_done();
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/run-files.h"
 #include "tracefmt/error.h"
 #include "tracefmt/printable.h"
 
@@ -30,6 +31,8 @@ static struct {
         guint width;         /* of what stands there now; 0: nothing */
         guint64 done, size;  /* stored bytes; size 0: not known */
         gint64 began, shown; /* us */
+        const char *stage;   /* after reading, with work of its own */
+        gint64 stage_began;
 } progress;
 
 void tool_progress_start(const char *const *paths, guint n, gboolean prints)
@@ -39,6 +42,7 @@ void tool_progress_start(const char *const *paths, guint n, gboolean prints)
         progress.wanted = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
         progress.began = g_get_monotonic_time();
         progress.done = progress.size = 0;
+        progress.stage = NULL;
         for (guint i = 0; i < n; i++) {
                 if (!strcmp(paths[i], "-") || stat(paths[i], &st) < 0 || !S_ISREG(st.st_mode)) {
                         progress.size = 0;
@@ -58,6 +62,7 @@ static void clear_progress(void)
 static void show_progress(double seconds)
 {
         double done = (double)progress.done, size = (double)progress.size;
+        const char *stage = progress.stage ? progress.stage : "";
         int width;
 
         clear_progress();
@@ -65,14 +70,40 @@ static void show_progress(double seconds)
                 guint64 left = (guint64)(seconds * (size - done) / done + 0.5);
 
                 width = fprintf(stderr,
-                                "ravel %s: %.0f %% of %.1f MB, %.1f MB/s, %" G_GUINT64_FORMAT
+                                "ravel %s: %s%s%.0f %% of %.1f MB, %.1f MB/s, %" G_GUINT64_FORMAT
                                 ":%02u left",
-                                current_verb, 100 * done / size, size / 1e6, done / seconds / 1e6,
-                                left / 60, (guint)(left % 60));
+                                current_verb, stage, *stage ? ", " : "", 100 * done / size,
+                                size / 1e6, done / seconds / 1e6, left / 60, (guint)(left % 60));
         } else { /* a pipe, or it is read again */
-                width = fprintf(stderr, "ravel %s: %.1f MB, %.1f MB/s", current_verb, done / 1e6,
-                                done / seconds / 1e6);
+                width = fprintf(stderr, "ravel %s: %s%s%.1f MB, %.1f MB/s", current_verb, stage,
+                                *stage ? ", " : "", done / 1e6, done / seconds / 1e6);
         }
+        fflush(stderr);
+        progress.width = (guint)MAX(width, 0);
+}
+
+void tool_progress_stage(const char *what)
+{
+        clear_progress();
+        progress.stage = what;
+        progress.stage_began = g_get_monotonic_time();
+}
+
+void tool_progress_work(double share)
+{
+        gint64 now = g_get_monotonic_time(), left;
+        int width;
+
+        if (!progress.wanted || !progress.stage || !(share > 0) ||
+            now - progress.began < G_USEC_PER_SEC || now - progress.shown < G_USEC_PER_SEC / 5)
+                return;
+        progress.shown = now;
+        left = (gint64)((double)(now - progress.stage_began) * (1 - share) / share /
+                                G_USEC_PER_SEC +
+                        0.5);
+        clear_progress();
+        width = fprintf(stderr, "ravel %s: %s, %.0f %%, %" G_GINT64_FORMAT ":%02u left",
+                        current_verb, progress.stage, 100 * share, left / 60, (guint)(left % 60));
         fflush(stderr);
         progress.width = (guint)MAX(width, 0);
 }
@@ -147,7 +178,7 @@ static void split_numbers(int *argc, char ***argv)
 
                 options = options && strcmp(text, "--") != 0;
                 if (options && text[0] == '-' && g_ascii_isalpha(text[1]) &&
-                    g_ascii_isdigit(text[2])) {
+                    g_ascii_isdigit(text[2 + (text[2] == '-')])) {
                         char *flag = flags[(guchar)text[1]];
 
                         g_ptr_array_add(split, memcpy(flag, text, 2));
@@ -261,22 +292,80 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
                             argc - 1);
                 return NULL;
         }
+        if (!run_files_read(argv[1], error))
+                return NULL;
         tool_progress_start((const char *const *)argv + 1, 1, FALSE);
         return trace_reader_new(argv[1], nodes, &options, error);
 }
 
 gboolean tool_sort_trace(TraceReader *reader, GError **error)
 {
+        g_autofree char *where = NULL;
+
         if (!g_error_matches(*error, RAVEL_ERROR, RAVEL_ERROR_DISORDER))
                 return FALSE;
-        tool_warn("%s, sorting all of it in memory", (*error)->message);
+        where = g_strdup((*error)->message);
         g_clear_error(error);
-        return trace_reader_sort(reader, error);
+        if (!trace_reader_sort(reader, error))
+                return FALSE;
+        tool_warn("%s: %s", where, trace_reader_order(reader));
+        return TRUE;
+}
+
+/* Names of --exclude that no message has. */
+static void report_excluded(const TraceReader *reader, const NodeTable *nodes)
+{
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+        for (NodeId i = 0; i < node_table_size(nodes); i++)
+                if (!g_strv_contains((const char *const *)excluded, node_table_name(nodes, i)))
+                        g_ptr_array_add(names, (gpointer)node_table_name(nodes, i));
+        g_ptr_array_add(names, NULL);
+        for (guint i = 0; excluded[i]; i++) {
+                const char *nearest;
+
+                if (trace_reader_excluded(reader, i))
+                        continue;
+                nearest = tool_nearest(excluded[i], (const char *const *)names->pdata);
+                tool_warn("%s: no message is of a node \"%s\" (--exclude)%s%s%s",
+                          trace_reader_name(reader), excluded[i],
+                          nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+                          nearest ? "\"?" : "");
+        }
+}
+
+static gboolean is_partial; /* a trace was cut */
+
+int tool_done(void)
+{
+        return is_partial ? EXIT_PARTIAL : EXIT_DONE;
+}
+
+void tool_report_empty(const TraceReader *reader)
+{
+        g_autoptr(GString) first = g_string_new(NULL), last = g_string_new(NULL);
+        gint64 from, to;
+
+        for (guint i = 0; excluded && excluded[i]; i++)
+                if (trace_reader_excluded(reader, i)) {
+                        tool_warn("%s: no messages are left of it without those of --exclude",
+                                  trace_reader_name(reader));
+                        return;
+                }
+        if (!trace_reader_is_empty(reader, &from, &to) || from > to) {
+                tool_warn("%s: no messages in it", trace_reader_name(reader));
+                return;
+        }
+        tool_append_moment(first, from);
+        tool_append_moment(last, to);
+        tool_warn("%s: no messages in the time of --from and --to: it spans %s to %s",
+                  trace_reader_name(reader), first->str, last->str);
 }
 
 void tool_report_reader(const TraceReader *reader)
 {
         const guint64 *broken = trace_reader_broken(reader);
+        TraceEnd end = trace_reader_end(reader);
 
         clear_progress(); /* --to may have ended the reading */
         for (guint i = 0; i < N_BROKEN; i++)
@@ -287,6 +376,16 @@ void tool_report_reader(const TraceReader *reader)
                 tool_warn("%s: %" G_GUINT64_FORMAT " messages came after later ones and could not "
                           "be put in order: write it to a file and read that",
                           trace_reader_name(reader), trace_reader_late(reader));
+        if (end == TRACE_CUT)
+                tool_warn("%s: it ends within a line, as after a full disk: read up to there",
+                          trace_reader_name(reader));
+        else if (end == TRACE_UNFINISHED)
+                tool_warn("%s: it is incomplete, or still being written: the counts are missing "
+                          "that ravel capture ends a trace with",
+                          trace_reader_name(reader));
+        is_partial |= end == TRACE_CUT;
+        if (excluded)
+                report_excluded(reader, trace_reader_nodes(reader));
 }
 
 guint tool_columns(void)
@@ -307,6 +406,16 @@ void tool_append_time(GString *text, gint64 time)
 
         g_string_append_printf(text, "%s%" G_GUINT64_FORMAT ".%09" G_GUINT64_FORMAT,
                                time < 0 ? "-" : "", t / 1000000000, t % 1000000000);
+}
+
+void tool_append_moment(GString *text, gint64 time)
+{
+        gint64 seconds = time / 1000000000 - (time % 1000000000 < 0);
+        g_autoptr(GDateTime) utc = g_date_time_new_from_unix_utc(seconds);
+        g_autofree char *date = g_date_time_format(utc, "%Y-%m-%dT%H:%M:%S");
+
+        g_string_append_printf(text, "%s.%09" G_GINT64_FORMAT "Z", date,
+                               time - seconds * 1000000000);
 }
 
 gboolean tool_duration(const char *text, gint64 *ns, GError **error)

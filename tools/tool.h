@@ -67,8 +67,16 @@ TraceReader *tool_open_trace(int argc, char **argv, NodeTable *nodes, gboolean w
  * reader now begins again, in order: forget what was read, and go on. Says so. */
 gboolean tool_sort_trace(TraceReader *reader, GError **error);
 
-/* What there is to say of the reading, at its end: broken lines, late messages. */
+/* What there is to say of the reading, at its end: broken lines, late messages, an end that is
+ * not that of the trace, and nodes of --exclude that are not there. */
 void tool_report_reader(const TraceReader *reader);
+
+/* What to exit with where all went well: EXIT_PARTIAL where a trace was cut, as
+ * tool_report_reader() found. */
+int tool_done(void);
+
+/* Says that there are no messages, or that --from and --to leave none, and what there is. */
+void tool_report_empty(const TraceReader *reader);
 
 /* From the first second on, where standard error is a terminal: how much of paths is read,
  * how fast, and the time left, in one line that the end of the reading or the next
@@ -76,6 +84,11 @@ void tool_report_reader(const TraceReader *reader);
  * a terminal too. tool_reader_options() has the callback for readers; others pass it on. */
 void tool_progress_start(const char *const *paths, guint n, gboolean prints);
 void tool_progress_read(gsize n);
+
+/* After reading, what takes longer: "finding parents", of which tool_progress_work() says how
+ * much is done (0 to 1), from one thread at a time. NULL: that line goes. */
+void tool_progress_stage(const char *what);
+void tool_progress_work(double share);
 
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
@@ -87,6 +100,9 @@ void tool_compare_parameter(const StoreReader *a, const StoreReader *b, const ch
 
 /* Appends "1047680084.500000000": a stamp in seconds since the epoch. */
 void tool_append_time(GString *text, gint64 time);
+
+/* The same in UTC: "2003-03-07T23:08:04.500000000Z", as --from takes it. */
+void tool_append_moment(GString *text, gint64 time);
 
 /* "10ms", "2s", "5us", "1.5s", "100" is an error: a duration needs its unit. In ns. */
 gboolean tool_duration(const char *text, gint64 *ns, GError **error);

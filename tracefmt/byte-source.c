@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <lzma.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,9 +12,9 @@
 
 #include "tracefmt/error.h"
 
-enum { IN_SIZE = 1 << 17, MAGIC = 4 };
+enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter of it */
 
-typedef enum { PLAIN, GZIP, ZSTD } Coding;
+typedef enum { PLAIN, GZIP, ZSTD, XZ } Coding;
 
 struct ByteSource {
         int fd;
@@ -21,8 +22,10 @@ struct ByteSource {
         Coding coding;
         gboolean at_end; /* of the stored bytes */
         gboolean inside; /* a compressed frame has begun and not ended */
+        gboolean early;  /* which is an error at the end */
         z_stream gzip;
         ZSTD_DStream *zstd;
+        lzma_stream xz;
         guint8 *in; /* stored bytes not yet handed out: in[start] to in[end - 1] */
         gsize start, end;
         GChecksum *digest;
@@ -80,11 +83,13 @@ static gboolean refill(ByteSource *s, GError **error)
 static gboolean recognise(ByteSource *s, GError **error)
 {
         static const guint8 zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
+        static const guint8 xz_magic[] = { 0xfd, '7', 'z', 'X' };
 
         /* Four bytes tell, but a live pipe may bring them one by one. A first
          * byte that is neither magic's ends the wait. */
         while (s->end < MAGIC && !s->at_end &&
-               (s->end == 0 || s->in[0] == 0x1f || s->in[0] == zstd_magic[0]))
+               (s->end == 0 || s->in[0] == 0x1f || s->in[0] == zstd_magic[0] ||
+                s->in[0] == xz_magic[0]))
                 if (!refill(s, error))
                         return FALSE;
         if (s->end >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
@@ -94,13 +99,19 @@ static gboolean recognise(ByteSource *s, GError **error)
         } else if (s->end >= MAGIC && !memcmp(s->in, zstd_magic, MAGIC)) {
                 s->coding = ZSTD;
                 s->zstd = ZSTD_createDStream();
+                if (!s->zstd)
+                        return fail(s, error, "no memory to unpack zstd data");
+        } else if (s->end >= MAGIC && !memcmp(s->in, xz_magic, MAGIC)) {
+                s->coding = XZ;
+                if (lzma_stream_decoder(&s->xz, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
+                        return fail(s, error, "no memory to unpack xz data");
         }
         return TRUE;
 }
 
 ByteSource *byte_source_new(const char *path, GError **error)
 {
-        g_autoptr(ByteSource) s = g_new0(ByteSource, 1);
+        g_autoptr(ByteSource) s = g_new0(ByteSource, 1); /* LZMA_STREAM_INIT is zeros, too */
         struct stat st;
 
         if (!strcmp(path, "-")) {
@@ -160,6 +171,42 @@ static gssize read_zstd(ByteSource *s, guint8 *buffer, gsize n, GError **error)
         return out.pos;
 }
 
+static gssize read_xz(ByteSource *s, guint8 *buffer, gsize n, GError **error)
+{
+        lzma_ret result;
+
+        s->xz.next_in = s->in + s->start;
+        s->xz.avail_in = s->end - s->start;
+        s->xz.next_out = buffer;
+        s->xz.avail_out = n;
+        s->inside = TRUE;
+        /* Streams may follow each other, so only the end of the input is the end. */
+        result = lzma_code(&s->xz, s->at_end ? LZMA_FINISH : LZMA_RUN);
+        s->start = s->end - s->xz.avail_in;
+        if (result == LZMA_STREAM_END) {
+                s->inside = FALSE;
+        } else if (result == LZMA_MEMLIMIT_ERROR || result == LZMA_MEM_ERROR) {
+                fail(s, error, "the xz data needs over 256 MB of memory to unpack");
+                return -1;
+        } else if (result != LZMA_OK && result != LZMA_BUF_ERROR) {
+                fail(s, error, "the xz data is corrupt");
+                return -1;
+        }
+        return n - s->xz.avail_out;
+}
+
+static gssize unpack(ByteSource *s, guint8 *buffer, gsize n, GError **error)
+{
+        switch (s->coding) {
+        case GZIP:
+                return read_gzip(s, buffer, n, error);
+        case ZSTD:
+                return read_zstd(s, buffer, n, error);
+        default:
+                return read_xz(s, buffer, n, error);
+        }
+}
+
 gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
 {
         gssize k;
@@ -180,8 +227,7 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
                  * there is no more input. */
                 k = 0;
                 if (s->start < s->end || s->inside)
-                        k = s->coding == GZIP ? read_gzip(s, buffer, n, error)
-                                              : read_zstd(s, buffer, n, error);
+                        k = unpack(s, buffer, n, error);
                 if (k != 0)
                         return k;
                 if (s->start < s->end)
@@ -192,6 +238,7 @@ gssize byte_source_read(ByteSource *s, void *buffer, gsize n, GError **error)
                         return -1;
         }
         if (s->inside) {
+                s->early = TRUE;
                 fail(s, error, "the compressed data ends early");
                 return -1;
         }
@@ -207,6 +254,11 @@ void byte_source_set_wait(ByteSource *s, ByteSourceWait wait, gpointer user)
 void byte_source_set_progress(ByteSource *s, ByteSourceProgress progress)
 {
         s->progress = progress;
+}
+
+gboolean byte_source_ended_early(const ByteSource *s)
+{
+        return s->early;
 }
 
 const char *byte_source_name(const ByteSource *s)
@@ -234,6 +286,7 @@ void byte_source_free(ByteSource *s)
         if (s->coding == GZIP)
                 inflateEnd(&s->gzip);
         ZSTD_freeDStream(s->zstd);
+        lzma_end(&s->xz);
         g_clear_pointer(&s->digest, g_checksum_free);
         g_free(s->in);
         g_free(s->name);

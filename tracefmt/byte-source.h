@@ -30,6 +30,9 @@ void byte_source_set_progress(ByteSource *source, ByteSourceProgress progress);
 gssize byte_source_read(ByteSource *source, void *buffer, gsize n, GError **error);
 
 /* What to call it in a message: the path, or "standard input". */
+/* Whether the last error was that compressed data ends early: what was read is right. */
+gboolean byte_source_ended_early(const ByteSource *source);
+
 const char *byte_source_name(const ByteSource *source);
 
 /* Asks for the SHA-256 of the bytes as stored (not decompressed). Call before

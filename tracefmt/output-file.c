@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,6 +21,81 @@ struct OutputFile {
         gsize used;
         char buffer[BUFFER];
 };
+
+/* --- temporary files -------------------------------------------------------- */
+
+/* The only thing that a signal handler can reach: the temporary files there are. */
+enum { MOST_TEMPORARIES = 16 }; /* a run has three outputs at most */
+static char *volatile temporaries[MOST_TEMPORARIES];
+
+static void remember(char *temporary)
+{
+        for (guint i = 0; i < MOST_TEMPORARIES; i++)
+                if (!temporaries[i]) {
+                        temporaries[i] = temporary;
+                        return;
+                }
+}
+
+/* Before it is freed. */
+static void forget(const char *temporary)
+{
+        for (guint i = 0; i < MOST_TEMPORARIES; i++)
+                if (temporaries[i] && !strcmp(temporaries[i], temporary))
+                        g_clear_pointer(&temporaries[i], g_free);
+}
+
+/* Makes the file of that pattern, and remembers it before a signal can come. */
+static int make_temporary(char *pattern, int mode)
+{
+        sigset_t all, before;
+        int fd, code;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        fd = g_mkstemp_full(pattern, O_RDWR | O_CLOEXEC, mode);
+        code = errno;
+        if (fd >= 0)
+                remember(g_strdup(pattern));
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        errno = code;
+        return fd;
+}
+
+int output_scratch_open(void)
+{
+        g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "ravel-XXXXXX", NULL);
+        int fd = make_temporary(pattern, 0600), code = errno;
+
+        if (fd >= 0) {
+                unlink(pattern);
+                forget(pattern);
+        }
+        errno = code;
+        return fd;
+}
+
+void output_files_die(int number)
+{
+        for (guint i = 0; i < MOST_TEMPORARIES; i++)
+                if (temporaries[i])
+                        unlink(temporaries[i]);
+        signal(number, SIG_DFL);
+        raise(number);
+}
+
+void output_files_catch_signals(void)
+{
+        static const int numbers[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU };
+        struct sigaction action = { .sa_handler = output_files_die }, now;
+
+        sigfillset(&action.sa_mask);
+        for (guint i = 0; i < G_N_ELEMENTS(numbers); i++)
+                if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+                        sigaction(numbers[i], &action, NULL);
+}
+
+/* --- files ------------------------------------------------------------------- */
 
 static void set_errno(GError **error, const char *what, const char *path, int code)
 {
@@ -46,7 +122,7 @@ char *output_path_temporary(const char *path, GError **error)
         if (!replaceable(path))
                 return g_strdup(path);
         temporary = g_strdup_printf("%s.XXXXXX", path);
-        fd = g_mkstemp_full(temporary, O_RDWR | O_CLOEXEC, 0666);
+        fd = make_temporary(temporary, 0666);
         if (fd < 0) {
                 set_errno(error, "create it", path, errno);
                 g_free(temporary);
@@ -60,11 +136,21 @@ gboolean output_path_commit(const char *temporary, const char *path, GError **er
 {
         if (!strcmp(temporary, path))
                 return TRUE;
-        if (rename(temporary, path) == 0)
+        if (rename(temporary, path) == 0) {
+                forget(temporary);
                 return TRUE;
+        }
         set_errno(error, "rename the finished file", path, errno);
-        unlink(temporary);
+        output_path_remove(temporary, path);
         return FALSE;
+}
+
+void output_path_remove(const char *temporary, const char *path)
+{
+        if (!strcmp(temporary, path))
+                return;
+        unlink(temporary);
+        forget(temporary);
 }
 
 OutputFile *output_file_new(const char *path, gboolean in_place, GError **error)
@@ -173,7 +259,7 @@ void output_file_free(OutputFile *out)
         if (out->fd >= 0 && out->fd != STDOUT_FILENO)
                 close(out->fd);
         if (out->temporary)
-                unlink(out->temporary);
+                output_path_remove(out->temporary, out->path);
         g_free(out->temporary);
         g_free(out->path);
         g_free(out);

@@ -9,7 +9,10 @@
 
 #include "tracefmt/byte-source.h"
 #include "tracefmt/error.h"
+#include "tracefmt/file-kind.h"
 #include "tracefmt/hash.h"
+#include "tracefmt/reorder.h"
+#include "tracefmt/sorted-runs.h"
 
 enum {
         BLOCK = 1 << 17,    /* one read; stays in the second-level cache */
@@ -47,13 +50,21 @@ struct TraceReader {
         gint64 second_time; /* what they mean, ns */
         gboolean at_end, pipe;
 
-        GArray *sorted; /* of Message: where all is in memory; texts point into block */
-        guint next_sorted;
+        Reorder *held;      /* where messages come out of order by little */
+        SortedRuns *sorted; /* where they come in any order */
+        gboolean in_order;  /* either of them is in use */
+        gboolean ended;     /* there is no more to come into held */
+        GString *order;     /* what trace_reader_order() says */
 
         GPtrArray *facts;
-        GHashTable *excluded; /* set of NodeId + 1 */
+        GHashTable *excluded; /* NodeId + 1 to index into options.exclude, + 1 */
+        guint64 *n_excluded;  /* by that index: messages left out */
         guint64 broken[N_BROKEN];
         guint64 late;
+        gint64 out_first, out_last; /* stamps of what --from and --to left out */
+        gboolean is_ours;           /* the first line says so */
+        gboolean tail;              /* stop is the end, and the last line has no newline */
+        gboolean cut;
         CachedEdge *cache; /* the last edge seen for each value of a hash */
 };
 
@@ -212,6 +223,10 @@ static int broken(TraceReader *r, BrokenLine reason, const char *found, const ch
 {
         g_autoptr(GString) text = g_string_new(NULL);
 
+        if (r->tail && r->p == r->stop && r->line > 1) {
+                r->cut = TRUE;
+                return 0;
+        }
         r->broken[reason]++;
         if (r->options.keep_going)
                 return 0;
@@ -384,8 +399,10 @@ static int parse_comment(TraceReader *r, const char *line, const char *end, GErr
                 const char *version = line + sizeof magic - 1;
                 g_autoptr(GString) text = g_string_new(NULL);
 
-                if (version[0] == '1' && (version + 1 == end || (guchar)version[1] <= ' '))
+                if (version[0] == '1' && (version + 1 == end || (guchar)version[1] <= ' ')) {
+                        r->is_ours = TRUE;
                         return 0;
+                }
                 while (version < end && text->len < 20)
                         put_visible(text, *version++);
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -594,21 +611,6 @@ bad_field:
 
 /* --- blocks --------------------------------------------------------------- */
 
-/* Whether this is how captures begin: pcap in both byte orders, with microseconds
- * or nanoseconds, or pcapng. */
-static gboolean is_capture(const char *block)
-{
-        static const guint8 magics[][4] = {
-                { 0xa1, 0xb2, 0xc3, 0xd4 }, { 0xd4, 0xc3, 0xb2, 0xa1 }, { 0xa1, 0xb2, 0x3c, 0x4d },
-                { 0x4d, 0x3c, 0xb2, 0xa1 }, { 0x0a, 0x0d, 0x0d, 0x0a },
-        };
-
-        for (guint i = 0; i < G_N_ELEMENTS(magics); i++)
-                if (!memcmp(block, magics[i], sizeof magics[i]))
-                        return TRUE;
-        return FALSE;
-}
-
 /* Reads on until there is at least one complete line past r->p. 1, 0 at the end
  * of the input, -1. */
 static int refill(TraceReader *r, GError **error)
@@ -638,36 +640,61 @@ static int refill(TraceReader *r, GError **error)
                         r->p = r->stop = r->block;
                 }
                 k = byte_source_read(r->source, r->block + r->used, r->size - r->used, error);
+                if (k < 0 && r->line > 0 && byte_source_ended_early(r->source)) {
+                        g_clear_error(error);
+                        r->cut = TRUE;
+                        k = 0;
+                }
                 if (k < 0)
                         return -1;
                 if (k == 0) {
                         r->at_end = TRUE;
-                        if (r->used == 0)
+                        r->cut |= r->used > 0 && r->is_ours; /* we end each line */
+                        if (r->used == 0 || r->cut)
                                 return 0;
-                        r->block[r->used] = '\n'; /* the last line may lack it */
+                        r->block[r->used] = '\n';
+                        r->tail = TRUE;
                         k = 1;
                 }
+                if (G_UNLIKELY(r->line == 0) && r->p == r->block &&
+                    !file_kind_expect(file_kind_of(r->block, r->used + k), FILE_TRACE,
+                                      byte_source_name(r->source), error))
+                        return -1;
                 newline = memrchr(r->block + r->used, '\n', k);
                 r->used += k;
                 memset(r->block + r->used, 0, PAD);
                 if (newline) {
-                        if (G_UNLIKELY(r->line == 0) && is_capture(r->block)) {
-                                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                            "%s: this is a packet capture, expected a trace: make "
-                                            "one with ravel capture -r %s -w FILE",
-                                            byte_source_name(r->source), r->path);
-                                return -1;
-                        }
                         r->stop = newline + 1;
                         return 1;
                 }
         }
 }
 
-static gboolean is_excluded(const TraceReader *r, const Message *m)
+__attribute__((noinline)) static gboolean is_excluded(TraceReader *r, const Message *m)
 {
-        return g_hash_table_contains(r->excluded, GUINT_TO_POINTER(m->sender + 1)) ||
-               g_hash_table_contains(r->excluded, GUINT_TO_POINTER(m->receiver + 1));
+        NodeId ends[] = { m->sender, m->receiver };
+        gboolean excluded = FALSE;
+
+        for (guint i = 0; i < G_N_ELEMENTS(ends); i++) {
+                guint name = GPOINTER_TO_UINT(
+                        g_hash_table_lookup(r->excluded, GUINT_TO_POINTER(ends[i] + 1)));
+
+                if (name) {
+                        r->n_excluded[name - 1]++;
+                        excluded = TRUE;
+                }
+        }
+        return excluded;
+}
+
+/* The usual way past it stays short. */
+__attribute__((cold, noinline)) static gboolean is_outside(TraceReader *r, gint64 time)
+{
+        if (time >= r->options.from && time < r->options.to)
+                return FALSE;
+        r->out_first = MIN(r->out_first, time);
+        r->out_last = MAX(r->out_last, time);
+        return TRUE;
 }
 
 /* The next message in the order of the lines. */
@@ -688,7 +715,8 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
                         if (status == 0)
                                 continue;
                 }
-                if (G_UNLIKELY(m->time < r->options.from || m->time >= r->options.to))
+                if (G_UNLIKELY(m->time < r->options.from || m->time >= r->options.to) &&
+                    is_outside(r, m->time))
                         continue;
                 if (G_UNLIKELY(r->excluded != NULL) && is_excluded(r, m))
                         continue;
@@ -696,43 +724,65 @@ G_ALWAYS_INLINE static inline int next_line(TraceReader *r, Message *m, GError *
         }
 }
 
+/* The next of those that wait until so many are there that it is the earliest. */
+__attribute__((noinline)) static int next_held(TraceReader *r, Message *m, GError **error)
+{
+        while (!r->ended && !reorder_is_full(r->held)) {
+                int status = next_line(r, m, error);
+
+                if (status < 0)
+                        return -1;
+                if (status > 0)
+                        reorder_put(r->held, m);
+                else
+                        r->ended = TRUE;
+        }
+        return reorder_take(r->held, m);
+}
+
+/* Of a pipe, late ones are handed out as they come. */
+__attribute__((cold, noinline)) static int take_late(TraceReader *r, GError **error)
+{
+        if (r->options.any_order)
+                return 1;
+        if (!r->pipe) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
+                            "%s:%" G_GUINT64_FORMAT ": time goes backwards",
+                            byte_source_name(r->source), r->line);
+                return -1;
+        }
+        r->late++;
+        return 1;
+}
+
+__attribute__((noinline)) static int next_in_order(TraceReader *r, Message *m, GError **error)
+{
+        int status = r->held ? next_held(r, m, error) : sorted_runs_next(r->sorted, m, error);
+
+        if (status <= 0)
+                return status;
+        if (m->time < r->last)
+                return take_late(r, error);
+        r->last = m->time;
+        return 1;
+}
+
 int trace_reader_next(TraceReader *r, Message *m, GError **error)
 {
         int status;
 
-        if (G_UNLIKELY(r->sorted != NULL)) {
-                if (r->next_sorted == r->sorted->len)
-                        return 0;
-                *m = g_array_index(r->sorted, Message, r->next_sorted++);
-                return 1;
-        }
+        if (G_UNLIKELY(r->in_order))
+                return next_in_order(r, m, error);
         status = next_line(r, m, error);
-        if (status <= 0)
+        if (G_UNLIKELY(status <= 0))
                 return status;
-        if (G_UNLIKELY(m->time < r->last)) {
-                if (r->options.any_order)
-                        return 1;
-                if (!r->pipe) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_DISORDER,
-                                    "%s:%" G_GUINT64_FORMAT ": time goes backwards",
-                                    byte_source_name(r->source), r->line);
-                        return -1;
-                }
-                r->late++;
-                return 1;
-        }
+        if (G_UNLIKELY(m->time < r->last))
+                return take_late(r, error);
         r->last = m->time;
         return 1;
 }
 
 /* --- sorting -------------------------------------------------------------- */
-
-static int by_time(gconstpointer a, gconstpointer b)
-{
-        gint64 x = ((const Message *)a)->time, y = ((const Message *)b)->time;
-
-        return (x > y) - (x < y);
-}
 
 static gboolean open_source(TraceReader *r, GError **error)
 {
@@ -748,53 +798,93 @@ static gboolean open_source(TraceReader *r, GError **error)
         r->pipe = !strcmp(r->path, "-") || stat(r->path, &st) < 0 || !S_ISREG(st.st_mode);
         r->p = r->stop = r->block;
         r->used = 0;
-        r->at_end = FALSE;
+        r->at_end = r->ended = r->is_ours = r->tail = r->cut = FALSE;
         r->line = 0;
-        r->last = G_MININT64;
+        r->last = r->out_last = G_MININT64;
+        r->out_first = G_MAXINT64;
         r->second[0] = ~(guint64)0; /* bytes 3 to 7 of no text are both */
         r->second[1] = 0;
         memset(r->broken, 0, sizeof r->broken);
+        for (guint i = 0; r->n_excluded && r->options.exclude[i]; i++)
+                r->n_excluded[i] = 0;
         g_ptr_array_set_size(r->facts, 0);
+        return TRUE;
+}
+
+static void hold(TraceReader *r)
+{
+        r->held = reorder_new();
+        r->in_order = TRUE;
+}
+
+/* From the beginning, with what holds messages until they are in order. */
+static gboolean begin_again(TraceReader *r, GError **error)
+{
+        g_clear_pointer(&r->held, reorder_free);
+        return open_source(r, error);
+}
+
+/* Whether a bounded buffer puts all in order. -1: error set. */
+static int try_held(TraceReader *r, GError **error)
+{
+        gint64 latest = G_MININT64, most;
+        guint64 n_late;
+        Message m;
+        int status;
+
+        if (!begin_again(r, error))
+                return -1;
+        hold(r);
+        while ((status = next_held(r, &m, error)) > 0 && m.time >= latest)
+                latest = m.time;
+        if (status != 0)
+                return status < 0 ? -1 : FALSE;
+        n_late = reorder_late(r->held, &most);
+        g_string_printf(r->order,
+                        "%" G_GUINT64_FORMAT " %s, by %.6g ms at most; put in order as it is read",
+                        n_late, n_late == 1 ? "message comes late" : "messages come late",
+                        (double)most / 1e6);
+        if (!begin_again(r, error))
+                return -1;
+        hold(r);
+        return TRUE;
+}
+
+static gboolean sort_all(TraceReader *r, GError **error)
+{
+        enum { MEMORY = 1 << 26 };
+        Message m;
+        int status;
+
+        if (!begin_again(r, error))
+                return FALSE;
+        r->sorted = sorted_runs_new(MEMORY);
+        r->in_order = TRUE;
+        while ((status = next_line(r, &m, error)) > 0)
+                if (!sorted_runs_add(r->sorted, &m, error))
+                        return FALSE;
+        if (status < 0 || !sorted_runs_finish(r->sorted, error))
+                return FALSE;
+        if (sorted_runs_parts(r->sorted))
+                g_string_printf(r->order, "sorted in %u parts in %s", sorted_runs_parts(r->sorted),
+                                g_get_tmp_dir());
+        else
+                g_string_assign(r->order, "sorted in memory");
         return TRUE;
 }
 
 gboolean trace_reader_sort(TraceReader *r, GError **error)
 {
-        g_autoptr(GArray) messages = g_array_new(FALSE, FALSE, sizeof(Message));
-        Message m;
         int status;
 
-        g_assert(!r->pipe && !r->sorted);
-        if (!open_source(r, error))
-                return FALSE;
-        /* All of the input in one block: what messages point to then stays. */
-        for (;;) {
-                gssize k;
+        g_assert(!r->pipe && !r->sorted && !r->held);
+        status = try_held(r, error);
+        return status < 0 ? FALSE : status || sort_all(r, error);
+}
 
-                if (r->size - r->used < BLOCK) {
-                        r->size *= 2;
-                        r->block = g_realloc(r->block, r->size + PAD);
-                }
-                k = byte_source_read(r->source, r->block + r->used, r->size - r->used, error);
-                if (k < 0)
-                        return FALSE;
-                if (k == 0)
-                        break;
-                r->used += k;
-        }
-        if (r->used > 0 && r->block[r->used - 1] != '\n')
-                r->block[r->used++] = '\n';
-        memset(r->block + r->used, 0, PAD);
-        r->at_end = TRUE;
-        r->p = r->block;
-        r->stop = r->block + r->used;
-        while ((status = next_line(r, &m, error)) > 0)
-                g_array_append_val(messages, m);
-        if (status < 0)
-                return FALSE;
-        g_array_sort(messages, by_time); /* stable: a merge sort */
-        r->sorted = g_steal_pointer(&messages);
-        return TRUE;
+const char *trace_reader_order(const TraceReader *r)
+{
+        return r->order->str;
 }
 
 /* --- the rest ------------------------------------------------------------- */
@@ -808,6 +898,7 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
         r->path = g_strdup(path);
         r->nodes = nodes;
         r->facts = g_ptr_array_new_with_free_func(g_free);
+        r->order = g_string_new(NULL);
         r->size = BLOCK;
         r->block = g_malloc0(r->size + PAD);
         r->cache = g_new(CachedEdge, 1 << CACHE_BITS);
@@ -818,16 +909,22 @@ TraceReader *trace_reader_new(const char *path, NodeTable *nodes, const TraceRea
                 for (char *const *name = options->exclude; *name; name++) {
                         NodeId node = node_table_add(nodes, *name, strlen(*name));
 
-                        g_hash_table_add(r->excluded, GUINT_TO_POINTER(node + 1));
+                        g_hash_table_insert(r->excluded, GUINT_TO_POINTER(node + 1),
+                                            GUINT_TO_POINTER(name - options->exclude + 1));
                 }
+                r->n_excluded = g_new0(guint64, g_strv_length((char **)options->exclude));
         }
         if (!open_source(r, error))
                 return NULL;
+        if (r->pipe && !options->any_order)
+                hold(r);
         return g_steal_pointer(&r);
 }
 
 void trace_reader_take_late(TraceReader *r)
 {
+        g_clear_pointer(&r->held, reorder_free);
+        r->in_order = FALSE;
         r->pipe = TRUE;
 }
 
@@ -853,6 +950,11 @@ GArray *trace_reader_doubts(const TraceReader *r)
         return doubts;
 }
 
+const NodeTable *trace_reader_nodes(const TraceReader *r)
+{
+        return r->nodes;
+}
+
 char *const *trace_reader_facts(const TraceReader *r, guint *n)
 {
         *n = r->facts->len;
@@ -862,6 +964,39 @@ char *const *trace_reader_facts(const TraceReader *r, guint *n)
 const guint64 *trace_reader_broken(const TraceReader *r)
 {
         return r->broken;
+}
+
+guint64 trace_reader_excluded(const TraceReader *r, guint i)
+{
+        return r->n_excluded[i];
+}
+
+gboolean trace_reader_is_empty(const TraceReader *r, gint64 *first, gint64 *last)
+{
+        *first = r->out_first;
+        *last = r->out_last;
+        return r->last == G_MININT64;
+}
+
+/* What begins as a capture ends with its counts. */
+TraceEnd trace_reader_end(const TraceReader *r)
+{
+        gboolean source = FALSE, link_type = FALSE, counted = FALSE;
+
+        if (r->cut)
+                return TRACE_CUT;
+        for (guint i = 0; i < r->facts->len; i++) {
+                const char *fact = r->facts->pdata[i];
+
+                source |=
+                        g_str_has_prefix(fact, "source: ") || g_str_has_prefix(fact, "interface: ");
+                link_type |= g_str_has_prefix(fact, "link type: ");
+                counted |= g_str_has_prefix(fact, "packets: ");
+                if (g_str_has_prefix(fact, "incomplete: "))
+                        return TRACE_UNFINISHED;
+        }
+        return source && link_type && !counted && r->facts->len < MAX_FACTS ? TRACE_UNFINISHED
+                                                                            : TRACE_WHOLE;
 }
 
 guint64 trace_reader_late(const TraceReader *r)
@@ -879,10 +1014,12 @@ void trace_reader_free(TraceReader *r)
         if (!r)
                 return;
         byte_source_free(r->source);
-        if (r->sorted)
-                g_array_free(r->sorted, TRUE);
+        reorder_free(r->held);
+        sorted_runs_free(r->sorted);
+        g_string_free(r->order, TRUE);
         if (r->excluded)
                 g_hash_table_destroy(r->excluded);
+        g_free(r->n_excluded);
         g_ptr_array_free(r->facts, TRUE);
         for (guint i = 0; i < 1 << CACHE_BITS; i++)
                 g_free(r->cache[i].text);

@@ -8,9 +8,13 @@
  *
  * Disorder: a trace should be in time order. Where the first line that is not
  * turns up, trace_reader_next() fails with RAVEL_ERROR_DISORDER; if the input is
- * a regular file, trace_reader_sort() then starts again from its beginning with
- * all of it in memory and in order. A pipe cannot be read again: its late
- * messages are handed out as they come, and counted.
+ * a regular file, trace_reader_sort() then starts again from its beginning, with a
+ * bounded buffer (reorder.h) where that is enough, or all of it sorted, on disk if it is
+ * large (sorted-runs.h). A pipe cannot be read again: it is read through the buffer from the
+ * start, and what is later than that is handed out as it comes, and counted.
+ *
+ * A last line that is not whole, or compressed data that ends early, is the end of what can
+ * be read, and no error: trace_reader_end() tells.
  */
 #ifndef RAVEL_TRACE_READER_H
 #define RAVEL_TRACE_READER_H
@@ -60,12 +64,18 @@ int trace_reader_next(TraceReader *reader, Message *message, GError **error);
 /* See above. FALSE with error set where the input cannot be read again. */
 gboolean trace_reader_sort(TraceReader *reader, GError **error);
 
-/* From now on no disorder is an error: late messages are handed out as they come, and
- * counted, as those of a pipe. */
+/* After that: how it was put in order, for the user. */
+const char *trace_reader_order(const TraceReader *reader);
+
+/* Before the first message: none is held back, and no disorder is an error. Late messages are
+ * handed out as they come, and counted. */
 void trace_reader_take_late(TraceReader *reader);
 
 /* What to call the input in a message to the user. */
 const char *trace_reader_name(const TraceReader *reader);
+
+/* That of trace_reader_new(). */
+const NodeTable *trace_reader_nodes(const TraceReader *reader);
 
 /* The facts ("key: value") of the comments read so far, in order, at most the
  * first 10,000. Borrowed. */
@@ -80,6 +90,22 @@ const guint64 *trace_reader_broken(const TraceReader *reader);
 
 /* Messages of a pipe that came after later ones. */
 guint64 trace_reader_late(const TraceReader *reader);
+
+/* At the end: how many messages the i-th name of exclude left out. */
+guint64 trace_reader_excluded(const TraceReader *reader, guint i);
+
+/* At the end: whether no message was handed out; *first and *last are the stamps of what from
+ * and to left out, *first > *last where that is nothing. */
+gboolean trace_reader_is_empty(const TraceReader *reader, gint64 *first, gint64 *last);
+
+/* At the end: whether it is that of the trace. */
+typedef enum {
+        TRACE_WHOLE,
+        TRACE_UNFINISHED, /* the counts are missing that a capture ends with */
+        TRACE_CUT,        /* the last line is missing in part */
+} TraceEnd;
+
+TraceEnd trace_reader_end(const TraceReader *reader);
 
 /* SHA-256 of the input as stored, at its end, if it was asked for; else NULL. */
 const char *trace_reader_digest(TraceReader *reader);

@@ -129,25 +129,25 @@ verdict 'ravel nesting --method joint --window 60s / without, CPU time' \
 	"$(in_turn a/b "${joint[@]}" --window 60s "$trace" -- "${joint[@]}" "$trace")" 1.3 times
 rm "$work/long.trace"
 verdict 'ravel nesting -o, more than without, CPU time a call' \
-	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store" "$trace" -- \
+	"$(in_turn "(a-b)*1e6/$calls" "${nesting[@]}" -o "$work/store.db" "$trace" -- \
 		"${nesting[@]}" "$trace")" 3 us
 verdict 'ravel nesting -o, size of the store a call' \
-	"$(awk -v size="$(stat -c %s "$work/store")" "BEGIN { print size/$calls }")" 150 bytes
-"${nesting[@]}" -o "$work/short.store" "$work/short.trace" >"$work/out"
+	"$(awk -v size="$(stat -c %s "$work/store.db")" "BEGIN { print size/$calls }")" 150 bytes
+"${nesting[@]}" -o "$work/short.db" "$work/short.trace" >"$work/out"
 if command -v sqlite3 >/dev/null; then
 	for as in tsv otlp chrome; do
 		verdict "ravel export --as $as / sqlite3 'SELECT * FROM call', CPU time" \
-			"$(in_turn a/b ./ravel export --as $as "$work/store" -- sqlite3 "$work/store" \
+			"$(in_turn a/b ./ravel export --as $as "$work/store.db" -- sqlite3 "$work/store.db" \
 				'SELECT * FROM call')" 1.5 times
 	done
 	verdict "ravel query, p50, p90, p99 / sqlite3 'SELECT * FROM path'" \
-		"$(in_turn a/b ./ravel query "$work/store" 'SELECT p50(latency), p90(latency), p99(latency) FROM path' -- \
-			sqlite3 "$work/store" 'SELECT * FROM path')" 1.5 times
+		"$(in_turn a/b ./ravel query "$work/store.db" 'SELECT p50(latency), p90(latency), p99(latency) FROM path' -- \
+			sqlite3 "$work/store.db" 'SELECT * FROM path')" 1.5 times
 else
 	echo '# sqlite3 is not installed: nothing compared with it'
 fi
 verdict 'ravel export, memory, 200 thousand requests / 20 thousand' \
-	"$(growth "$work/short.store" "$work/store" ./ravel export --as otlp)" 1.1 times
+	"$(growth "$work/short.db" "$work/store.db" ./ravel export --as otlp)" 1.1 times
 verdict 'ravel capture -r / a loop of pcap_next_ex(), CPU time' \
 	"$(in_turn a/b "${capture[@]}" "$work/100.pcap" -- tests/bench/read-packets "$work/100.pcap")" 5 times
 verdict 'ravel capture -r, memory, 2.2 million packets / 220 thousand' \

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/run-files.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tracefmt/error.h"
+#include "tracefmt/file-kind.h"
+
+/* One of a run's files. */
+typedef struct {
+        const char *option; /* NULL: it is read */
+        char *path;
+        dev_t device;
+        ino_t inode;  /* of the file; of its folder where it is not there yet */
+        char *absent; /* its name in the folder then, else NULL */
+} RunFile;
+
+static GArray *files; /* of RunFile */
+
+static void run_file_clear(gpointer data)
+{
+        RunFile *f = data;
+
+        g_free(f->path);
+        g_free(f->absent);
+}
+
+static gboolean is_standard(const char *path)
+{
+        return !strcmp(path, "-");
+}
+
+/* What path is. FALSE where it can be no regular file, or nothing that can be opened. */
+static gboolean identify(const char *path, int standard, RunFile *f)
+{
+        enum { MOST_LINKS = 40 }; /* as the kernel has it */
+        g_autofree char *name = g_strdup(path);
+        struct stat st;
+
+        if ((is_standard(path) ? fstat(standard, &st) : stat(path, &st)) == 0) {
+                f->device = st.st_dev;
+                f->inode = st.st_ino;
+                return S_ISREG(st.st_mode);
+        }
+        /* A link to a file that is not there makes it. */
+        for (guint links = 0; links < MOST_LINKS; links++) {
+                g_autofree char *folder = g_path_get_dirname(name);
+                g_autofree char *target = g_file_read_link(name, NULL);
+
+                if (!target) {
+                        if (stat(folder, &st) < 0)
+                                return FALSE;
+                        f->device = st.st_dev;
+                        f->inode = st.st_ino;
+                        f->absent = g_path_get_basename(name);
+                        return TRUE;
+                }
+                g_free(name);
+                name = g_path_is_absolute(target) ? g_steal_pointer(&target)
+                                                  : g_build_filename(folder, target, NULL);
+        }
+        return FALSE;
+}
+
+static gboolean is_same(const RunFile *a, const RunFile *b)
+{
+        return a->device == b->device && a->inode == b->inode && !g_strcmp0(a->absent, b->absent);
+}
+
+/* Whether both cannot be files of one run. Two results on standard output are one after the
+ * other. */
+static gboolean clash(const RunFile *a, const RunFile *b)
+{
+        return (a->option || b->option) && g_strcmp0(a->option, b->option) &&
+               !(a->option && b->option && is_standard(a->path) && is_standard(b->path)) &&
+               is_same(a, b);
+}
+
+/* As the user named it. */
+static char *describe(const RunFile *f)
+{
+        if (is_standard(f->path))
+                return g_strdup(f->option ? "standard output" : "standard input");
+        return f->option ? g_strdup_printf("%s %s", f->option, f->path) : g_strdup(f->path);
+}
+
+static void set_clash(const RunFile *a, const RunFile *b, GError **error)
+{
+        const RunFile *output = a->option ? a : b, *other = a->option ? b : a;
+        g_autofree char *name = describe(output), *other_name = describe(other);
+
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "%s: that is the same file as %s%s: %s",
+                    name, other_name, other->option ? "" : ", which is read",
+                    "expected another one");
+}
+
+static gboolean add(const char *option, const char *path, GError **error)
+{
+        RunFile f = { .option = option };
+
+        if (!files) {
+                files = g_array_new(FALSE, FALSE, sizeof(RunFile));
+                g_array_set_clear_func(files, run_file_clear);
+        }
+        if (!identify(path, option ? STDOUT_FILENO : STDIN_FILENO, &f))
+                return TRUE;
+        f.path = g_strdup(path);
+        for (guint i = 0; i < files->len; i++) {
+                const RunFile *known = &g_array_index(files, RunFile, i);
+
+                if (clash(&f, known)) {
+                        set_clash(&f, known, error);
+                        run_file_clear(&f);
+                        return FALSE;
+                }
+                if (option && !g_strcmp0(option, known->option))
+                        g_array_remove_index_fast(files, i--);
+        }
+        g_array_append_val(files, f);
+        return TRUE;
+}
+
+gboolean run_files_read(const char *path, GError **error)
+{
+        return add(NULL, path, error);
+}
+
+gboolean run_files_read_store(const char *path, GError **error)
+{
+        return run_files_read(path, error) &&
+               file_kind_expect(file_kind_read(path), FILE_STORE, path, error);
+}
+
+gboolean run_files_write(const char *option, const char *path, GError **error)
+{
+        return add(option, path ? path : "-", error);
+}
