@@ -215,16 +215,17 @@ typedef struct {
 } SinkUser;
 
 static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       Stamp stamp)
+                       gsize length, Stamp stamp)
 {
         const SinkUser *u = user;
-        exchange_bytes(&u->connection->exchange, side, seq, bytes, n, stamp, u->table->context);
+        exchange_bytes(&u->connection->exchange, side, seq, bytes, n, length, stamp,
+                       u->table->context);
 }
 
-static void sink_missing(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp)
+static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
 {
         const SinkUser *u = user;
-        exchange_missing(&u->connection->exchange, side, seq, n, stamp, u->table->context);
+        exchange_missing(&u->connection->exchange, side, seq, n, u->table->context);
 }
 
 static void sink_end(gpointer user, guint side, Stamp stamp)

@@ -191,6 +191,7 @@ const Protocol protocol_dns = { .name = "dns", .datagrams = TRUE, .parse = dns_p
 
 const Protocol protocol_dns_stream = {
         .name = "dns",
+        .keyed = TRUE,
         .parse = dns_stream_parse,
         .find_boundary = dns_find_boundary,
 };

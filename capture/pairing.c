@@ -178,6 +178,11 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
+                p->written++;
+                if (m->several) {
+                        p->several++;
+                        account_add(context->account, ACCOUNT_CUT_SEVERAL);
+                }
                 break;
         case KIND_RETURN:
                 if (!call_answered(p, side, m, &call, context))
@@ -247,7 +252,8 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = FALSE;
+        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run = m->several =
+                FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -293,7 +299,7 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                 m->session = parsed && parsed->session;
                 p->last_call = parsed ? parsed->call : CALL_NONE;
                 WaitingCall call = { m->number, m->first.time, p->last_call, (guint8)side,
-                                     m->session };
+                                     m->session, m->by_run };
                 m->beyond = !call_push(p, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
@@ -324,15 +330,30 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         pairing_abandon(p, side);
 }
 
+/* The open call of side does not wait for a return. */
+static void call_unmake(Pairing *p, guint side)
+{
+        if (!p->message[side].beyond)
+                call_withdraw(p, side);
+        else if (p->beyond > 0)
+                p->beyond--;
+}
+
+void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->open || m->kind != KIND_CALL || !m->seen || m->written)
+                return;
+        call_unmake(p, side);
+        m->kind = (guint8)kind;
+        item_update(p, side, context);
+}
+
 void pairing_abandon(Pairing *p, guint side)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->open && m->kind == KIND_CALL && m->seen && !m->written) {
-                if (!m->beyond)
-                        call_withdraw(p, side);
-                else if (p->beyond > 0)
-                        p->beyond--;
-        }
+        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
+                call_unmake(p, side);
         sequencer_close(&m->item);
         g_clear_pointer(&m->label, g_free);
         m->open = FALSE;
@@ -361,6 +382,12 @@ guint8 pairing_call(const Pairing *p, guint side)
         if (i >= 0)
                 return call_at(p, (guint)i)->call;
         return (p->unsure || p->beyond > 0) && side != p->client ? p->last_call : CALL_NONE;
+}
+
+gboolean pairing_call_is_run(const Pairing *p, guint side)
+{
+        gint i = call_find(p, side, FALSE, 0);
+        return i >= 0 && call_at(p, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)

@@ -64,6 +64,8 @@ typedef struct {
         guint8 open, seen, written, keyed, session;
         guint8 stray;  /* a return: which call it answers is not known */
         guint8 beyond; /* a call that is not kept */
+        guint8 by_run; /* no parser has begun it, since packets were cut */
+        guint8 several; /* a call by run: more than one, by what is seen of it */
 } MessageInProgress;
 
 typedef struct {
@@ -72,6 +74,7 @@ typedef struct {
         guint8 call; /* Parsed.call */
         guint8 side; /* who called */
         guint8 session;
+        guint8 by_run;
 } WaitingCall;
 
 typedef struct {
@@ -93,6 +96,9 @@ typedef struct {
         gint64 longest;   /* that a return has taken, in ns */
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
+        guint8 cut;       /* packets were cut where their bytes had to be seen */
+        guint32 written;  /* calls, */
+        guint32 several;  /* of which so many were, for the cut, more than one call */
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -120,6 +126,9 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 /* The open message was none, nor does it wait for a return, unless it is written. */
 void pairing_abandon(Pairing *p, guint side);
 
+/* The open message of side, taken for a call, is of this kind, unless it is written. */
+void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context);
+
 /* The open message of side may not wait any longer: it is written with what is
  * known of it, or will be stamped later than its bytes. */
 void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
@@ -132,6 +141,9 @@ void pairing_forget_calls(Pairing *p, const CaptureContext *context);
 
 /* What the oldest call that side answers set in Parsed.call, or CALL_NONE. */
 guint8 pairing_call(const Pairing *p, guint side);
+
+/* Whether the oldest call that side answers was a run, for no parser has seen it. */
+gboolean pairing_call_is_run(const Pairing *p, guint side);
 
 /* Takes the oldest call that waits for side, and its number. FALSE where none does. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);

@@ -109,10 +109,7 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         seq = h->next;
         h->next += (guint32)length;
         h->begun = TRUE;
-        if (captured > 0)
-                sink->bytes(sink->user, side, seq, payload, captured, stamp);
-        if (captured < length)
-                sink->missing(sink->user, side, seq + (guint32)captured, length - captured, &stamp);
+        sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
 }
 
@@ -205,7 +202,7 @@ static void skip_to(TcpConnection *c, guint side, guint32 seq, const TcpSink *si
         totals->holes++;
         totals->hole_bytes += (guint64)n;
         if (!h->ended)
-                sink->missing(sink->user, side, from, (gsize)n, NULL);
+                sink->missing(sink->user, side, from, (gsize)n);
 }
 
 /* Where the first segment of side that waits waits for: the side of the hole,
