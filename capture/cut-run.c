@@ -206,9 +206,11 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
                 talk->kind = TALK_PLAIN;
                 break;
         case TALK_MAIL:
-                if (s->n < MIN_COMMAND)
+                if (s->n < MIN_COMMAND && talk->runs == 0) {
+                        talk->kind = TALK_ONE_WAY;
                         return KIND_ONE_WAY;
-                return s->calls && g_ascii_strncasecmp((const char *)s->bytes, "MAIL", 4) == 0
+                }
+                return s->calls && s->n >= MIN_COMMAND && g_ascii_strncasecmp((const char *)s->bytes, "MAIL", 4) == 0
                                ? KIND_BY_SIDE
                                : KIND_SESSION;
         case TALK_ONE_WAY:

@@ -133,6 +133,8 @@ static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                 }
         }
         run_extend(x, side, seq, kind, &stamp, now, context);
+        if (x->talk.kind == TALK_ONE_WAY || x->talk.kind == TALK_TLS)
+                x->protocol = &protocol_generic;
 }
 
 /* A segment of side where messages are runs. */
@@ -415,8 +417,12 @@ static void cut_message(Exchange *x, guint side, guint32 seq, const guint8 *byte
         } else {
                 pairing_set_end(p, side, END_BY_SILENCE, context);
         }
+        if (x->talk.kind == TALK_ONE_WAY) {
+                x->protocol = &protocol_generic;
+                x->run = (guint8)side;
+        }
         pairing_lose_order(p, side);
-        s->lost = s->by_run = TRUE;
+        s->lost = s->by_run = x->run != side;
         s->part = 0;
         s->skip = 0;
         s->buffered = 0;
@@ -438,7 +444,7 @@ static void cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, S
 static gboolean answers_run(const Exchange *x, guint side)
 {
         const MessageInProgress *m = &x->pairing.message[side];
-        return side != x->pairing.client && (!m->open || m->kind == KIND_UNKNOWN) &&
+        return side != x->pairing.client && x->talk.kind != TALK_MAIL && (!m->open || m->kind == KIND_UNKNOWN) &&
                pairing_call_is_run(&x->pairing, side);
 }
 
@@ -566,6 +572,7 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
 {
         x->protocol = protocol;
         x->talk.kind = talk_of(protocol, FALSE);
+        x->talk.runs = MAX(x->talk.runs, 1);
         if (x->run == NO_SIDE)
                 return;
         if (x->pairing.cut) { /* goes on until it is known whether this ends it */
