@@ -210,7 +210,8 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
                         talk->kind = TALK_ONE_WAY;
                         return KIND_ONE_WAY;
                 }
-                return s->calls && s->n >= MIN_COMMAND && g_ascii_strncasecmp((const char *)s->bytes, "MAIL", 4) == 0
+                return s->calls && s->n >= MIN_COMMAND &&
+                                       g_ascii_strncasecmp((const char *)s->bytes, "MAIL", 4) == 0
                                ? KIND_BY_SIDE
                                : KIND_SESSION;
         case TALK_ONE_WAY:
@@ -233,6 +234,11 @@ MessageKind cut_run_kind(CutTalk *talk, const CutSegment *s, MessageKind *before
         MessageKind kind = kind_find(talk, s, before);
         talk->runs += talk->runs < 255;
         return kind;
+}
+
+gboolean cut_run_may_be_interim(const CutSegment *s)
+{
+        return s->n < MIN_SEEN && s->length == CONTINUE_LENGTH;
 }
 
 gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n)

@@ -50,6 +50,9 @@ typedef struct {
  * that was taken for a call was instead, else left alone. */
 MessageKind cut_run_kind(CutTalk *talk, const CutSegment *segment, MessageKind *before);
 
+/* Whether it has the length of "100 Continue", and no more is seen of it. */
+gboolean cut_run_may_be_interim(const CutSegment *segment);
+
 /* Whether a later segment of a call begins as its first did: then it is likely to be another. */
 gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n);
 

@@ -90,6 +90,10 @@ static MessageKind cut_kind(Exchange *x, guint side, const guint8 *bytes, gsize 
         if (p->client == NO_SIDE)
                 return KIND_BY_SIDE;
         MessageKind kind = cut_run_kind(&x->talk, &segment, &before);
+        if (kind == KIND_BY_SIDE && segment.calls && n == 0)
+                account_add(context->account, ACCOUNT_CUT_UNSEEN);
+        if (!segment.calls && cut_run_may_be_interim(&segment))
+                p->message[!side].several = TRUE;
         if (before != KIND_UNKNOWN)
                 pairing_recast(p, !side, before, context);
         return kind;
@@ -444,8 +448,8 @@ static void cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, S
 static gboolean answers_run(const Exchange *x, guint side)
 {
         const MessageInProgress *m = &x->pairing.message[side];
-        return side != x->pairing.client && x->talk.kind != TALK_MAIL && (!m->open || m->kind == KIND_UNKNOWN) &&
-               pairing_call_is_run(&x->pairing, side);
+        return side != x->pairing.client && x->talk.kind != TALK_MAIL &&
+               (!m->open || m->kind == KIND_UNKNOWN) && pairing_call_is_run(&x->pairing, side);
 }
 
 /* The parser does not know what side says. FALSE: from here on the connection is generic. */
@@ -667,9 +671,10 @@ static gsize take_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp st
                 return taken;
         if (x->protocol == &protocol_tls)
                 cut_records(x, side, seq, stamp, context);
-        else if (!s->lost && x->protocol->keyed)
+        else if (!s->lost && x->protocol->keyed) {
+                pairing_doubt(&x->pairing, context);
                 lose(x, side, context);
-        else if (!s->lost)
+        } else if (!s->lost)
                 cut_message(x, side, seq - s->buffered, s->buffer, s->buffered, s->buffered + n,
                             stamp, context);
         else if (x->pairing.message[side].open)

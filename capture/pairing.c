@@ -95,6 +95,12 @@ static void call_withdraw(Pairing *p, guint side)
                 }
 }
 
+void pairing_doubt(Pairing *p, const CaptureContext *context)
+{
+        p->doubtful++;
+        account_add(context->account, ACCOUNT_CUT_DOUBTFUL);
+}
+
 /* --- the order of calls and returns ---------------------------------------- */
 
 void pairing_lose_order(Pairing *p, guint side)
@@ -149,6 +155,8 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         }
         gboolean beyond = !m->stray && !m->keyed && p->beyond > 0;
         p->beyond -= beyond;
+        if (p->cut) /* what it answers is in what was cut off */
+                pairing_doubt(p, context);
         account_add(context->account,
                     m->stray || beyond ? ACCOUNT_ORDER_LOST : ACCOUNT_RETURN_WITHOUT_CALL);
         return FALSE;
@@ -179,10 +187,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->written++;
-                if (m->several) {
-                        p->several++;
-                        account_add(context->account, ACCOUNT_CUT_SEVERAL);
-                }
+                if (m->several)
+                        pairing_doubt(p, context);
                 break;
         case KIND_RETURN:
                 if (!call_answered(p, side, m, &call, context))
@@ -252,8 +258,8 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run = m->several =
-                FALSE;
+        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
+                m->several = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -298,8 +304,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         order_call(p, m->first, context);
                 m->session = parsed && parsed->session;
                 p->last_call = parsed ? parsed->call : CALL_NONE;
-                WaitingCall call = { m->number, m->first.time, p->last_call, (guint8)side,
-                                     m->session, m->by_run };
+                WaitingCall call = { m->number,    m->first.time, p->last_call,
+                                     (guint8)side, m->session,    m->by_run };
                 m->beyond = !call_push(p, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);

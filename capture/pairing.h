@@ -62,9 +62,9 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
-        guint8 stray;  /* a return: which call it answers is not known */
-        guint8 beyond; /* a call that is not kept */
-        guint8 by_run; /* no parser has begun it, since packets were cut */
+        guint8 stray;   /* a return: which call it answers is not known */
+        guint8 beyond;  /* a call that is not kept */
+        guint8 by_run;  /* no parser has begun it, since packets were cut */
         guint8 several; /* a call by run: more than one, by what is seen of it */
 } MessageInProgress;
 
@@ -98,7 +98,7 @@ typedef struct {
         guint8 datagrams; /* messages without sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
         guint32 written;  /* calls, */
-        guint32 several;  /* of which so many were, for the cut, more than one call */
+        guint32 doubtful; /* of which so many are, for the cut: more than one, or some hidden */
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -135,6 +135,9 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
 
 /* What side says has a hole, in which there may be any number of messages. */
 void pairing_lose_order(Pairing *p, guint side);
+
+/* One call is in doubt: it may be more than one, or one may be missing, since packets were cut. */
+void pairing_doubt(Pairing *p, const CaptureContext *context);
 
 /* The calls that wait will not get a return. */
 void pairing_forget_calls(Pairing *p, const CaptureContext *context);
