@@ -87,6 +87,8 @@ static MessageKind cut_kind(Exchange *x, guint side, const guint8 *bytes, gsize 
                                .calls = side == p->client,
                                .start_seen = x->start_seen };
         MessageKind before = KIND_UNKNOWN;
+        if (x->talk.kind == TALK_MYSQL_LOGIN && x->parsed)
+                x->talk.kind = TALK_PLAIN;
         if (p->client == NO_SIDE)
                 return KIND_BY_SIDE;
         MessageKind kind = cut_run_kind(&x->talk, &segment, &before);
@@ -575,11 +577,15 @@ static const Protocol *probe(const guint8 *data, gsize n, gboolean whole, gboole
 static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const CaptureContext *context)
 {
         x->protocol = protocol;
-        x->talk.kind = talk_of(protocol, FALSE);
+        x->talk.kind = talk_of(protocol, x->start_seen);
         x->talk.runs = MAX(x->talk.runs, 1);
         if (x->run == NO_SIDE)
                 return;
-        if (x->pairing.cut) { /* goes on until it is known whether this ends it */
+        if (x->pairing.cut && protocol->keyed) { /* no call, but what it was is not known */
+                pairing_doubt(&x->pairing, context);
+                pairing_abandon(&x->pairing, x->run);
+                x->side[x->run].lost = TRUE;
+        } else if (x->pairing.cut) { /* goes on until it is known whether this ends it */
                 ExchangeSide *s = &x->side[x->run];
                 s->lost = s->by_run = x->pairing.message[x->run].open;
         } else if (!x->start_seen && x->probes <= 1) {

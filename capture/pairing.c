@@ -186,7 +186,6 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
-                p->written++;
                 if (m->several)
                         pairing_doubt(p, context);
                 break;

@@ -97,8 +97,7 @@ typedef struct {
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
-        guint32 written;  /* calls, */
-        guint32 doubtful; /* of which so many are, for the cut: more than one, or some hidden */
+        guint32 doubtful; /* calls: more than one, or some hidden, since packets were cut */
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
