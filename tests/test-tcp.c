@@ -435,7 +435,10 @@ static void test_decode(void)
         g_assert_cmpuint(s.captured, ==, 0);
         g_assert_cmpuint(s.length, ==, 6);
         g_assert(tcp_decode(bytes, 20, 30, &s)); /* options cut */
-        g_assert(!tcp_decode(bytes, 19, 30, &s));
+        g_assert(tcp_decode(bytes, 14, 30, &s)); /* as far as the flags */
+        g_assert_cmpuint(s.captured, ==, 0);
+        g_assert_cmpuint(s.length, ==, 6);
+        g_assert(!tcp_decode(bytes, 13, 30, &s));
         g_assert(!tcp_decode(bytes, 20, 20, &s)); /* options missing */
         bytes[12] = 0x40;
         g_assert(!tcp_decode(bytes, 24, 24, &s));
