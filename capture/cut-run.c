@@ -88,9 +88,7 @@ static gboolean is_mysql_greeting(const CutSegment *s)
 /* Whether the server has nothing more to ask: the next run is a command. */
 static gboolean mysql_login_ends(const CutSegment *s)
 {
-        if (s->n < MIN_SEEN)
-                return TRUE;
-        gsize length = mysql_length(s);
+        gsize length = s->n < MIN_SEEN ? s->length - MIN(s->length, MYSQL_HEADER) : mysql_length(s);
         gboolean alone = length + MYSQL_HEADER == s->length;
         if (s->n > MYSQL_HEADER && alone)
                 return s->bytes[4] == MYSQL_OK || s->bytes[4] == MYSQL_ERROR;
@@ -193,7 +191,7 @@ static MessageKind kind_find(CutTalk *talk, const CutSegment *s, MessageKind *be
         case TALK_MYSQL_LOGIN:
                 if (!s->calls && begins(s, TLS_HANDSHAKE, TLS_MAJOR))
                         talk->kind = TALK_TLS;
-                else if (!s->calls && mysql_login_ends(s))
+                else if (!s->calls && talk->runs > 0 && mysql_login_ends(s))
                         talk->kind = TALK_PLAIN;
                 return KIND_SESSION;
         case TALK_POSTGRES_START:

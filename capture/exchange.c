@@ -92,8 +92,6 @@ static MessageKind cut_kind(Exchange *x, guint side, const guint8 *bytes, gsize 
         if (p->client == NO_SIDE)
                 return KIND_BY_SIDE;
         MessageKind kind = cut_run_kind(&x->talk, &segment, &before);
-        if (kind == KIND_BY_SIDE && segment.calls && n == 0)
-                account_add(context->account, ACCOUNT_CUT_UNSEEN);
         if (!segment.calls && cut_run_may_be_interim(&segment))
                 p->message[!side].several = TRUE;
         if (before != KIND_UNKNOWN)
@@ -138,7 +136,9 @@ static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                         kind = run_kind(x, side, FALSE);
                 }
         }
+        gboolean unseen = x->run != side && n == 0;
         run_extend(x, side, seq, kind, &stamp, now, context);
+        m->unseen |= unseen;
         if (x->talk.kind == TALK_ONE_WAY || x->talk.kind == TALK_TLS)
                 x->protocol = &protocol_generic;
 }
@@ -419,6 +419,7 @@ static void cut_message(Exchange *x, guint side, guint32 seq, const guint8 *byte
                 if (kind == KIND_CALL)
                         settle_before_call(x, side, stamp, context);
                 m->by_run = TRUE;
+                m->unseen = n == 0;
                 pairing_begin(p, side, kind, END_BY_SILENCE, NULL, stamp, context);
         } else {
                 pairing_set_end(p, side, END_BY_SILENCE, context);

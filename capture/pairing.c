@@ -188,6 +188,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 account_add(context->account, ACCOUNT_CALLS);
                 if (m->several)
                         pairing_doubt(p, context);
+                if (m->unseen)
+                        account_add(context->account, ACCOUNT_CUT_UNSEEN);
                 break;
         case KIND_RETURN:
                 if (!call_answered(p, side, m, &call, context))
@@ -258,7 +260,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
         m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
-                m->several = FALSE;
+                m->several = m->unseen = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {

@@ -66,6 +66,7 @@ typedef struct {
         guint8 beyond;  /* a call that is not kept */
         guint8 by_run;  /* no parser has begun it, since packets were cut */
         guint8 several; /* a call by run: more than one, by what is seen of it */
+        guint8 unseen;  /* by run, and no byte of its beginning is there */
 } MessageInProgress;
 
 typedef struct {

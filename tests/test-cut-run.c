@@ -258,6 +258,23 @@ static void test_mysql_runs(void)
         }
 }
 
+/* Asked to authenticate otherwise, and nothing is seen but --proto says what it is. */
+static void test_mysql_unseen(void)
+{
+        Scene *s = scene_new(0, &protocol_mysql, TRUE);
+        SAY(s, SERVER, 1, MYSQL_GREETING);
+        SAY_LONG(s, CLIENT, 2, MYSQL_LOGIN, 68);
+        SAY_LONG(s, SERVER, 3, "\x2c\0\0\2\xfe", 48);
+        SAY_LONG(s, CLIENT, 4, "\x20\0\0\3", 36);
+        SAY(s, SERVER, 5, MYSQL_OK);
+        SAY(s, CLIENT, 6, MYSQL_QUERY);
+        SAY(s, SERVER, 7, MYSQL_OK);
+        SAY(s, CLIENT, 8, MYSQL_QUIT);
+        end(s, CLIENT, 9);
+        g_assert_cmpuint(s->account.count[ACCOUNT_CUT_UNSEEN], ==, 1);
+        expect(s, "6C104 7R104");
+}
+
 #define POSTGRES_START "\0\0\0\x12\0\3\0\0user\0web\0\0"
 #define POSTGRES_QUERY "Q\0\0\0\x0dselect 1\0"
 
@@ -343,6 +360,7 @@ int main(int argc, char **argv)
         g_test_add_func("/cut-run/smtp-runs", test_smtp_runs);
         g_test_add_func("/cut-run/smtp-text", test_smtp_text);
         g_test_add_func("/cut-run/mysql-runs", test_mysql_runs);
+        g_test_add_func("/cut-run/mysql-unseen", test_mysql_unseen);
         g_test_add_func("/cut-run/postgres-runs", test_postgres_runs);
         g_test_add_func("/cut-run/http2-runs", test_http2_runs);
         g_test_add_func("/cut-run/tls-runs", test_tls_runs);
