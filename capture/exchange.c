@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/streams.h"
+#include "capture/tls.h"
 
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
@@ -107,6 +108,7 @@ static void cut_ignore(Exchange *x, guint side, MessageKind kind, const CaptureC
                 account_add(context->account, ACCOUNT_INTERIM);
         if (x->pairing.message[side].kind == KIND_UNKNOWN)
                 pairing_abandon(&x->pairing, side);
+        pairing_account(&x->pairing, side, TRUE);
         memset(s->state, 0, sizeof s->state);
         s->skip = 0;
         s->buffered = 0;
@@ -819,6 +821,12 @@ void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *co
         }
 }
 
+guint exchange_tls_inside(const Exchange *x)
+{
+        guint client = x->pairing.client == 1;
+        return tls_inside(x->side[client].state, x->side[!client].state);
+}
+
 void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
                        Stamp stamp, const CaptureContext *context)
 {
@@ -835,6 +843,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
                 if (protocol->parse(state, CALL_NONE, bytes, n, n == length, context->label,
                                     &parsed) != PARSE_MESSAGE) {
                         account_add(context->account, ACCOUNT_UNPARSED);
+                        pairing_account(p, side, FALSE);
                         return;
                 }
         }

@@ -126,6 +126,7 @@ static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
                 pairing_forget_calls(p, context);
                 p->unsure = FALSE;
         }
+        p->shifted += p->answered && p->n_calls == 1 && p->beyond == 0;
         if (p->n_calls > 0 || p->beyond > 0) {
                 p->pipelined = TRUE;
                 p->overlaps |= p->answered && !p->unsure;
@@ -186,13 +187,15 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
+                p->n_written++;
                 if (m->several)
                         pairing_doubt(p, context);
                 if (m->unseen)
                         account_add(context->account, ACCOUNT_CUT_UNSEEN);
                 break;
         case KIND_RETURN:
-                if (!call_answered(p, side, m, &call, context))
+                m->lost = !call_answered(p, side, m, &call, context);
+                if (m->lost)
                         return;
                 if (call.session) {
                         account_add(context->account, ACCOUNT_SESSION);
@@ -259,7 +262,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
+        m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
                 m->several = m->unseen = FALSE;
         m->seq = seq;
         m->number = seq;
@@ -356,9 +359,20 @@ void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureConte
         item_update(p, side, context);
 }
 
+/* Whether what the open message is made of is accounted for: by a message, or because its
+ * protocol says that it is none. */
+static gboolean is_accounted(const MessageInProgress *m)
+{
+        if (m->written)
+                return !m->lost && m->kind != KIND_UNKNOWN;
+        return m->kind == KIND_CONTROL || m->kind == KIND_NOTHING;
+}
+
 void pairing_abandon(Pairing *p, guint side)
 {
         MessageInProgress *m = &p->message[side];
+        if (m->open)
+                pairing_account(p, side, is_accounted(m));
         if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
                 call_unmake(p, side);
         sequencer_close(&m->item);
@@ -410,6 +424,8 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
 {
         pairing_abandon(p, 0);
         pairing_abandon(p, 1);
+        pairing_account(p, 0, FALSE);
+        pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);
         g_clear_pointer(&p->calls, g_free);
         context->memory->calls -= p->capacity;

@@ -62,6 +62,7 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
+        guint8 lost;    /* it was dropped, as it answers no call */
         guint8 stray;   /* a return: which call it answers is not known */
         guint8 beyond;  /* a call that is not kept */
         guint8 by_run;  /* no parser has begun it, since packets were cut */
@@ -98,7 +99,14 @@ typedef struct {
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
-        guint32 doubtful; /* calls: more than one, or some hidden, since packets were cut */
+        /* For signs.h, which sets them back to 0. */
+        guint32 n_written;       /* calls */
+        guint32 doubtful;        /* more than one, or some hidden, by cut packets */
+        guint32 shifted;         /* of these, made while one from before the last return
+                                  * waited, and nothing else */
+        guint32 loose[2];        /* segments of a side, of which it is not known yet, */
+        guint32 unseen_segments; /* or is, that they are in no message */
+        guint64 loose_bytes[2], unseen_bytes;
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -150,6 +158,25 @@ gboolean pairing_call_is_run(const Pairing *p, guint side);
 
 /* Takes the oldest call that waits for side, and its number. FALSE where none does. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
+
+/* A segment with n bytes of side is about to be shown. */
+static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
+{
+        p->loose[side]++;
+        p->loose_bytes[side] += n;
+}
+
+/* All segments of side that were shown since the last time are in a message or are known
+ * to be none; or are not. */
+static inline void pairing_account(Pairing *p, guint side, gboolean seen)
+{
+        if (!seen) {
+                p->unseen_segments += p->loose[side];
+                p->unseen_bytes += p->loose_bytes[side];
+        }
+        p->loose[side] = 0;
+        p->loose_bytes[side] = 0;
+}
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
 
