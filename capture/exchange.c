@@ -585,7 +585,6 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
         if (x->run == NO_SIDE)
                 return;
         if (x->pairing.cut && protocol->keyed) { /* no call, but what it was is not known */
-                pairing_doubt(&x->pairing, context);
                 pairing_abandon(&x->pairing, x->run);
                 x->side[x->run].lost = TRUE;
         } else if (x->pairing.cut) { /* goes on until it is known whether this ends it */
@@ -681,7 +680,7 @@ static gsize take_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp st
         if (x->protocol == &protocol_tls)
                 cut_records(x, side, seq, stamp, context);
         else if (!s->lost && x->protocol->keyed) {
-                pairing_doubt(&x->pairing, context);
+                x->pairing.cut = TRUE;
                 lose(x, side, context);
         } else if (!s->lost)
                 cut_message(x, side, seq - s->buffered, s->buffer, s->buffered, s->buffered + n,
