@@ -119,6 +119,19 @@ static void judge_doubt(const Account *account, GPtrArray *lines)
                                                        doubted));
 }
 
+static void judge_cut(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (n[ACCOUNT_CUT_UNSEEN] * 10 > n[ACCOUNT_CALLS])
+                g_ptr_array_add(lines,
+                                g_strdup_printf("of %" G_GUINT64_FORMAT
+                                                " calls no byte was captured: what is known of "
+                                                "them is when who talked, and a login or a "
+                                                "command of a mail looks like a call; capture at "
+                                                "least 128 bytes of each packet (-s 128)",
+                                                n[ACCOUNT_CUT_UNSEEN]));
+}
+
 static void judge_calls(const Account *account, GPtrArray *lines)
 {
         const guint64 *n = account->count;
@@ -167,6 +180,7 @@ char **account_judge(const Account *account)
         if (n[ACCOUNT_ROLE_UNKNOWN] > 0)
                 judge_roles(account, lines);
         judge_doubt(account, lines);
+        judge_cut(account, lines);
         if (account->to_itself > 0 && account->to_others == 0)
                 judge_one_address(account, lines);
         if (n[ACCOUNT_DROPPED_KERNEL] > n[ACCOUNT_PACKETS] / 100)

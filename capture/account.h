@@ -46,6 +46,8 @@
         X(ROLE_UNKNOWN, "one-way messages: who calls is not known")                                \
         X(INTERIM, "interim responses not used")                                                   \
         X(SESSION, "messages not used: beginnings and ends of sessions")                           \
+        X(CUT_DOUBTFUL, "calls in doubt: packets cut by the snapshot length")                      \
+        X(CUT_UNSEEN, "calls of which no byte was captured: cut by the snapshot length")           \
         X(REPEATED_CALLS, "calls not used: repeated")                                              \
         X(UNANSWERED, "calls without return")                                                      \
         X(RETURN_WITHOUT_CALL, "returns not used: call not seen")                                  \

@@ -230,23 +230,21 @@ static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, 
 }
 
 static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       Stamp stamp)
+                       gsize length, Stamp stamp)
 {
         const SinkUser *u = user;
         Connection *c = u->connection;
-        see_payload(u->table, c, side, n, stamp);
-        exchange_bytes(&c->exchange, side, seq, bytes, n, stamp, u->table->context);
+        see_payload(u->table, c, side, length, stamp);
+        exchange_bytes(&c->exchange, side, seq, bytes, n, length, stamp, u->table->context);
         if (c->exchange.protocol == &protocol_tls && c->signs.inside < TLS_CHOSE_H2 &&
             c->signs.segments < HELLO_SEGMENTS)
                 c->signs.inside = exchange_tls_inside(&c->exchange);
 }
 
-static void sink_missing(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp)
+static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
 {
         const SinkUser *u = user;
-        if (stamp && stamp->time != u->connection->signs.last[side])
-                see_payload(u->table, u->connection, side, n, *stamp);
-        exchange_missing(&u->connection->exchange, side, seq, n, stamp, u->table->context);
+        exchange_missing(&u->connection->exchange, side, seq, n, u->table->context);
 }
 
 static void sink_end(gpointer user, guint side, Stamp stamp)

@@ -58,6 +58,23 @@ static gboolean question_skip(Cursor *c)
         return type != 0 && (class == 1 || class == 3 || class == 4 || class >= 254);
 }
 
+/* Whether a question that is not whole is sound as far as it is there. */
+static gboolean question_is_cut(Cursor c)
+{
+        guint8 length;
+        while (cursor_u8(&c, &length)) {
+                if (length == 0)
+                        return cursor_left(&c) < 4;
+                if (length >= 0xc0)
+                        return cursor_left(&c) < 5;
+                if (length > 63)
+                        return FALSE;
+                if (!cursor_skip(&c, length))
+                        return TRUE;
+        }
+        return TRUE;
+}
+
 static void type_name_append(GString *label, guint type)
 {
         static const struct {
@@ -101,8 +118,14 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
         guint records = read_u16(bytes + 6) + read_u16(bytes + 8) + read_u16(bytes + 10);
         gboolean response = (read_u16(bytes + 2) & FLAG_RESPONSE) != 0;
         guint16 type;
+        parsed->kind = response ? KIND_RETURN : KIND_CALL;
+        parsed->keyed = TRUE;
+        parsed->key = read_u16(bytes);
+        parsed->call = CALL_QUERY;
+        parsed->length = n;
         if (questions && !question_skip(&c))
-                return PARSE_NOT_MINE;
+                return !eof && question_is_cut(cursor(bytes + HEADER, n - HEADER)) ? PARSE_MESSAGE
+                                                                                   : PARSE_NOT_MINE;
         gsize question_end = (gsize)(c.at - bytes);
         while (records > 0 && record_skip(&c, &type))
                 records--;
@@ -113,12 +136,8 @@ static ParseStatus dns_parse(gpointer state, guint8 call, const guint8 *bytes, g
                 g_string_append(label, "DNS ");
                 type_name_append(label, read_u16(bytes + question_end - 4));
         }
-        parsed->length = n;
-        parsed->kind = response ? KIND_RETURN : KIND_CALL;
-        parsed->keyed = TRUE;
-        parsed->key = read_u16(bytes);
-        parsed->call = questions && read_u16(bytes + question_end - 4) == TYPE_AXFR ? CALL_TRANSFER
-                                                                                    : CALL_QUERY;
+        if (questions && read_u16(bytes + question_end - 4) == TYPE_AXFR)
+                parsed->call = CALL_TRANSFER;
         return PARSE_MESSAGE;
 }
 
@@ -191,6 +210,7 @@ const Protocol protocol_dns = { .name = "dns", .datagrams = TRUE, .parse = dns_p
 
 const Protocol protocol_dns_stream = {
         .name = "dns",
+        .keyed = TRUE,
         .parse = dns_stream_parse,
         .find_boundary = dns_find_boundary,
 };

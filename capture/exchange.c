@@ -14,6 +14,15 @@ enum {
         MAX_BOUNDARIES = 16, /* that turn out to be none, in a piece of bytes */
 };
 
+/* What a protocol makes of runs that it has not parsed. */
+static CutTalkKind talk_of(const Protocol *protocol, gboolean from_start)
+{
+        return protocol == &protocol_smtp                  ? TALK_MAIL
+               : protocol == &protocol_tls                 ? TALK_TLS
+               : protocol == &protocol_mysql && from_start ? TALK_MYSQL_LOGIN
+                                                           : TALK_PLAIN;
+}
+
 void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean start_seen,
                    const NodeId node[2], const guint16 port[2])
 {
@@ -24,6 +33,8 @@ void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean
         x->run = NO_SIDE;
         x->start_seen = start_seen != FALSE;
         x->decided = protocol != NULL;
+        if (protocol)
+                x->talk.kind = talk_of(protocol, start_seen);
 }
 
 /* --- the generic rule ------------------------------------------------------ */
@@ -40,9 +51,10 @@ static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
         return p->n_calls > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
 }
 
-/* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. */
-static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp, Stamp now,
-                       const CaptureContext *context)
+/* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. kind: of one that begins
+ * with them; KIND_BY_SIDE: as the generic rule says. */
+static void run_extend(Exchange *x, guint side, guint32 seq, MessageKind kind, const Stamp *stamp,
+                       Stamp now, const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
         MessageInProgress *m = &p->message[side];
@@ -61,18 +73,97 @@ static void run_extend(Exchange *x, guint side, guint32 seq, const Stamp *stamp,
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
         if (m->kind == KIND_UNKNOWN && m->seen)
-                pairing_begin(p, side, run_kind(x, side, first), END_BY_SILENCE, NULL, now,
-                              context);
+                pairing_begin(p, side, kind == KIND_BY_SIDE ? run_kind(x, side, first) : kind,
+                              END_BY_SILENCE, NULL, now, context);
+}
+
+/* What a run of side is, or a segment of it, by its first n bytes of length. */
+static MessageKind cut_kind(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
+                            const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        CutSegment segment = { .bytes = bytes,
+                               .n = n,
+                               .length = length,
+                               .calls = side == p->client,
+                               .start_seen = x->start_seen };
+        MessageKind before = KIND_UNKNOWN;
+        if (x->talk.kind == TALK_MYSQL_LOGIN && x->parsed)
+                x->talk.kind = TALK_PLAIN;
+        if (p->client == NO_SIDE)
+                return KIND_BY_SIDE;
+        MessageKind kind = cut_run_kind(&x->talk, &segment, &before);
+        if (!segment.calls && cut_run_may_be_interim(&segment))
+                p->message[!side].several = TRUE;
+        if (before != KIND_UNKNOWN)
+                pairing_recast(p, !side, before, context);
+        return kind;
+}
+
+/* What is cut was no message, and more may follow in the same run. */
+static void cut_ignore(Exchange *x, guint side, MessageKind kind, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        if (kind == KIND_INTERIM)
+                account_add(context->account, ACCOUNT_INTERIM);
+        if (x->pairing.message[side].kind == KIND_UNKNOWN)
+                pairing_abandon(&x->pairing, side);
+        pairing_account(&x->pairing, side, TRUE);
+        memset(s->state, 0, sizeof s->state);
+        s->skip = 0;
+        s->buffered = 0;
+}
+
+/* A segment of side, or the rest of one, where messages are runs: the first n bytes of length
+ * are at hand. Packets of this connection were cut. */
+static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                    gsize length, Stamp stamp, Stamp now, const CaptureContext *context)
+{
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        MessageKind kind = KIND_BY_SIDE;
+        if (x->run != side || x->talk.kind == TALK_TLS)
+                kind = cut_kind(x, side, bytes, n, length, context);
+        else if (side == p->client && cut_run_repeats(&x->talk, bytes, n))
+                m->several = TRUE;
+        if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
+                cut_ignore(x, side, kind, context);
+                return;
+        }
+        if (x->run == side && m->open && x->talk.kind == TALK_TLS) {
+                if (kind == KIND_SESSION && m->kind != KIND_SESSION)
+                        return; /* between records of data */
+                if (kind != KIND_SESSION && m->kind == KIND_SESSION) {
+                        pairing_end(p, side, now, context);
+                        kind = run_kind(x, side, FALSE);
+                }
+        }
+        gboolean unseen = x->run != side && n == 0;
+        run_extend(x, side, seq, kind, &stamp, now, context);
+        m->unseen |= unseen;
+        if (x->talk.kind == TALK_ONE_WAY || x->talk.kind == TALK_TLS)
+                x->protocol = &protocol_generic;
+}
+
+/* A segment of side where messages are runs. */
+static void run_take(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                     gsize length, Stamp stamp, Stamp now, const CaptureContext *context)
+{
+        x->pairing.cut |= n < length;
+        if (x->pairing.cut)
+                run_cut(x, side, seq, bytes, n, length, stamp, now, context);
+        else
+                run_extend(x, side, seq, KIND_BY_SIDE, &stamp, now, context);
 }
 
 /* The buffered bytes of side are no protocol's. */
 static void run_take_buffer(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        if (s->buffered) {
-                Stamp arrived = s->arrived;
-                run_extend(x, side, s->seq - s->buffered, &arrived, now, context);
+        gsize n = s->buffered;
+        if (n > 0) {
                 s->buffered = 0;
+                run_take(x, side, s->seq - (guint32)n, s->buffer, n, n, s->arrived, now, context);
                 x->probes++;
         }
 }
@@ -89,7 +180,7 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                 MessageInProgress *m = &x->pairing.message[side];
                 memset(s->state, 0, sizeof s->state);
                 s->skip = 0;
-                s->lost = FALSE;
+                s->lost = s->by_run = FALSE;
                 s->part = 0;
                 if (m->open && m->kind != KIND_UNKNOWN)
                         pairing_end(&x->pairing, side, now, context);
@@ -168,6 +259,19 @@ static void side_append(ExchangeSide *s, const guint8 *bytes, gsize n,
         s->buffered += (guint32)n;
 }
 
+/* A message of side begins, and with it a run where the other side's message goes on for as
+ * long as its run. */
+static void turn(Exchange *x, guint side, MessageKind kind, Stamp now,
+                 const CaptureContext *context)
+{
+        ExchangeSide *other = &x->side[!side];
+        if (!other->by_run || kind == KIND_INTERIM || kind == KIND_CONTROL || kind == KIND_NOTHING)
+                return;
+        pairing_end(&x->pairing, !side, now, context);
+        memset(other->state, 0, sizeof other->state);
+        other->lost = other->by_run = FALSE;
+}
+
 /* A call of this side begins, and the other answers in order: what is lost of
  * the conversation before it is settled. */
 static void settle_before_call(Exchange *x, guint side, Stamp now, const CaptureContext *context)
@@ -220,6 +324,7 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
                 part_begin(x, side, parsed, now, context);
                 return TRUE;
         }
+        turn(x, side, parsed->kind, now, context);
         if (parsed->kind == KIND_CALL)
                 settle_before_call(x, side, now, context);
         else if (parsed->kind == KIND_RETURN && x->side[!side].lost)
@@ -288,6 +393,70 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
                 x->run = NO_SIDE;
 }
 
+/* What side says is cut, or not understood after that, where its parser must see it: the open
+ * message goes on to the end of the run. Where none is, or it is not known what it is, the n
+ * bytes that are seen of length, from seq on, begin one. */
+static void cut_message(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                        gsize length, Stamp stamp, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        Pairing *p = &x->pairing;
+        MessageInProgress *m = &p->message[side];
+        p->cut = TRUE;
+        if (!m->open)
+                pairing_open(p, side, seq, &stamp, context);
+        else
+                pairing_grow(p, side, stamp, context);
+        if (m->kind == KIND_UNKNOWN) {
+                MessageKind kind = cut_kind(x, side, bytes, n, length, context);
+                if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
+                        cut_ignore(x, side, kind, context);
+                        return;
+                }
+                if (kind == KIND_BY_SIDE)
+                        kind = p->client == NO_SIDE ? KIND_ONE_WAY
+                               : p->client == side  ? KIND_CALL
+                                                    : KIND_RETURN;
+                turn(x, side, kind, stamp, context);
+                if (kind == KIND_CALL)
+                        settle_before_call(x, side, stamp, context);
+                m->by_run = TRUE;
+                m->unseen = n == 0;
+                pairing_begin(p, side, kind, END_BY_SILENCE, NULL, stamp, context);
+        } else {
+                pairing_set_end(p, side, END_BY_SILENCE, context);
+        }
+        if (x->talk.kind == TALK_ONE_WAY) {
+                x->protocol = &protocol_generic;
+                x->run = (guint8)side;
+        }
+        pairing_lose_order(p, side);
+        s->lost = s->by_run = x->run != side;
+        s->part = 0;
+        s->skip = 0;
+        s->buffered = 0;
+}
+
+/* More of a run that is cut. */
+static void cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+                        const CaptureContext *context)
+{
+        MessageInProgress *m = &x->pairing.message[side];
+        if (m->kind == KIND_CALL && cut_run_repeats(&x->talk, bytes, n))
+                m->several = TRUE;
+        if (m->open)
+                pairing_grow(&x->pairing, side, stamp, context);
+}
+
+/* Whether what side is about to say answers a call that was a run, of which no parser knows
+ * what its answer is. */
+static gboolean answers_run(const Exchange *x, guint side)
+{
+        const MessageInProgress *m = &x->pairing.message[side];
+        return side != x->pairing.client && x->talk.kind != TALK_MAIL &&
+               (!m->open || m->kind == KIND_UNKNOWN) && pairing_call_is_run(&x->pairing, side);
+}
+
 /* The parser does not know what side says. FALSE: from here on the connection is generic. */
 static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContext *context)
 {
@@ -333,8 +502,14 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 if (status == PARSE_NOT_MINE ||
                     (parsed.kind != KIND_UNKNOWN && m->kind == KIND_UNKNOWN &&
                      !message_begin(x, side, &parsed, stamp, context))) {
+                        if (x->pairing.cut && x->parsed && !x->pairing.streams) {
+                                cut_message(x, side, seq + (guint32)at, data + at, n - at, n - at,
+                                            stamp, context);
+                                return n;
+                        }
                         if (!not_mine(x, side, stamp, context)) {
-                                run_extend(x, side, seq + (guint32)at, &stamp, stamp, context);
+                                run_extend(x, side, seq + (guint32)at, KIND_BY_SIDE, &stamp, stamp,
+                                           context);
                                 break;
                         }
                         if (x->parsed || ++refused > MAX_BOUNDARIES)
@@ -406,9 +581,17 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
 {
         gboolean greeting = protocol->greets && x->start_seen && x->run != x->pairing.client;
         x->protocol = protocol;
+        x->talk.kind = talk_of(protocol, x->start_seen);
+        x->talk.runs = MAX(x->talk.runs, 1);
         if (x->run == NO_SIDE)
                 return;
-        if ((greeting || !x->start_seen) && x->probes <= 1) {
+        if (x->pairing.cut && protocol->keyed) { /* no call, but what it was is not known */
+                pairing_abandon(&x->pairing, x->run);
+                x->side[x->run].lost = TRUE;
+        } else if (x->pairing.cut) { /* goes on until it is known whether this ends it */
+                ExchangeSide *s = &x->side[x->run];
+                s->lost = s->by_run = x->pairing.message[x->run].open;
+        } else if ((greeting || !x->start_seen) && x->probes <= 1) {
                 account_add(context->account, greeting ? ACCOUNT_SESSION : ACCOUNT_BEFORE_BOUNDARY);
                 pairing_abandon(&x->pairing, x->run);
         } else {
@@ -417,23 +600,26 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
         x->run = NO_SIDE;
 }
 
-/* As parse_bytes(). */
+/* As parse_bytes(). hidden: bytes that follow, cut off; 0 afterwards where they were taken with
+ * those. */
 static gsize take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize old,
-                            guint32 seq, Stamp stamp, const CaptureContext *context)
+                            gsize *hidden, guint32 seq, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        gboolean more;
+        gsize length = n + *hidden;
+        gboolean more = FALSE;
         run_take_buffer(x, !side, stamp, context); /* its run is over, and was not recognised */
         if (x->run == side) {
-                run_extend(x, side, seq, &stamp, stamp, context);
+                run_take(x, side, seq, bytes, n, length, stamp, stamp, context);
+                *hidden = 0;
                 return n;
         }
-        const Protocol *found = probe(bytes, n, FALSE, FALSE, &more);
+        const Protocol *found = n > 0 ? probe(bytes, n, FALSE, FALSE, &more) : NULL;
         if (found) {
                 adopt(x, found, stamp, context);
                 return parse_bytes(x, side, bytes, n, old, seq, stamp, context);
         }
-        if (more && x->probes < MAX_PROBES && side_has_room(s, n, context)) {
+        if (more && *hidden == 0 && x->probes < MAX_PROBES && side_has_room(s, n, context)) {
                 if (!x->pairing.message[side].open)
                         pairing_open(&x->pairing, side, seq, &stamp, context);
                 side_keep(s, bytes, n, context);
@@ -441,31 +627,98 @@ static gsize take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize 
                 return n;
         }
         s->buffered = 0;
-        run_extend(x, side, seq, &stamp, stamp, context);
+        *hidden = 0;
+        run_take(x, side, seq, bytes, n, length, stamp, stamp, context);
         if (++x->probes >= MAX_PROBES)
                 x->protocol = &protocol_generic;
         return n;
 }
 
-static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
+/* Passes over what the parser need not see. How many bytes that were. */
+static gsize take_skipped(Exchange *x, guint side, gsize n, Stamp stamp,
+                          const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize skipped = (gsize)MIN(s->skip, n);
+        if (skipped == 0)
+                return 0;
+        if (s->skip != PARSE_FOREVER)
+                s->skip -= skipped;
+        if (stamp.packet && !s->aside)
+                pairing_grow(&x->pairing, side, stamp, context);
+        if (s->skip == 0 && s->ends_after_skip)
+                message_end(x, side, s->switches_after_skip, stamp, context);
+        return skipped;
+}
+
+/* The headers of records were cut off, and so is where the next one begins. */
+static void cut_records(Exchange *x, guint side, guint32 seq, Stamp stamp,
+                        const CaptureContext *context)
+{
+        x->protocol = &protocol_generic;
+        x->talk.kind = TALK_TLS;
+        x->talk.called = x->called;
+        x->pairing.cut = TRUE;
+        for (guint i = 0; i < 2; i++) {
+                x->side[i].skip = 0;
+                x->side[i].buffered = 0;
+                if (x->run != i)
+                        pairing_abandon(&x->pairing, i);
+        }
+        if (x->run == side)
+                run_extend(x, side, seq, KIND_BY_SIDE, &stamp, stamp, context);
+}
+
+/* n bytes of side, cut off, that follow those which its parser has seen. How many of them were
+ * taken: all, or up to where the connection speaks something else. */
+static gsize take_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
+                         const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        gsize taken = take_skipped(x, side, n, stamp, context);
+        if (taken > 0)
+                return taken;
+        if (x->protocol == &protocol_tls)
+                cut_records(x, side, seq, stamp, context);
+        else if (!s->lost && x->protocol->keyed) {
+                x->pairing.cut = TRUE;
+                lose(x, side, context);
+        } else if (!s->lost)
+                cut_message(x, side, seq - s->buffered, s->buffer, s->buffered, s->buffered + n,
+                            stamp, context);
+        else if (x->pairing.message[side].open)
+                pairing_grow(&x->pairing, side, stamp, context);
+        return n;
+}
+
+/* n bytes of side, and then hidden ones that were cut off. */
+static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize hidden, Stamp stamp,
                  const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         gsize old = s->buffered;
         guint32 seq = s->seq - (guint32)old;
-        if (old) {
+        if (old && n > 0)
                 side_append(s, bytes, n, context);
+        if (old) {
                 bytes = s->buffer;
                 n = s->buffered;
         }
-        while (n > 0) {
+        while (n > 0 || hidden > 0) {
                 gsize taken = n;
-                if (!x->protocol)
-                        taken = take_undecided(x, side, bytes, n, old, seq, stamp, context);
-                else if (x->protocol == &protocol_generic)
-                        run_extend(x, side, seq, &stamp, stamp, context);
-                else
+                if (!x->protocol) {
+                        taken = take_undecided(x, side, bytes, n, old, &hidden, seq, stamp,
+                                               context);
+                } else if (x->protocol == &protocol_generic) {
+                        run_take(x, side, seq, bytes, n, n + hidden, stamp, stamp, context);
+                        hidden = 0;
+                } else if (n > 0) {
                         taken = parse_bytes(x, side, bytes, n, old, seq, stamp, context);
+                } else {
+                        gsize passed = take_hidden(x, side, seq, hidden, stamp, context);
+                        hidden -= passed;
+                        seq += (guint32)passed;
+                }
                 bytes += taken;
                 n -= taken;
                 old -= MIN(old, taken);
@@ -478,75 +731,56 @@ static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp st
 
 /* --- from outside ---------------------------------------------------------- */
 
-/* Passes over what the parser need not see. How many bytes that were. */
-static gsize take_skipped(Exchange *x, guint side, gsize n, const Stamp *stamp, Stamp now,
-                          const CaptureContext *context)
+void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                    gsize length, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
-        gsize skipped = (gsize)MIN(s->skip, n);
-        if (skipped == 0)
-                return 0;
-        if (s->skip != PARSE_FOREVER)
-                s->skip -= skipped;
-        if (stamp && !s->aside)
-                pairing_grow(&x->pairing, side, *stamp, context);
-        if (s->skip == 0 && s->ends_after_skip)
-                message_end(x, side, s->switches_after_skip, now, context);
-        return skipped;
+        if (s->by_run) {
+                cut_goes_on(x, side, bytes, n, stamp, context);
+        } else if (x->pairing.cut && answers_run(x, side)) {
+                cut_message(x, side, seq, bytes, n, length, stamp, context);
+        } else {
+                gsize skipped = take_skipped(x, side, length, stamp, context);
+                gsize seen = MIN(skipped, n);
+                s->seq = seq + (guint32)skipped;
+                if (skipped < length)
+                        take(x, side, bytes + seen, n - seen, length - MAX(skipped, n), stamp,
+                             context);
+        }
+        s->seq = seq + (guint32)length;
 }
 
-void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, Stamp stamp,
-                    const CaptureContext *context)
-{
-        ExchangeSide *s = &x->side[side];
-        gsize skipped = take_skipped(x, side, n, &stamp, stamp, context);
-        s->seq = seq + (guint32)skipped;
-        if (skipped < n)
-                take(x, side, bytes + skipped, n - skipped, stamp, context);
-        s->seq = seq + (guint32)n;
-}
-
-/* A message is cut by the snapshot length where its parser must see it. Lengths
- * still count, so the generic rule can go on where the parser cannot. */
-static void give_up_parsing(Exchange *x, guint side, guint32 seq, Stamp stamp,
-                            const CaptureContext *context)
-{
-        MessageInProgress *m = &x->pairing.message[side];
-        gboolean goes_on = m->open && (m->kind == KIND_CALL || m->kind == KIND_RETURN);
-        if (goes_on)
-                pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
-        else if (m->open && m->kind != KIND_UNKNOWN)
-                pairing_abandon(&x->pairing, side);
-        pairing_end(&x->pairing, !side, stamp, context);
-        x->side[0].skip = x->side[1].skip = 0;
-        x->side[0].buffered = x->side[1].buffered = 0;
-        x->protocol = &protocol_generic;
-        x->run = goes_on ? (guint8)side : NO_SIDE;
-        run_extend(x, side, seq, &stamp, stamp, context);
-}
-
-void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp *stamp,
-                      const CaptureContext *context)
+void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         Pairing *p = &x->pairing;
-        Stamp now = stamp ? *stamp : (Stamp){ 0, 0 };
-        gsize skipped = take_skipped(x, side, n, stamp, now, context);
+        Stamp nobody = { 0, 0 };
+        gsize skipped = take_skipped(x, side, n, nobody, context);
         s->seq = seq + (guint32)skipped;
         if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
-                run_take_buffer(x, !side, stamp ? now : x->side[!side].arrived, context);
-                run_take_buffer(x, side, now, context);
-                run_extend(x, side, s->seq, stamp, now, context);
-                if (stamp)
-                        x->protocol = &protocol_generic;
-        } else if (skipped < n && stamp && !s->lost && !p->streams) {
-                give_up_parsing(x, side, s->seq, *stamp, context);
-        } else if (skipped < n && !s->lost) {
-                if (side == p->client && !p->pipelined && !p->message[side].open)
-                        pairing_forget_calls(p, context); /* or it would not have gone on */
-                lose(x, side, context);
+                run_take_buffer(x, !side, x->side[!side].arrived, context);
+                run_take_buffer(x, side, nobody, context);
+                run_extend(x, side, s->seq, KIND_BY_SIDE, NULL, nobody, context);
+        } else if (skipped < n) {
+                turn(x, side, KIND_UNKNOWN, nobody, context);
+                if (!s->lost) {
+                        if (side == p->client && !p->pipelined && !p->message[side].open)
+                                pairing_forget_calls(p, context); /* or it would not go on */
+                        lose(x, side, context);
+                        s->by_run = p->cut && p->message[side].open;
+                }
         }
         s->seq = seq + (guint32)n;
+}
+
+/* What the client says last, that nothing answers, on a connection whose packets are cut. */
+static void end_by_goodbye(Exchange *x, guint side, const CaptureContext *context)
+{
+        const Pairing *p = &x->pairing;
+        const MessageInProgress *m = &p->message[side];
+        if (p->cut && side == p->client && m->open && (x->run == side || m->by_run) &&
+            cut_run_is_goodbye(x->side[side].seq - m->seq))
+                pairing_recast(&x->pairing, side, KIND_SESSION, context);
 }
 
 /* The parser's last word on the open message of side. */
@@ -564,6 +798,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
                         pairing_abandon(&x->pairing, side);
                 }
         }
+        end_by_goodbye(x, side, context);
         pairing_end(&x->pairing, side, stamp, context);
         streams_side_end(&x->pairing, side, stamp, context);
         s->part = 0;
@@ -580,6 +815,7 @@ void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *co
         }
         run_take_buffer(x, side, stamp, context);
         if (x->run == side) {
+                end_by_goodbye(x, side, context);
                 pairing_end(&x->pairing, side, stamp, context);
                 x->run = NO_SIDE;
         }

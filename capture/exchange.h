@@ -11,10 +11,16 @@
  * where it is not known who calls, or a run answers nothing, it is one-way.
  *
  * Bytes come in order, between the directions too (see tcp.h).
+ *
+ * Where the snapshot length has cut what a parser must see, where its message ends is not
+ * known, nor how many follow: the message goes on to the end of the run, by the generic rule,
+ * and the parser begins anew with the next. A run that no parser has begun is what cut-run.h
+ * says; and a call that is a run is answered by one.
  */
 #ifndef RAVEL_EXCHANGE_H
 #define RAVEL_EXCHANGE_H
 
+#include "capture/cut-run.h"
 #include "capture/pairing.h"
 
 typedef struct {
@@ -26,6 +32,7 @@ typedef struct {
         guint64 state[PROTOCOL_STATE_SIZE / 8]; /* the parser's */
         guint8 ends_after_skip, switches_after_skip;
         guint8 lost;            /* after a hole: looks for a message boundary */
+        guint8 by_run;          /* after a cut: what comes belongs to the open message */
         guint8 part, part_kind; /* of the open message: PartFlags and MessageKind */
         guint8 aside;           /* what is parsed does not belong to the open message, a run */
 } ExchangeSide;
@@ -40,6 +47,7 @@ typedef struct {
         guint8 called; /* a run of its records was a call */
         guint8 start_seen;
         guint8 decided; /* the protocol, by --proto */
+        CutTalk talk;
 } Exchange;
 
 /* protocol: NULL, or what --proto decides. client: the side that calls, or
@@ -47,14 +55,13 @@ typedef struct {
 void exchange_init(Exchange *x, const Protocol *protocol, guint client, gboolean start_seen,
                    const NodeId node[2], const guint16 port[2]);
 
-/* n > 0 bytes of side, of which the first has sequence number seq. */
-void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n, Stamp stamp,
-                    const CaptureContext *context);
+/* length > 0 bytes of side, of which the first has sequence number seq; n are at hand, and the
+ * others were cut off by the snapshot length. */
+void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                    gsize length, Stamp stamp, const CaptureContext *context);
 
-/* n > 0 bytes of side that are not there: cut off by the snapshot length from a
- * packet seen at stamp, or, where stamp is NULL, seen by nobody. */
-void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp *stamp,
-                      const CaptureContext *context);
+/* n > 0 bytes of side that nobody has seen. */
+void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const CaptureContext *context);
 
 /* Side will send no more. */
 void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);

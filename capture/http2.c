@@ -479,6 +479,7 @@ static gsize http2_find_boundary(const guint8 *bytes, gsize n)
 
 const Protocol protocol_http2 = {
         .name = "http2",
+        .keyed = TRUE,
         .parse = http2_parse,
         .find_boundary = http2_find_boundary,
 };

@@ -95,6 +95,12 @@ static void call_withdraw(Pairing *p, guint side)
                 }
 }
 
+void pairing_doubt(Pairing *p, const CaptureContext *context)
+{
+        p->doubtful++;
+        account_add(context->account, ACCOUNT_CUT_DOUBTFUL);
+}
+
 /* --- the order of calls and returns ---------------------------------------- */
 
 void pairing_lose_order(Pairing *p, guint side)
@@ -150,6 +156,8 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         }
         gboolean beyond = !m->stray && !m->keyed && p->beyond > 0;
         p->beyond -= beyond;
+        if (p->cut) /* what it answers is in what was cut off */
+                pairing_doubt(p, context);
         account_add(context->account,
                     m->stray || beyond ? ACCOUNT_ORDER_LOST : ACCOUNT_RETURN_WITHOUT_CALL);
         return FALSE;
@@ -180,6 +188,10 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
+                if (m->several)
+                        pairing_doubt(p, context);
+                if (m->unseen)
+                        account_add(context->account, ACCOUNT_CUT_UNSEEN);
                 break;
         case KIND_RETURN:
                 m->lost = !call_answered(p, side, m, &call, context);
@@ -250,7 +262,8 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = FALSE;
+        m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
+                m->several = m->unseen = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -295,8 +308,8 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         order_call(p, m->first, context);
                 m->session = parsed && parsed->session;
                 p->last_call = parsed ? parsed->call : CALL_NONE;
-                WaitingCall call = { m->number, m->first.time, p->last_call, (guint8)side,
-                                     m->session };
+                WaitingCall call = { m->number,    m->first.time, p->last_call,
+                                     (guint8)side, m->session,    m->by_run };
                 m->beyond = !call_push(p, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);
@@ -327,6 +340,25 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         pairing_abandon(p, side);
 }
 
+/* The open call of side does not wait for a return. */
+static void call_unmake(Pairing *p, guint side)
+{
+        if (!p->message[side].beyond)
+                call_withdraw(p, side);
+        else if (p->beyond > 0)
+                p->beyond--;
+}
+
+void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->open || m->kind != KIND_CALL || !m->seen || m->written)
+                return;
+        call_unmake(p, side);
+        m->kind = (guint8)kind;
+        item_update(p, side, context);
+}
+
 /* Whether what the open message is made of is accounted for: by a message, or because its
  * protocol says that it is none. */
 static gboolean is_accounted(const MessageInProgress *m)
@@ -341,12 +373,8 @@ void pairing_abandon(Pairing *p, guint side)
         MessageInProgress *m = &p->message[side];
         if (m->open)
                 pairing_account(p, side, is_accounted(m));
-        if (m->open && m->kind == KIND_CALL && m->seen && !m->written) {
-                if (!m->beyond)
-                        call_withdraw(p, side);
-                else if (p->beyond > 0)
-                        p->beyond--;
-        }
+        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
+                call_unmake(p, side);
         sequencer_close(&m->item);
         g_clear_pointer(&m->label, g_free);
         m->open = FALSE;
@@ -375,6 +403,12 @@ guint8 pairing_call(const Pairing *p, guint side)
         if (i >= 0)
                 return call_at(p, (guint)i)->call;
         return (p->unsure || p->beyond > 0) && side != p->client ? p->last_call : CALL_NONE;
+}
+
+gboolean pairing_call_is_run(const Pairing *p, guint side)
+{
+        gint i = call_find(p, side, FALSE, 0);
+        return i >= 0 && call_at(p, (guint)i)->by_run;
 }
 
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)

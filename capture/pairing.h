@@ -62,9 +62,12 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
-        guint8 lost;   /* it was dropped, as it answers no call */
-        guint8 stray;  /* a return: which call it answers is not known */
-        guint8 beyond; /* a call that is not kept */
+        guint8 lost;    /* it was dropped, as it answers no call */
+        guint8 stray;   /* a return: which call it answers is not known */
+        guint8 beyond;  /* a call that is not kept */
+        guint8 by_run;  /* no parser has begun it, since packets were cut */
+        guint8 several; /* a call by run: more than one, by what is seen of it */
+        guint8 unseen;  /* by run, and no byte of its beginning is there */
 } MessageInProgress;
 
 typedef struct {
@@ -73,6 +76,7 @@ typedef struct {
         guint8 call; /* Parsed.call */
         guint8 side; /* who called */
         guint8 session;
+        guint8 by_run;
 } WaitingCall;
 
 typedef struct {
@@ -94,12 +98,14 @@ typedef struct {
         gint64 longest;   /* that a return has taken, in ns */
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
+        guint8 cut;       /* packets were cut where their bytes had to be seen */
         /* For signs.h, which sets them back to 0. */
-        guint32 n_written;               /* calls */
-        guint32 shifted;                 /* of these, made while one from before the last return
-                                          * waited, and nothing else */
-        guint32 loose[2];                /* segments of a side, of which it is not known yet, */
-        guint32 unseen_segments;         /* or is, that they are in no message */
+        guint32 n_written;       /* calls */
+        guint32 doubtful;        /* more than one, or some hidden, by cut packets */
+        guint32 shifted;         /* of these, made while one from before the last return
+                                  * waited, and nothing else */
+        guint32 loose[2];        /* segments of a side, of which it is not known yet, */
+        guint32 unseen_segments; /* or is, that they are in no message */
         guint64 loose_bytes[2], unseen_bytes;
 } Pairing;
 
@@ -128,6 +134,9 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
 /* The open message was none, nor does it wait for a return, unless it is written. */
 void pairing_abandon(Pairing *p, guint side);
 
+/* The open message of side, taken for a call, is of this kind, unless it is written. */
+void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context);
+
 /* The open message of side may not wait any longer: it is written with what is
  * known of it, or will be stamped later than its bytes. */
 void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
@@ -135,11 +144,17 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context);
 /* What side says has a hole, in which there may be any number of messages. */
 void pairing_lose_order(Pairing *p, guint side);
 
+/* One call is in doubt: it may be more than one, or one may be missing, since packets were cut. */
+void pairing_doubt(Pairing *p, const CaptureContext *context);
+
 /* The calls that wait will not get a return. */
 void pairing_forget_calls(Pairing *p, const CaptureContext *context);
 
 /* What the oldest call that side answers set in Parsed.call, or CALL_NONE. */
 guint8 pairing_call(const Pairing *p, guint side);
+
+/* Whether the oldest call that side answers was a run, for no parser has seen it. */
+gboolean pairing_call_is_run(const Pairing *p, guint side);
 
 /* Takes the oldest call that waits for side, and its number. FALSE where none does. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);

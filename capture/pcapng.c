@@ -44,8 +44,8 @@ typedef struct {
 struct PcapngReader {
         gboolean little;
         gboolean in_section;
-        GArray *interfaces; /* of the section */
-        int link_type;      /* of the last one */
+        GArray *interfaces;                    /* of the section */
+        int link_type;                         /* of the last one */
         guint64 kernel_drops, interface_drops; /* of the sections before */
 };
 

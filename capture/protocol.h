@@ -75,6 +75,7 @@ typedef struct {
         const char *name;   /* as in --proto PORT=NAME */
         gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
         gboolean greets;    /* its servers speak first, and may not say what they speak */
+        gboolean keyed;     /* paired by key: a run stands for no message */
 
         /* state: PROTOCOL_STATE_SIZE bytes of this direction, zero at a message
          * boundary where the protocol begins or is found again. call: what the

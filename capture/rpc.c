@@ -147,6 +147,7 @@ static ParseStatus rpc_udp_parse(gpointer state, guint8 call, const guint8 *byte
 
 const Protocol protocol_rpc = {
         .name = "rpc",
+        .keyed = TRUE,
         .parse = rpc_parse,
         .find_boundary = rpc_find_boundary,
 };

@@ -19,7 +19,8 @@ enum {
         SHARE_LENGTHS = 20, /* where nothing is known, of lengths, */
         SHARE_RUNS = 10,    /* and of all else */
         SHARE_UNSEEN = 50,
-        MAX_RUN = 1400, /* bytes, of one segment */
+        SHARE_CUT = 100, /* calls of an edge, of which one in doubt makes the edge doubtful */
+        MAX_RUN = 1400,  /* bytes, of one segment */
 };
 #define LATE G_GINT64_CONSTANT(1000000) /* ns */
 
@@ -326,13 +327,14 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
                 add_port(tally->ports, p->port[p->client == 0]);
                 tally->alone += s->counts.calls;
         }
+        tally->doubtful[DOUBT_CUT] += p->doubtful;
         tally->calls += s->counts.calls;
         tally->segments += s->segments;
         tally->bytes += s->bytes;
         tally->quic += s->quic ? s->segments : 0;
         tally->unseen += p->unseen_segments;
         tally->unseen_bytes += p->unseen_bytes;
-        p->n_written = p->unseen_segments = p->shifted = 0;
+        p->n_written = p->unseen_segments = p->shifted = p->doubtful = 0;
         p->unseen_bytes = 0;
         s->segments = 0;
         s->bytes = 0;
@@ -413,6 +415,8 @@ static void weigh_edge(Tally *const *tallies, guint n, GHashTable *crowds, GArra
                         add_unseen(doubts, t);
                 add(doubts, t, DOUBT_QUIC, t->quic, t->segments);
         }
+        if (count[DOUBT_CUT] * SHARE_CUT <= edge.calls)
+                count[DOUBT_CUT] = 0;
         for (reason = 0; reason < N_DOUBT_REASONS; reason++)
                 add(doubts, tallies[0], reason, count[reason], edge.calls);
         g_array_append_val(edges, edge);

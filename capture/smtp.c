@@ -200,12 +200,12 @@ static ParseStatus recognise_reply(const guint8 *bytes, gsize n)
                 if (code == 0 || (first && code != first) || !is_text(bytes + at, length) ||
                     at > MAX_RECOGNISED)
                         return PARSE_NOT_MINE;
-                if (next == 0)
-                        return PARSE_MORE;
-                first = code;
                 if (length > REPLY_CODE &&
                     reply_is_sure(code, bytes + at + REPLY_CODE + 1, length - REPLY_CODE - 1))
                         return PARSE_MESSAGE;
+                if (next == 0)
+                        return PARSE_MORE;
+                first = code;
                 if (bytes[at + REPLY_CODE] != '-')
                         return PARSE_NOT_MINE;
         }
@@ -341,15 +341,20 @@ static ParseStatus client_begin(ClientState *c, const SmtpState *other, const gu
                                 gsize n)
 {
         gboolean server_seen = other->side == SIDE_SERVER;
-        if (server_seen && other->server.text)
-                c->phase = LATE;
-        else if (command_is_sure(bytes, n) != PARSE_MESSAGE)
-                return command_is_sure(bytes, n);
+        ParseStatus command = command_is_sure(bytes, n);
+        gboolean text = server_seen && (other->server.text || command == PARSE_NOT_MINE);
+        if (!text && command != PARSE_MESSAGE)
+                return command;
         c->side = SIDE_CLIENT;
         if (server_seen) {
                 c->asked = other->server.answered;
                 c->begun = other->server.ended;
                 c->lmtp = other->server.lmtp;
+        }
+        if (text) { /* also where nobody has seen 354: the next reply ends the mail */
+                c->phase = LATE;
+                c->begun++;
+                ask(c, MARK_ENDS);
         }
         return PARSE_MESSAGE;
 }
@@ -520,17 +525,17 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
                 gsize at = (gsize)parsed->length, next;
                 gsize length = line_length(bytes + at, n - at, &next);
                 guint code = reply_code(bytes + at, n - at);
-                if (n - at > REPLY_CODE && code == 0)
+                if (n - at > REPLY_CODE && (code == 0 || !is_text(bytes + at, length)))
                         return PARSE_NOT_MINE;
+                if (s->kind == KIND_UNKNOWN && n - at > REPLY_CODE) /* the rest may be cut off */
+                        reply_begin(s, other, code);
                 if (next == 0) {
                         if (n - at >= MAX_LINE)
                                 return PARSE_NOT_MINE;
                         break;
                 }
-                if (code == 0 || !is_text(bytes + at, length))
+                if (code == 0)
                         return PARSE_NOT_MINE;
-                if (s->kind == KIND_UNKNOWN)
-                        reply_begin(s, other, code);
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length += next;
                 if (length <= REPLY_CODE || bytes[at + REPLY_CODE] != '-') {

@@ -166,6 +166,8 @@ static void forget(Stream *s, const CaptureContext *context)
 {
         call_write(s, context);
         account_add(context->account, ACCOUNT_UNANSWERED);
+        if (s->pairing->cut)
+                pairing_doubt(s->pairing, context);
         s->pairing->unseen_segments += s->segments;
         s->pairing->unseen_bytes += s->bytes;
         stream_remove(s, context);
@@ -245,8 +247,11 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
                 return;                               /* what is over */
         else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
                 return_write(p, side, number, last, last, context);
-        else
+        else {
                 account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
+                if (p->cut)
+                        pairing_doubt(p, context);
+        }
 }
 
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,

@@ -9,6 +9,7 @@ enum {
         MAX_TOTAL_BYTES = 48 << 20, /* of all connections */
         LATE_SEGMENTS = 64,         /* a segment that is later than this is lost, */
         LATE_SYN = 65536,           /* bytes after which a SYN is no longer the same start */
+        FIXED_SEEN = 14,        /* bytes of a header that is cut: as far as the flags */
         RESET_WINDOW = 1 << 20,     /* how far from the next byte a reset is believed */
 };
 enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_TIMESTAMPS = 8 };
@@ -31,7 +32,7 @@ static gint32 seq_diff(guint32 a, guint32 b)
 
 gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segment)
 {
-        if (n < 20)
+        if (n < FIXED_SEEN)
                 return FALSE;
         gsize header = (bytes[12] >> 4) * 4u;
         if (header < 20 || header > length)
@@ -44,7 +45,7 @@ gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segm
         segment->payload = bytes + MIN(header, n);
         segment->captured = n - MIN(header, n);
         segment->length = length - header;
-        segment->options = cursor(bytes + 20, MIN(header, n) - 20);
+        segment->options = cursor(bytes + MIN(20, n), MIN(header, n) - MIN(20, n));
         return TRUE;
 }
 
@@ -109,10 +110,7 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         seq = h->next;
         h->next += (guint32)length;
         h->begun = TRUE;
-        if (captured > 0)
-                sink->bytes(sink->user, side, seq, payload, captured, stamp);
-        if (captured < length)
-                sink->missing(sink->user, side, seq + (guint32)captured, length - captured, &stamp);
+        sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
 }
 
@@ -205,7 +203,7 @@ static void skip_to(TcpConnection *c, guint side, guint32 seq, const TcpSink *si
         totals->holes++;
         totals->hole_bytes += (guint64)n;
         if (!h->ended)
-                sink->missing(sink->user, side, from, (gsize)n, NULL);
+                sink->missing(sink->user, side, from, (gsize)n);
 }
 
 /* Where the first segment of side that waits waits for: the side of the hole,

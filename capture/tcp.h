@@ -69,12 +69,12 @@ typedef struct {
 
 /* Where the bytes go. Offsets are sequence numbers. */
 typedef struct {
-        /* n > 0 bytes, borrowed. */
+        /* length > 0 bytes, of which the first n are at hand, borrowed; the others were cut
+         * off by the snapshot length. */
         void (*bytes)(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                      Stamp stamp);
-        /* n > 0 bytes that are not there: cut off from a segment captured at
-         * stamp, or, where it is NULL, not captured. */
-        void (*missing)(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp);
+                      gsize length, Stamp stamp);
+        /* n > 0 bytes that were not captured. */
+        void (*missing)(gpointer user, guint side, guint32 seq, gsize n);
         /* Side will send no more. Once a side. */
         void (*end)(gpointer user, guint side, Stamp stamp);
         gpointer user;

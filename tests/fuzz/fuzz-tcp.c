@@ -31,19 +31,19 @@ static void follow(Delivered *d, guint side, guint32 seq, gsize n)
 }
 
 static void take_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       Stamp stamp)
+                       gsize length, Stamp stamp)
 {
         Delivered *d = user;
         (void)stamp;
-        follow(d, side, seq, n);
+        g_assert(n <= length);
+        follow(d, side, seq, length);
         d->begun[side] = TRUE;
         for (gsize i = 0; i < n; i++)
                 g_assert(bytes[i] == byte_at(side, seq + (guint32)i));
 }
 
-static void take_missing(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp)
+static void take_missing(gpointer user, guint side, guint32 seq, gsize n)
 {
-        (void)stamp;
         follow(user, side, seq, n);
 }
 

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a run of bytes is, of whose packets the snapshot length has left a few bytes or none.
+ *
+ * Lengths are in the headers, so messages are told without their bytes by the generic rule
+ * (exchange.h): a run of the side that calls is a call, the run that follows its return. Here
+ * is what few bytes say against that: a login is of the session, "100 Continue" no return; of
+ * SMTP and other protocols of commands and reply codes many runs make one mail, and on a
+ * connection of HTTP/2 many calls are under way at a time, so that their runs are one-way. Two
+ * bytes are enough for all of this, which is what 68 leave of a TCP segment with timestamps on
+ * Ethernet. Where a server greets and no byte is there, runs are one-way: it may be SMTP.
+ */
+#ifndef RAVEL_CUT_RUN_H
+#define RAVEL_CUT_RUN_H
+
+#include "capture/protocol.h"
+
+typedef enum {
+        TALK_UNKNOWN, /* runs are calls and returns, and so in the next three */
+        TALK_PLAIN,
+        TALK_TLS,            /* where they are of application data */
+        TALK_MYSQL_LOGIN,    /* after the login */
+        TALK_POSTGRES_START, /* what may be a start was sent */
+        TALK_POSTGRES_LOGIN,
+        TALK_MAIL,    /* SMTP, parsed where its bytes are seen */
+        TALK_ONE_WAY, /* runs are no calls */
+} CutTalkKind;
+
+/* What is known of a connection. All zero before its first run. */
+typedef struct {
+        guint8 kind;      /* CutTalkKind */
+        guint8 runs;      /* how many were seen, 255 at most */
+        guint8 called;    /* TLS: the client has sent data */
+        guint8 preface;   /* the client began as one of HTTP/2, */
+        guint8 frames;    /* and the server */
+        guint8 begins[2]; /* the first bytes of the last run of the side that calls */
+        guint8 has_begins;
+} CutTalk;
+
+/* The first segment of a run, in TLS any segment. */
+typedef struct {
+        const guint8 *bytes;
+        gsize n, length; /* at hand, on the wire */
+        gboolean calls;  /* its side calls */
+        gboolean start_seen;
+} CutSegment;
+
+/* KIND_BY_SIDE: a call or a return. KIND_SESSION, KIND_ONE_WAY. KIND_INTERIM, KIND_CONTROL: no
+ * message, and no run: what the other side said goes on. before: what a run of the other side
+ * that was taken for a call was instead, else left alone. */
+MessageKind cut_run_kind(CutTalk *talk, const CutSegment *segment, MessageKind *before);
+
+/* Whether it has the length of "100 Continue", and no more is seen of it. */
+gboolean cut_run_may_be_interim(const CutSegment *segment);
+
+/* Whether a later segment of a call begins as its first did: then it is likely to be another. */
+gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n);
+
+/* Whether so many bytes are what a client says that closes the connection: see cut-run.c. */
+gboolean cut_run_is_goodbye(gsize n);
+
+#endif
