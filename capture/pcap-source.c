@@ -272,6 +272,12 @@ static struct bpf_program *filter_find(PcapSource *s, int link_type, GError **er
         g_assert(s->n_filters < MAX_FILTERS);
         Filter *filter = &s->filters[s->n_filters];
         pcap_t *pcap = pcap_open_dead(link_type, FILTER_SNAPSHOT);
+        if (!pcap) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "the filter \"%s\" cannot be used: %s", s->options.filter,
+                            g_strerror(errno));
+                return NULL;
+        }
         gboolean ok = filter_compile(s, pcap, &filter->program, error);
         pcap_close(pcap);
         if (!ok)
@@ -408,7 +414,10 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
                 return open_pcapng(s, error) ? g_steal_pointer(&s) : NULL;
         g_autofree char *head = g_strndup((const char *)s->ahead, MIN(s->ahead_end, HEAD));
         FILE *file = fopencookie(s, "r", functions);
-        g_assert(file);
+        if (!file) {
+                open_error(s, head, g_strerror(errno), error);
+                return NULL;
+        }
         setvbuf(file, NULL, _IOFBF, FILE_BUFFER);
         s->handles[0].pcap =
                 pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, text);
