@@ -76,21 +76,40 @@ static void show_progress(double seconds)
         progress.width = (guint)MAX(width, 0);
 }
 
-void tool_progress_read(gsize n)
+gboolean tool_progress_due(void)
 {
         gint64 now;
 
         if (!progress.wanted)
-                return;
-        progress.done += n;
+                return FALSE;
         now = g_get_monotonic_time();
+        if (now - progress.began <= G_USEC_PER_SEC || now - progress.shown <= G_USEC_PER_SEC / 5)
+                return FALSE;
+        progress.shown = now;
+        return TRUE;
+}
+
+void tool_progress_say(const char *format, ...)
+{
+        va_list arguments;
+        int width;
+
+        clear_progress();
+        width = fprintf(stderr, "ravel %s: ", current_verb);
+        va_start(arguments, format);
+        width += vfprintf(stderr, format, arguments);
+        va_end(arguments);
+        fflush(stderr);
+        progress.width = (guint)MAX(width, 0);
+}
+
+void tool_progress_read(gsize n)
+{
+        progress.done += n;
         if (n == 0)
                 clear_progress();
-        else if (now - progress.began > G_USEC_PER_SEC &&
-                 now - progress.shown > G_USEC_PER_SEC / 5) {
-                show_progress((double)(now - progress.began) / G_USEC_PER_SEC);
-                progress.shown = now;
-        }
+        else if (tool_progress_due())
+                show_progress((double)(progress.shown - progress.began) / G_USEC_PER_SEC);
 }
 
 /* --- messages --------------------------------------------------------------- */

@@ -77,6 +77,10 @@ void tool_report_reader(const TraceReader *reader);
 void tool_progress_start(const char *const *paths, guint n, gboolean prints);
 void tool_progress_read(gsize n);
 
+/* For a verb that shows its own: whether it is time for another line, and the line. */
+gboolean tool_progress_due(void);
+void tool_progress_say(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /* The width that lines on standard output should keep to; 0 where it is no
  * terminal. */
 guint tool_columns(void);
