@@ -259,6 +259,12 @@ static struct bpf_program *filter_find(PcapSource *s, int link_type, GError **er
         g_assert(s->n_filters < MAX_FILTERS);
         Filter *filter = &s->filters[s->n_filters];
         pcap_t *pcap = pcap_open_dead(link_type, FILTER_SNAPSHOT);
+        if (!pcap) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "the filter \"%s\" cannot be used: %s", s->options.filter,
+                            g_strerror(errno));
+                return NULL;
+        }
         gboolean ok = filter_compile(s, pcap, &filter->program, error);
         pcap_close(pcap);
         if (!ok)
@@ -396,7 +402,10 @@ PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GErro
                 return open_pcapng(s, error) ? g_steal_pointer(&s) : NULL;
         g_autofree char *head = g_strndup((const char *)s->ahead, MIN(s->ahead_end, HEAD));
         FILE *file = fopencookie(s, "r", functions);
-        g_assert(file);
+        if (!file) {
+                open_error(s, head, g_strerror(errno), error);
+                return NULL;
+        }
         setvbuf(file, NULL, _IOFBF, FILE_BUFFER);
         s->handles[0].pcap =
                 pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, text);
@@ -457,6 +466,28 @@ static void live_error(const char *interface, int result, pcap_t *pcap, GError *
         }
 }
 
+/* What can be said only of an interface that is open. */
+static gboolean handle_choose(PcapSource *s, pcap_t *pcap, const char *interface, GError **error)
+{
+        static const pcap_direction_t directions[] = { PCAP_D_INOUT, PCAP_D_IN, PCAP_D_OUT };
+        const char *type = s->options.link_type;
+        int number = type ? pcap_datalink_name_to_val(type) : 0;
+        if (number < 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "-y %s: there is no such link type", type);
+        else if (type && pcap_set_datalink(pcap, number) < 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "-y %s: %s: %s", type, interface,
+                            pcap_geterr(pcap));
+        else if (s->options.direction != DIRECTION_BOTH &&
+                 pcap_setdirection(pcap, directions[s->options.direction]) < 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%s: the direction of packets cannot be chosen: %s", interface,
+                            pcap_geterr(pcap));
+        else
+                return TRUE;
+        return FALSE;
+}
+
 static gboolean open_interface(PcapSource *s, const char *interface, GError **error)
 {
         char text[PCAP_ERRBUF_SIZE] = "";
@@ -471,6 +502,7 @@ static gboolean open_interface(PcapSource *s, const char *interface, GError **er
         pcap_set_promisc(handle->pcap, s->options.promiscuous);
         pcap_set_timeout(handle->pcap, LIVE_TIMEOUT);
         pcap_set_tstamp_precision(handle->pcap, PCAP_TSTAMP_PRECISION_NANO);
+        pcap_set_immediate_mode(handle->pcap, s->options.immediate);
         if (s->options.buffer > 0)
                 pcap_set_buffer_size(handle->pcap, s->options.buffer * 1024);
         int result = pcap_activate(handle->pcap);
@@ -483,6 +515,8 @@ static gboolean open_interface(PcapSource *s, const char *interface, GError **er
                             interface, text);
                 return FALSE;
         }
+        if (!handle_choose(s, handle->pcap, interface, error))
+                return FALSE;
         handle->name = g_strdup(interface);
         handle->index = if_nametoindex(interface);
         s->fds[s->n - 1] = pcap_get_selectable_fd(handle->pcap);

@@ -12,11 +12,16 @@
 
 typedef struct PcapSource PcapSource;
 
+typedef enum { DIRECTION_BOTH, DIRECTION_IN, DIRECTION_OUT } Direction;
+
 typedef struct {
-        const char *filter;   /* in pcap-filter(7)'s language, or NULL */
-        int snapshot;         /* bytes of a packet, live */
-        int buffer;           /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
-        gboolean promiscuous; /* live */
+        const char *filter;    /* in pcap-filter(7)'s language, or NULL */
+        int snapshot;          /* bytes of a packet, live */
+        int buffer;            /* KiB of the kernel's buffer, live; 0 is libpcap's choice */
+        gboolean promiscuous;  /* live */
+        gboolean immediate;    /* live: the kernel hands each packet over at once */
+        Direction direction;   /* live: of packets, as this machine sees it */
+        const char *link_type; /* live: libpcap's name of the one to ask for, or NULL */
         /* Called with a live source or a pipe before it waits for packets, also while it
          * is opened, and about every fifth of a second while none comes: with the ns that
          * have passed, by what is known of packets that may still be under way, since it
@@ -30,7 +35,7 @@ typedef struct {
 
 /* path "-" is standard input. NULL and error set where it cannot be opened, does
  * not begin as a capture, or has a link type that carries no IP. options are
- * copied, the filter borrowed. */
+ * copied, their texts borrowed. */
 PcapSource *pcap_source_open(const char *path, const PcapOptions *options, GError **error);
 
 /* All of the n interfaces at once. Where one of several is gone, the others go on, and

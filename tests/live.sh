@@ -184,6 +184,22 @@ rights() {
 	echo "closed $?" >>"$work/rights"
 }
 
+# tcpdump's options: what comes in to this side only, as it comes.
+direction() {
+	local pid
+	echo 'tcp port 8080' >"$work/filter"
+	"${background[@]}" "$ravel" capture -i tap1 -Q in -y EN10MB --immediate-mode -nUF "$work/filter" \
+		-w "$work/direction" 2>"$work/direction.err" &
+	pid=$!
+	await grep -q listening "$work/direction.err"
+	"${other[@]}" python3 -c "$client" 10.84.1.1
+	await has_lines "$work/direction" $requests
+	kill -INT "$pid"
+	wait "$pid"
+	"$ravel" capture -i tap1 -y NOSUCH 2>"$work/link-type.err"
+	echo $? >"$work/status.link-type"
+}
+
 # Stopped while packets come, as a computer does that has too much to do; then one of the
 # two goes down and up, and away.
 changing() {
@@ -249,6 +265,7 @@ interfaces() {
 		cp "$work/err" "$work/err.$signal"
 	done
 	rotated
+	direction
 	changing
 	[ "$(id -u)" != 0 ] || rights
 }
@@ -284,6 +301,11 @@ else
 		grep -q '^# packets dropped by the kernel: 0$' "$work/live.$signal"
 		result $? "two interfaces, SIG$signal: the trace says that nothing was dropped"
 	done
+	[ "$(grep -c CALL_SENT.10.84.1.2 "$work/direction")" = $requests ] && ! grep -q RET_SENT "$work/direction"
+	result $? "-Q in: calls without returns"
+	grep -q '^ravel capture: -y NOSUCH: there is no such link type$' "$work/link-type.err" &&
+		[ "$(cat "$work/status.link-type")" = 2 ]
+	result $? "-y: a link type that there is not"
 	[ "$(cat "$work/status.changing")" = 0 ] &&
 		[ "$(grep -c '^# interface event: [0-9.]* tap2 \(went down\|is up again\|is gone;.*\)$' "$work/changing")" -ge 3 ]
 	result $? "an interface that goes down, up and away: it is said, and the other goes on"
@@ -321,7 +343,7 @@ else
 			link 0
 			closed 2
 		END
-		grep -q '^ravel capture: -G: nobody may not write in the folder' "$work/rights.err"
+		grep -q '^ravel capture: nobody may not write in the folder' "$work/rights.err"
 		result $? "-G in a folder of root: it is said what to do"
 		[ "$(stat -c %U "${traces[@]}" | sort -u)" = "$RAVEL_USER" ]
 		result $? "-Z nobody: whose the traces are"

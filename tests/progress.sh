@@ -64,6 +64,30 @@ python3 terminal sh -c "'$ravel' nesting -j 1 -w /dev/null many.trace" >said
 matches 'the work after reading' \
 	'(ravel nesting: reading, [^\r]*\r +\r)*(ravel nesting: finding parents, [1-9]?[0-9] %, [0-9]+:[0-9][0-9] left\r +\r)+(ravel nesting: finding paths, .*\r +\r)?(ravel nesting: [0-9]+ clients.*)?'
 
+# A live capture, on a loopback of its own.
+unshare_options=(--net)
+[ "$(id -u)" = 0 ] || unshare_options+=(--user --map-root-user)
+if unshare "${unshare_options[@]}" ip link set lo up 2>/dev/null; then
+	cat >live.sh <<-'SCRIPT'
+		ip link set lo up
+		python3 -c '
+		import socket, time
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		for n in range(50):
+		    s.sendto(b"%d" % n, ("127.0.0.1", 9))
+		    time.sleep(0.05)' &
+		exec "$1" capture -i lo -f udp -w live.trace --duration 3s
+	SCRIPT
+	python3 terminal unshare "${unshare_options[@]}" bash live.sh "$ravel" >said
+	matches 'a live capture on a terminal' \
+		'.*listening on lo.*\rravel capture: [0-9]+ packets, [0-9]+ messages, 0 dropped\r +\r.*[0-9]+ packets captured.*'
+	unshare "${unshare_options[@]}" bash live.sh "$ravel" >out 2>said
+	matches 'a live capture without one' '((?!messages, 0 dropped).)*'
+else
+	n=$((n + 1))
+	echo "ok $n - a live capture on a terminal # SKIP no network namespaces"
+fi
+
 if [ -n "${RAVEL_LONG:-}" ] && command -v zstd >/dev/null; then
 	# Four GB of comments, which are half a MB as they are stored.
 	{

@@ -22,20 +22,28 @@
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
-enum { MAX_SNAPSHOT = 262144, MAX_BUFFER = G_MAXINT / 1024 };
+enum {
+        MAX_SNAPSHOT = 262144,
+        MAX_BUFFER = G_MAXINT / 1024,
+        MAX_FILTER = 1 << 20,        /* bytes of -F's file */
+        MAX_MEGABYTES = 1000 * 1000, /* of -C */
+        LOOK_AT_CLOCK = 256,         /* packets between two looks, where they do not cease */
+};
 
 static struct {
         char **read;
         char **interfaces;
         char *write;
-        char *filter;
+        char *filter, *filter_file;
+        char *direction, *link_type;
         char *nodes;
         char *host;
         char **protocols;
         char *duration;
         char *user;
-        gboolean labels, names, no_promiscuous, list_interfaces, strict;
-        gint64 count, rotate, files;
+        gboolean labels, names, no_promiscuous, list_interfaces, immediate, strict;
+        gboolean flush, numeric;
+        gint64 count, rotate, files, megabytes;
         int snapshot, buffer;
         char **rest;
 } options = { .count = G_MAXINT64 };
@@ -49,6 +57,8 @@ static const GOptionEntry entries[] = {
           "Write to OUT (default: standard output)", "OUT" },
         { "filter", 'f', 0, G_OPTION_ARG_STRING, &options.filter,
           "Only packets that match (pcap-filter(7))", "FILTER" },
+        { "filter-file", 'F', 0, G_OPTION_ARG_FILENAME, &options.filter_file,
+          "The filter is in FILE", "FILE" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME, &options.nodes,
           "Names of nodes, in lines as of hosts(5)", "FILE" },
         { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
@@ -68,10 +78,23 @@ static const GOptionEntry entries[] = {
           "Live: size of the kernel's buffer", "KiB" },
         { "no-promiscuous-mode", 'p', 0, G_OPTION_ARG_NONE, &options.no_promiscuous,
           "Live: do not make it promiscuous", NULL },
+        { "direction", 'Q', 0, G_OPTION_ARG_STRING, &options.direction,
+          "Live: only packets that go in or out", "DIR" },
+        { "linktype", 'y', 0, G_OPTION_ARG_STRING, &options.link_type,
+          "Live: ask for the link type TYPE", "TYPE" },
+        { "immediate-mode", 0, 0, G_OPTION_ARG_NONE, &options.immediate,
+          "Live: take each packet at once", NULL },
+        { "packet-buffered", 'U', 0, G_OPTION_ARG_NONE, &options.flush,
+          "Write each message at once", NULL },
+        { "line-buffered", 'l', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.flush, NULL,
+          NULL },
+        { "numeric", 'n', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.numeric, NULL, NULL },
         { "rotate-seconds", 'G', 0, G_OPTION_ARG_INT64, &options.rotate,
           "Begin another trace every N seconds", "N" },
-        { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files, "With -G: end after N traces",
-          "N" },
+        { "rotate-size", 'C', 0, G_OPTION_ARG_INT64, &options.megabytes,
+          "Begin another trace after MB megabytes", "MB" },
+        { "rotate-count", 'W', 0, G_OPTION_ARG_INT64, &options.files,
+          "-G: end after N traces; -C: keep N", "N" },
         { "relinquish-privileges", 'Z', 0, G_OPTION_ARG_STRING, &options.user,
           "Live, as root: become USER; root: stay it", "USER" },
         { "list-interfaces", 'D', 0, G_OPTION_ARG_NONE, &options.list_interfaces,
@@ -93,17 +116,19 @@ typedef struct {
         TraceWriter *writer;
         gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
-        Account written;        /* the counts that earlier traces have */
-        gint64 rotate_time;     /* ns; when the next trace begins */
-        gint64 files;           /* how many were begun */
-        guint64 in_trace[3];    /* calls, returns and one-way messages */
-        GError *write_error;    /* of a write while waiting for packets */
-        gint64 left;            /* packets until --count is reached */
-        GPtrArray *sources;     /* files, or one text that names the interfaces */
-        GArray *doubts, *edges; /* of Doubt and EdgeCalls, of all traces */
-        GPtrArray *link_types;  /* of each, as the trace has it */
-        char *host;             /* recognised; NULL where it was not, or was given */
-        gboolean one_clock;     /* the trace says so */
+        Account written;                  /* the counts that earlier traces have */
+        gint64 rotate_start, rotate_time; /* ns; when the trace begins, and when the next one */
+        gint64 files;                     /* how many were begun */
+        gint64 part;                      /* the trace's number in its time: -C */
+        guint since_look;                 /* packets */
+        guint64 in_trace[3];              /* calls, returns and one-way messages */
+        GError *write_error;              /* of a write while waiting for packets */
+        gint64 left;                      /* packets until --count is reached */
+        GPtrArray *sources;               /* files, or one text that names the interfaces */
+        GArray *doubts, *edges;           /* of Doubt and EdgeCalls, of all traces */
+        GPtrArray *link_types;            /* of each, as the trace has it */
+        char *host;                       /* recognised; NULL where it was not, or was given */
+        gboolean one_clock;               /* the trace says so */
 } Run;
 
 static PacketMerge *volatile current_packets;
@@ -179,13 +204,60 @@ static gboolean name_has_time(void)
         return strcmp(first, second) != 0;
 }
 
+static gboolean rotates(void)
+{
+        return options.rotate || options.megabytes;
+}
+
 static gboolean check_files(const Run *run, GError **error)
 {
         for (guint i = 0; !options.interfaces && i < run->sources->len; i++)
                 if (!run_files_read(run->sources->pdata[i], error))
                         return FALSE;
         return (!options.nodes || run_files_read(options.nodes, error)) &&
-               (options.rotate || run_files_write("-w", options.write, error));
+               (!options.filter_file || run_files_read(options.filter_file, error)) &&
+               (rotates() || run_files_write("-w", options.write, error));
+}
+
+/* -1: there is none of that name. */
+static int find_direction(void)
+{
+        static const char *const names[] = { "inout", "in", "out" };
+        for (guint i = 0; options.direction && i < G_N_ELEMENTS(names); i++)
+                if (g_ascii_strcasecmp(names[i], options.direction) == 0)
+                        return (int)i;
+        return options.direction ? -1 : DIRECTION_BOTH;
+}
+
+/* The filter that -F names: what stands after a # in a line is none of it. */
+static gboolean load_filter(GError **error)
+{
+        if (!options.filter_file)
+                return TRUE;
+        FILE *file = fopen(options.filter_file, "re");
+        if (!file)
+                return usage(error, "-F %s: cannot open: %s", options.filter_file,
+                             g_strerror(errno));
+        char *text = g_malloc(MAX_FILTER + 1);
+        gsize n = fread(text, 1, MAX_FILTER + 1, file);
+        gboolean whole = feof(file) && !ferror(file) && !memchr(text, 0, n);
+        fclose(file);
+        if (!whole || n > MAX_FILTER) {
+                g_free(text);
+                return usage(error, "-F %s: not a filter: it cannot be read, or is too long",
+                             options.filter_file);
+        }
+        gsize kept = 0;
+        for (gsize i = 0, comment = FALSE; i < n; i++) {
+                comment = text[i] == '#' || (comment && text[i] != '\n');
+                if (!comment && !g_ascii_isspace(text[i]))
+                        text[kept++] = text[i];
+                else if (kept > 0 && text[kept - 1] != ' ')
+                        text[kept++] = ' ';
+        }
+        text[kept] = 0;
+        options.filter = g_strchomp(text);
+        return TRUE;
 }
 
 static gboolean check_options(gint64 *duration, GError **error)
@@ -213,14 +285,26 @@ static gboolean check_options(gint64 *duration, GError **error)
                 return usage(error, "-B %d: expected a number of KiB, %d at most", options.buffer,
                              MAX_BUFFER);
         if (options.rotate < 0 || options.files < 0 || options.rotate > G_MAXINT32 ||
-            (options.files && !options.rotate))
-                return usage(error, "-G takes a number of seconds, and -W needs -G");
+            (options.files && !rotates()))
+                return usage(error, "-G takes a number of seconds, and -W needs -G or -C");
+        if (options.megabytes < 0 || options.megabytes > MAX_MEGABYTES)
+                return usage(error,
+                             "-C %" G_GINT64_FORMAT ": expected millions of bytes, %d at most",
+                             options.megabytes, MAX_MEGABYTES);
+        if (options.megabytes && (!options.write || strcmp(options.write, "-") == 0))
+                return usage(error, "-C needs the name of a file: -w FILE");
         if (options.rotate && (!options.write || !name_has_time()))
                 return usage(
                         error,
                         "-G needs -w with the time in the name, different every %" G_GINT64_FORMAT
                         " s: for instance -w trace-%%Y%%m%%d-%%H%%M%%S",
                         options.rotate);
+        if (options.filter && options.filter_file)
+                return usage(error, "the filter is either in -f or in the file of -F");
+        if ((options.direction || options.link_type) && !options.interfaces)
+                return usage(error, "-Q and -y are for live captures (-i)");
+        if (options.direction && find_direction() < 0)
+                return usage(error, "-Q %s: expected in, out or inout", options.direction);
         if (options.user && !options.interfaces)
                 return usage(error, "-Z is for live captures (-i)");
         if (options.duration && !options.interfaces)
@@ -302,7 +386,7 @@ static void take_counts(Run *run)
 static guint64 count_of_trace(const Run *run, AccountEntry entry)
 {
         guint64 count = capture_account(run->capture)->count[entry];
-        if (!options.rotate)
+        if (!rotates())
                 return count;
         switch (entry) {
         case ACCOUNT_CALLS:
@@ -386,41 +470,72 @@ static gboolean close_output(Run *run, GError **error)
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
 
+/* The trace is one of a time, or the next part of it. */
+static gboolean begin_trace(Run *run, GError **error)
+{
+        g_autoptr(GString) name = g_string_new(NULL);
+        g_autofree char *base = options.rotate ? name_at(run->rotate_start / 1000000000)
+                                               : g_strdup(options.write ? options.write : "-");
+        g_string_append(name, base);
+        if (!options.rotate && options.files) { /* the oldest is overwritten */
+                g_autofree char *last = g_strdup_printf("%" G_GINT64_FORMAT, options.files - 1);
+                g_string_append_printf(name, "%0*" G_GINT64_FORMAT, (int)strlen(last),
+                                       run->part % options.files);
+        } else if (run->part > 0) {
+                g_string_append_printf(name, "%" G_GINT64_FORMAT, run->part);
+        }
+        run->files++;
+        return (!rotates() || run_files_write("-w", name->str, error)) &&
+               open_output(run, name->str, error);
+}
+
+/* A message of that time (ns) is not for the time of the trace. */
+static gboolean is_later(const Run *run, gint64 time)
+{
+        return options.rotate && (run->files == 0 || time >= run->rotate_time);
+}
+
 /* Makes the trace the one for a message of that time (ns). With that, the last one may
  * have been written: then there is none, and the capture ends. */
 static gboolean rotate(Run *run, gint64 time, GError **error)
 {
         gint64 length = options.rotate * 1000000000;
-        if (run->writer && time < run->rotate_time)
+        gboolean later = is_later(run, time);
+        gboolean full = run->writer && options.megabytes &&
+                        trace_writer_size(run->writer) >= (guint64)options.megabytes * 1000000;
+        if (run->writer && !later && !full)
                 return TRUE;
         if (run->writer) {
                 take_counts(run);
                 if (!close_output(run, error))
                         return FALSE;
         }
-        if (options.files && run->files == options.files) {
+        if (options.rotate && options.files && run->files == options.files) {
                 packet_merge_stop(run->packets);
                 return TRUE;
         }
-        gint64 start = run->files == 0
-                               ? time
-                               : run->rotate_time + (time - run->rotate_time) / length * length;
-        g_autofree char *name = name_at(start / 1000000000);
-        run->rotate_time = start > G_MAXINT64 - length ? G_MAXINT64 : start + length;
-        run->files++;
-        return run_files_write("-w", name, error) && open_output(run, name, error);
+        run->part = later ? 0 : run->part + 1;
+        if (later) {
+                gint64 whole = run->files ? (time - run->rotate_time) / length * length : 0;
+                run->rotate_start = run->files ? run->rotate_time + whole : time;
+                run->rotate_time = run->rotate_start > G_MAXINT64 - length
+                                           ? G_MAXINT64
+                                           : run->rotate_start + length;
+        }
+        return begin_trace(run, error);
 }
 
 static gboolean write_ready(Run *run, GError **error)
 {
         Message message;
         while (capture_next(run->capture, &message)) {
-                if (options.rotate && !rotate(run, message.time, error))
+                if (rotates() && !rotate(run, message.time, error))
                         return FALSE;
                 if (!run->writer)
                         continue;
                 run->in_trace[message.op >> 1]++;
-                if (!trace_writer_add(run->writer, &message, error))
+                if (!trace_writer_add(run->writer, &message, error) ||
+                    (options.flush && !trace_writer_flush(run->writer, error)))
                         return FALSE;
         }
         return TRUE;
@@ -452,6 +567,21 @@ static void answer(Run *run)
         report_counts(run);
 }
 
+/* On a terminal, how a live capture is getting on. */
+static void show_progress(Run *run)
+{
+        run->since_look = 0;
+        if (!options.interfaces || !tool_progress_due())
+                return;
+        const guint64 *n = capture_account(run->capture)->count;
+        PcapCounts counts = packet_merge_counts(run->packets);
+        tool_progress_say("%" G_GUINT64_FORMAT " packets, %" G_GUINT64_FORMAT
+                          " messages, %" G_GUINT64_FORMAT " dropped",
+                          n[ACCOUNT_PACKETS],
+                          n[ACCOUNT_CALLS] + n[ACCOUNT_RETURNS] + n[ACCOUNT_ONE_WAY],
+                          counts.dropped_by_kernel + counts.dropped_by_interface);
+}
+
 static gboolean on_idle(gpointer user, gint64 ns)
 {
         Run *run = user;
@@ -460,6 +590,7 @@ static gboolean on_idle(gpointer user, gint64 ns)
         if (!run->begun)
                 return TRUE;
         answer(run);
+        show_progress(run);
         gint64 time = capture_time(run->capture);
         if (time != NO_TIME) {
                 capture_idle(run->capture, time + MIN(ns, G_MAXINT64 - time));
@@ -490,6 +621,8 @@ static gboolean read_packets(Run *run, GError **error)
         while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
                 answer(run);
+                if (++run->since_look >= LOOK_AT_CLOCK)
+                        show_progress(run);
                 if (!write_ready(run, error))
                         return FALSE;
                 run->left--;
@@ -508,16 +641,20 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .snapshot = options.snapshot ? options.snapshot : MAX_SNAPSHOT,
                              .buffer = options.buffer,
                              .promiscuous = !options.no_promiscuous,
+                             .immediate = options.immediate,
+                             .direction = (Direction)find_direction(),
+                             .link_type = options.link_type,
                              .idle = on_idle,
                              .notice = on_notice,
                              .user = run,
                              .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
+        guint n = interfaces ? 0 : run->sources->len;
+        tool_progress_start((const char *const *)run->sources->pdata, n,
+                            !rotates() && (!options.write || !strcmp(options.write, "-")));
         if (interfaces)
                 return packet_merge_new_live(interfaces, g_strv_length(options.interfaces), &pcap,
                                              error);
-        tool_progress_start((const char *const *)run->sources->pdata, run->sources->len,
-                            !options.rotate && (!options.write || !strcmp(options.write, "-")));
         return packet_merge_new((const char *const *)run->sources->pdata, run->sources->len, &pcap,
                                 error);
 }
@@ -545,7 +682,7 @@ static gboolean check_folder(const Rights *rights, GError **error)
         if (strchr(folder, '%') || faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
                 return TRUE;
         return usage(error,
-                     "-G: %s may not write in the folder of the traces: let it belong to who "
+                     "%s may not write in the folder of the traces: let it belong to who "
                      "shall have them, or keep root's rights with -Z root",
                      rights->other ? rights->name : "you");
 }
@@ -555,8 +692,7 @@ static gboolean check_folder(const Rights *rights, GError **error)
 static gboolean open_live_output(Run *run, const Rights *rights, GError **error)
 {
         g_autofree char *why = NULL;
-        if (!(options.rotate ? enter_folder(error)
-                             : open_output(run, options.write ? options.write : "-", error)))
+        if ((rotates() && !enter_folder(error)) || (!options.rotate && !begin_trace(run, error)))
                 return FALSE;
         if (run->writer && rights->other && !rights->keep)
                 trace_writer_give(run->writer, rights->user, rights->group);
@@ -564,7 +700,7 @@ static gboolean open_live_output(Run *run, const Rights *rights, GError **error)
                 return FALSE;
         if (why)
                 tool_warn("%s", why);
-        return !options.rotate || check_folder(rights, error);
+        return !rotates() || check_folder(rights, error);
 }
 
 static gboolean open_everything(Run *run, GError **error)
@@ -577,7 +713,7 @@ static gboolean open_everything(Run *run, GError **error)
                 return FALSE;
         if (options.interfaces)
                 return open_live_output(run, &rights, error);
-        return options.rotate || open_output(run, options.write ? options.write : "-", error);
+        return options.rotate || begin_trace(run, error);
 }
 
 /* Opens and reads everything. FALSE: error set, and there may be a trace in part; or
@@ -757,7 +893,7 @@ static Run *run_new(gint64 *duration, GError **error)
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         run->learned = options.names ? learned_names_new() : NULL;
-        if (!check_options(duration, error) || !check_files(run, error) ||
+        if (!check_options(duration, error) || !load_filter(error) || !check_files(run, error) ||
             !parse_protocols(run, error) || !load_names(run->names, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();

@@ -91,38 +91,51 @@ void tool_progress_stage(const char *what)
 
 void tool_progress_work(double share)
 {
-        gint64 now = g_get_monotonic_time(), left;
-        int width;
+        gint64 left;
 
-        if (!progress.wanted || !progress.stage || !(share > 0) ||
-            now - progress.began < G_USEC_PER_SEC || now - progress.shown < G_USEC_PER_SEC / 5)
+        if (!progress.stage || !(share > 0) || !tool_progress_due())
                 return;
-        progress.shown = now;
-        left = (gint64)((double)(now - progress.stage_began) * (1 - share) / share /
+        left = (gint64)((double)(progress.shown - progress.stage_began) * (1 - share) / share /
                                 G_USEC_PER_SEC +
                         0.5);
+        tool_progress_say("%s, %.0f %%, %" G_GINT64_FORMAT ":%02u left", progress.stage,
+                          100 * share, left / 60, (guint)(left % 60));
+}
+
+gboolean tool_progress_due(void)
+{
+        gint64 now;
+
+        if (!progress.wanted)
+                return FALSE;
+        now = g_get_monotonic_time();
+        if (now - progress.began <= G_USEC_PER_SEC || now - progress.shown <= G_USEC_PER_SEC / 5)
+                return FALSE;
+        progress.shown = now;
+        return TRUE;
+}
+
+void tool_progress_say(const char *format, ...)
+{
+        va_list arguments;
+        int width;
+
         clear_progress();
-        width = fprintf(stderr, "ravel %s: %s, %.0f %%, %" G_GINT64_FORMAT ":%02u left",
-                        current_verb, progress.stage, 100 * share, left / 60, (guint)(left % 60));
+        width = fprintf(stderr, "ravel %s: ", current_verb);
+        va_start(arguments, format);
+        width += vfprintf(stderr, format, arguments);
+        va_end(arguments);
         fflush(stderr);
         progress.width = (guint)MAX(width, 0);
 }
 
 void tool_progress_read(gsize n)
 {
-        gint64 now;
-
-        if (!progress.wanted)
-                return;
         progress.done += n;
-        now = g_get_monotonic_time();
         if (n == 0)
                 clear_progress();
-        else if (now - progress.began > G_USEC_PER_SEC &&
-                 now - progress.shown > G_USEC_PER_SEC / 5) {
-                show_progress((double)(now - progress.began) / G_USEC_PER_SEC);
-                progress.shown = now;
-        }
+        else if (tool_progress_due())
+                show_progress((double)(progress.shown - progress.began) / G_USEC_PER_SEC);
 }
 
 /* --- messages --------------------------------------------------------------- */

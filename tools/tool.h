@@ -85,6 +85,10 @@ void tool_report_empty(const TraceReader *reader);
 void tool_progress_start(const char *const *paths, guint n, gboolean prints);
 void tool_progress_read(gsize n);
 
+/* For a verb that shows its own: whether it is time for another line, and the line. */
+gboolean tool_progress_due(void);
+void tool_progress_say(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /* After reading, what takes longer: "finding parents", of which tool_progress_work() says how
  * much is done (0 to 1), from one thread at a time. NULL: that line goes. */
 void tool_progress_stage(const char *what);

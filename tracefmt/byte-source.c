@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "tracefmt/error.h"
 
@@ -65,6 +66,11 @@ static gssize read_stored(ByteSource *s, void *data, gsize n, GError **error)
         return k;
 }
 
+static gboolean fail_memory(ByteSource *s, GError **error)
+{
+        return fail(s, error, "there is not enough memory to decompress it");
+}
+
 static gboolean refill(ByteSource *s, GError **error)
 {
         gssize k;
@@ -93,18 +99,17 @@ static gboolean recognise(ByteSource *s, GError **error)
                 if (!refill(s, error))
                         return FALSE;
         if (s->end >= 2 && s->in[0] == 0x1f && s->in[1] == 0x8b) {
-                s->coding = GZIP;
                 if (inflateInit2(&s->gzip, 15 + 16) != Z_OK)
-                        return fail(s, error, "zlib does not start");
+                        return fail_memory(s, error);
+                s->coding = GZIP;
         } else if (s->end >= MAGIC && !memcmp(s->in, zstd_magic, MAGIC)) {
+                if (!(s->zstd = ZSTD_createDStream()))
+                        return fail_memory(s, error);
                 s->coding = ZSTD;
-                s->zstd = ZSTD_createDStream();
-                if (!s->zstd)
-                        return fail(s, error, "no memory to unpack zstd data");
         } else if (s->end >= MAGIC && !memcmp(s->in, xz_magic, MAGIC)) {
-                s->coding = XZ;
                 if (lzma_stream_decoder(&s->xz, XZ_MEMORY, LZMA_CONCATENATED) != LZMA_OK)
-                        return fail(s, error, "no memory to unpack xz data");
+                        return fail_memory(s, error);
+                s->coding = XZ;
         }
         return TRUE;
 }
@@ -165,7 +170,10 @@ static gssize read_zstd(ByteSource *s, guint8 *buffer, gsize n, GError **error)
         s->start = in.pos;
         s->inside = result != 0;
         if (ZSTD_isError(result)) {
-                fail(s, error, "the zstd data is corrupt");
+                if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation)
+                        fail_memory(s, error);
+                else
+                        fail(s, error, "the zstd data is corrupt");
                 return -1;
         }
         return out.pos;

@@ -18,6 +18,7 @@ struct OutputFile {
         char *path;      /* what the user called it */
         char *temporary; /* NULL where path itself is written */
         gboolean made;   /* path itself was not there before */
+        guint64 size;    /* bytes in all */
         gsize used;
         char buffer[BUFFER];
 };
@@ -216,6 +217,7 @@ gboolean output_file_flush(OutputFile *out, GError **error)
 
 gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error)
 {
+        out->size += n;
         if (n > BUFFER - out->used) {
                 if (!output_file_flush(out, error))
                         return FALSE;
@@ -225,6 +227,11 @@ gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **
         memcpy(out->buffer + out->used, data, n);
         out->used += n;
         return TRUE;
+}
+
+guint64 output_file_size(const OutputFile *out)
+{
+        return out->size;
 }
 
 const char *output_file_name(const OutputFile *out)

@@ -24,6 +24,9 @@ void output_file_give(OutputFile *out, uid_t user, gid_t group);
 gboolean output_file_write(OutputFile *out, const void *data, gsize n, GError **error);
 gboolean output_file_flush(OutputFile *out, GError **error);
 
+/* Bytes that were written, also those that are not flushed yet. */
+guint64 output_file_size(const OutputFile *out);
+
 /* What to call the file in a message: its path, or "standard output". */
 const char *output_file_name(const OutputFile *out);
 

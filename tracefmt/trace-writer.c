@@ -114,6 +114,11 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
         return output_file_write(w->out, w->line, p - w->line, error);
 }
 
+guint64 trace_writer_size(const TraceWriter *w)
+{
+        return output_file_size(w->out);
+}
+
 gboolean trace_writer_flush(TraceWriter *w, GError **error)
 {
         return output_file_flush(w->out, error);

@@ -31,6 +31,9 @@ gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error
 
 gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error);
 
+/* Bytes so far. */
+guint64 trace_writer_size(const TraceWriter *w);
+
 /* Lets readers see what there is. */
 gboolean trace_writer_flush(TraceWriter *w, GError **error);
 
