@@ -411,7 +411,8 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
                    const LatticeCall *calls, guint32 n)
 {
         gboolean ordered = l->order && l->order->in_use;
-        const LatticeReturn *returns = l->returns + l->vertices[v].returns;
+        /* Before the first return was seen there is no array to point into. */
+        const LatticeReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
         guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
         Standing at = first_standing(l, v, parent, calls);
 

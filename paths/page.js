@@ -42,7 +42,7 @@
     const size = Math.abs(ns);
     const sign = ns < 0 ? '\u2212' : '';
     if (size < 999.5) return `${sign}${Math.round(size)}${NBSP}ns`;
-    for (const [scale, unit] of [[1e3, '\u00b5s'], [1e6, 'ms'], [1e9, 's']]) {
+    for (const [scale, unit] of [[1e3, 'us'], [1e6, 'ms'], [1e9, 's']]) {
       const value = size / scale;
       const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
       if (value < 999.5 || unit === 's') return `${sign}${value.toFixed(digits)}${NBSP}${unit}`;
@@ -57,8 +57,13 @@
     if (percent === 100 && part < whole) return `>99${NBSP}%`;
     return `${percent}${NBSP}%`;
   }
+  // What is cut short leaves out two at least: a line for one that is missing is as long as the one.
+  const firstOf = (list, n) => (list.length <= n + 1 ? list : list.slice(0, n));
+  const moreThan = (list, n) => (list.length <= n + 1 ? '' : ` and ${list.length - n} more`);
   const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + 's'}`;
-  const probability = (p) => (p === 1 ? '1' : p > 0.995 ? '>0.99' : p.toFixed(2));
+  // Rounded down, so that only what is certain says 1.
+  const floored = (p) => Math.floor(100 * p + 1e-9);
+  const probability = (p) => (p >= 1 ? '1' : p > 0 && p < 0.01 ? '<0.01' : `0.${String(floored(p)).padStart(2, '0')}`);
 
   function utc(ns) { // a string of digits
     if (ns === null) return 'unknown';
@@ -95,7 +100,7 @@
     return found.filter((_, i) => i % every === 0);
   }
   function tickLabel(ns) {
-    const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, '\u00b5s'], [1, 'ns']].find(([s]) => Math.abs(ns) >= s) || [1, 'ns'];
+    const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']].find(([s]) => Math.abs(ns) >= s) || [1, 'ns'];
     return ns === 0 ? '0' : `${+(ns / scale).toPrecision(4)}${NBSP}${unit}`;
   }
 
@@ -235,6 +240,17 @@
     return el('div', null, el('dt', null, name), el('dd', null, value));
   }
 
+  // A table of which a narrow window shows each row as lines, with the headings before the cells.
+  function cards(attributes, thead, tbody) {
+    const heads = [...thead.querySelectorAll('th')].map((th) => th.textContent);
+    const label = () => {
+      for (const row of tbody.rows) if (row.cells.length === heads.length) [...row.cells].forEach((cell, i) => { cell.dataset.label = heads[i]; });
+    };
+    label();
+    new MutationObserver(label).observe(tbody, { childList: true });
+    return el('table', { class: 'cards', ...attributes }, thead, tbody);
+  }
+
   function segments(label, choices, chosen, choose) {
     return el('div', { class: 'segments', role: 'group', 'aria-label': label },
       choices.map(([value, text, title, disabled]) => el('button', {
@@ -368,7 +384,9 @@
 
   // --- the report ---------------------------------------------------------------
 
-  const ROW = 27; // pixels, as in the style
+  // Rows have two lines where the window is narrow; heights in pixels, as in the style.
+  const narrow = matchMedia('(max-width: 620px)');
+  let ROW = narrow.matches ? 46 : 27;
   const SAMPLES = ['fastest', 'median', 'p99', 'slowest'];
 
   function showReport() {
@@ -555,13 +573,15 @@
     const merge = el('input', { type: 'checkbox', id: 'merge', onchange: () => { state.merged = merge.checked; state.open.clear(); fillList(true); showPattern(); } });
 
     function drawHead() {
+      const focused = head.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
       head.replaceChildren(...columns.map((c) => {
         const mine = state.sort.replace('-', '') === c.key;
         const down = state.sort[0] === '-';
-        return el('div', { class: `cell ${c.cls}`, role: 'columnheader', 'aria-sort': mine ? (down ? 'descending' : 'ascending') : 'none' },
-          el('button', { type: 'button', title: c.title, 'data-sort': c.key, tabindex: -1, onclick: () => sortBy(c.key) },
+        return el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'columnheader', 'aria-sort': mine ? (down ? 'descending' : 'ascending') : 'none' },
+          el('button', { type: 'button', title: c.title, 'data-sort': c.key, onclick: () => sortBy(c.key) },
             c.text, mine ? (down ? ' \u25be' : ' \u25b4') : ''));
       }));
+      if (focused) head.querySelector(`[data-sort="${focused}"]`).focus({ preventScroll: true });
     }
     function sortBy(key) {
       const first = key === 'path' || key === 'slowest' ? key : key === 'rank' ? '-total' : '-' + key;
@@ -593,7 +613,7 @@
       writeFragment();
     }
 
-    const spacer = el('div', { role: 'presentation' });
+    const spacer = el('div', { role: 'presentation', class: 'spacer' });
     const ranks = new Map(rows.map((r, i) => [r.id, i + 1]));
     const contains = (row, id) => (row.members ? row.members.some((m) => m.id === id) : row.id === id);
     function drawRow(r, at) {
@@ -613,15 +633,15 @@
       };
       const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
         'data-id': r.id, onclick: () => { choose(r); } },
-      columns.map((c) => el('div', { class: `cell ${c.cls}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
+      columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
       row.style.top = `${at * ROW}px`;
       const meter = row.querySelector('.share i');
       meter.style.width = `${100 * r.total / Math.max(data.total, 1)}%`;
       return row;
     }
     function drawRows() {
-      const from = Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
-      const to = Math.min(shown.length, Math.ceil((body.scrollTop + (body.clientHeight || 400)) / ROW) + 6);
+      const from = printing ? 0 : Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
+      const to = printing ? shown.length : Math.min(shown.length, Math.ceil((body.scrollTop + (body.clientHeight || 400)) / ROW) + 6);
       spacer.style.height = `${shown.length * ROW}px`;
       const fresh = [];
       for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
@@ -632,6 +652,13 @@
       if (entry) entry.tabIndex = 0;
       if (entry && focused) entry.focus({ preventScroll: true });
     }
+    narrow.addEventListener('change', () => { ROW = narrow.matches ? 46 : 27; fillList(true); showPattern(); });
+    // On paper all rows, and what is folded away.
+    let printing = false;
+    const made = () => document.querySelector('details.made');
+    let madeOpen = false;
+    addEventListener('beforeprint', () => { printing = true; madeOpen = made().open; made().open = true; drawRows(); });
+    addEventListener('afterprint', () => { printing = false; made().open = madeOpen; drawRows(); });
     const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
     function scrollToChosen() {
@@ -657,6 +684,13 @@
       scrollToChosen();
     }
     grid.addEventListener('keydown', (e) => {
+      if (head.contains(e.target)) { // there Enter sorts
+        const buttons = [...head.querySelectorAll('button')].filter((b) => b.offsetParent);
+        const to = buttons[buttons.indexOf(e.target) + ({ ArrowRight: 1, ArrowLeft: -1 }[e.key] || 1e9)];
+        if (to) { e.preventDefault(); to.focus(); }
+        if (e.key === 'ArrowDown') { e.preventDefault(); enterList(); }
+        return;
+      }
       const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11, Home: -1e9, End: 1e9 }[e.key];
       if (by) { e.preventDefault(); move(by); }
       else if (e.key === 'Enter') { e.preventDefault(); document.getElementById('pattern').scrollIntoView({ block: 'start' }); }
@@ -712,16 +746,16 @@
       if (hosts.size > 1 && !known.has('skew removed')) list.push(['note', `Stamps are of the clocks of ${hosts.size} hosts, as they were.`]);
       if (data.cutPaths) list.push(['note', `${plural(data.cutPaths, 'path')} cut by the start or the end of the trace ${data.cutPaths === 1 ? 'is' : 'are'} left out.`]);
       const p = data.probability;
-      const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, Math.round(100 * (1 - p)))} in 100 have a call under the wrong parent`;
+      const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, 100 - floored(p))} in 100 have a call under the wrong parent`;
       if (data.method === 'cheat') list.push(['good', 'The parents of calls are the true ones, which the trace says.']);
       else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
       else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right in every call with a probability of ${probability(p)} in the mean${wrong}` +
-        (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 10 ? 1 : 0)} possible parents in the mean.` : '.')]);
+        (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 9.995 ? 2 : 1)} possible parents in the mean.` : '.')]);
       const guessed = data.trust.filter((t) => t[2] > 0).sort((a, b) => a[3] - b[3]);
       if (guessed.length > 1 && data.method !== 'cheat') {
         const named = guessed.slice(0, 3).map(([node, , , q], i) => i ? `of ${names[node]}'s ${share(q, 1)}` : `that ${names[node]} makes ${share(q, 1)} should be right`);
         list.push([guessed[0][3] > 0.95 ? 'good' : guessed[0][3] > 0.7 ? 'note' : 'bad',
-          `Of the parents of the calls ${named.join(', ')}: trust what is below ${names[guessed[0][0]]} least.`]);
+          `Of the parents of the calls ${named.join(', ')}` + (guessed[0][3] > 0.95 ? '.' : `: trust what is below ${names[guessed[0][0]]} least.`)]);
       }
       return list;
     }
@@ -756,8 +790,8 @@
     function drawOverview() {
       const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : 'network', network: i >= names.length }))
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
-      const top = all.slice(0, 8);
-      const rest = all.slice(8).reduce((s, b) => s + b.own, 0);
+      const top = firstOf(all, 8);
+      const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
       const table = el('table', { id: 'blame-all' },
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
@@ -766,7 +800,7 @@
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
-        rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - 8} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
+        rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
           el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
       return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
@@ -790,7 +824,7 @@
         const most = all > 0 ? stay.indexOf(Math.max(...stay)) : -1;
         const boxes = g.boxes.map((b, i) => {
           const [node, parent, n, p, delays] = g.vertices[i];
-          const words = delays.slice(0, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 2 ? ', \u2026' : '');
+          const words = firstOf(delays, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 3 ? ', \u2026' : '');
           return {
             x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4], vertex: i,
             lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : `probability ${probability(p)}`]],
@@ -824,6 +858,7 @@
       const detail = data.details[row.i];
       const tree = treeOf(row);
       const group = state.merged && mergedRows ? mergedRows.find((r) => contains(r, row.id)) : null;
+      const otherMembers = group ? group.members.filter((m) => m !== row) : [];
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
@@ -831,8 +866,8 @@
           tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
-          group.members.filter((m) => m !== row).slice(0, 12).map((m, i) => [i ? ', ' : '', el('button', { type: 'button', class: 'plain mono', onclick: () => { state.pattern = m.id; state.vertex = null; drawRows(); showPattern(); writeFragment(); } },
-            signatureText(treeOf(m).client, treeOf(m).root, names))]), group.members.length > 13 ? ` and ${group.members.length - 13} more` : ''))];
+          firstOf(otherMembers, 12).map((m, i) => [i ? ', ' : '', el('button', { type: 'button', class: 'plain mono', onclick: () => { state.pattern = m.id; state.vertex = null; drawRows(); showPattern(); writeFragment(); } },
+            signatureText(treeOf(m).client, treeOf(m).root, names))]), moreThan(otherMembers, 12)))];
       if (detail) parts.push(...drawDetail(row, detail));
       else parts.push(el('section', { class: 'panel' }, el('p', null,
         `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
@@ -996,7 +1031,7 @@
       for (const o of overlay)
         for (let k = Math.min(o.from, o.to); k <= Math.max(o.from, o.to); k++)
           links[k].push([o.x, k === Math.min(o.from, o.to) ? 13 : -1, k === Math.max(o.from, o.to) ? 13 : 27]);
-      const marks = ticks(0, end, 5).filter((t) => t <= end);
+      const marks = ticks(0, end, narrow.matches ? 2 : 5).filter((t) => t <= end);
 
       const laneOf = (lane, i) => {
         const { v } = lane;
@@ -1048,7 +1083,9 @@
       const choices = [['mean', `Mean of ${count(row.count)}`, 'All paths of the pattern, in the mean'],
         ...SAMPLES.map((k) => {
           const s = available(k) ? detail.samples[detail.sample[SAMPLES.indexOf(k)]] : null;
-          return [k, s ? `${k[0].toUpperCase()}${k.slice(1)} ${duration(s.latency)}` : k[0].toUpperCase() + k.slice(1), s ? `The ${k} path, a real one` : 'Not in this page; the store has it', !s];
+          // Of the other two the figure is the distribution's; one path has another.
+          const exact = s && (k === 'fastest' || k === 'slowest') ? ` ${duration(s.latency)}` : '';
+          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : 'Not in this page; the store has it', !s];
         })];
       const key = (cls, text, y) => el('span', null, svg('svg', { width: 18, height: 12, 'aria-hidden': 'true' },
         cls === 'whisker' ? [svg('line', { class: cls, x1: 1, x2: 17, y1: 6, y2: 6 }), svg('line', { class: cls, x1: 1, x2: 1, y1: 3, y2: 9 }), svg('line', { class: cls, x1: 17, x2: 17, y1: 3, y2: 9 })]
@@ -1056,7 +1093,7 @@
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
           detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
-          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, begun ${utc(sample.start)}, probability ${probability(sample.probability)}`)),
+          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}, probability ${probability(sample.probability)}`)),
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
           el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
@@ -1125,7 +1162,7 @@
         if (i === row.i) return;
         d.vertices.forEach((v) => { if (v[1] === chosen.node && v[at[2]].length) others.push({ row: rows[i], s: v[at[2]], n: v[2].length }); });
       });
-      const besides = others.slice(0, 8);
+      const besides = firstOf(others, 8);
       const name = names[chosen.node];
       const axisLow = Math.max(1, Math.min(s.length ? s[6] : 1e18, ...besides.map((o) => o.s[6])));
       const axisHigh = Math.max(axisLow * 1.2, s.length ? s[7] : 0, ...besides.map((o) => o.s[7]));
@@ -1142,7 +1179,7 @@
             `Distribution of the ${at[1].toLowerCase()} of ${name}: median ${duration(s[3])}, 99 of 100 at most ${duration(s[5])}`)),
           el('div', { class: 'legend' }, 'Bars: how many calls. Orange line: the share of calls that took at most so long. Grey lines: the same node in other patterns.')),
           el('div', null, el('h3', null, 'In this pattern and beside it in others'),
-            el('table', { id: 'beside' }, el('thead', null, el('tr', null, el('th', null, 'Pattern'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Mean'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p99'),
+            cards({ id: 'beside' }, el('thead', null, el('tr', null, el('th', null, 'Pattern'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Mean'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p99'),
               el('th', null, el('span', { class: 'hidden' }, 'Distribution')))),
             el('tbody', null, line('this one', s, row.count * chosen.n, 'chosen'),
               besides.map((o) => line(`${o.row.i + 1}. ${signatureText(treeOf(o.row).client, treeOf(o.row).root, names)}`, o.s, o.row.count * o.n, null, () => choose(o.row))))),
@@ -1323,7 +1360,7 @@
       status.textContent = `${plural(changed, 'pattern')} of ${count(data.patternCount)} changed beyond chance` + (some.length < shown.length ? `; the first ${some.length} are shown` : '');
       list.replaceChildren(...some.map((p) => el('tr', { class: p.id === state.pattern ? 'chosen' : null, 'data-id': p.id },
         el('td', { class: 'name', title: p.signature }, p.tested
-          ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); } }, p.signature) : p.signature),
+          ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); list.querySelector('tr.chosen button').focus({ preventScroll: true }); } }, p.signature) : p.signature),
         el('td', { class: 'number' }, count(p.count[0])), el('td', { class: 'number' }, count(p.count[1])),
         el('td', { class: `number ${p.shareBeyond ? 'moved' : 'quiet'}` }, !p.count[0] ? 'new' : !p.count[1] ? 'gone' : percent(p.share[1] - p.share[0], 'pp')),
         p.tested ? delayCells(p.p50) : [el('td', { class: 'number' }, p.count[0] ? duration(p.mean[0]) : ''), el('td', { class: 'number' }, p.count[1] ? duration(p.mean[1]) : ''),
@@ -1361,7 +1398,7 @@
           el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Call tree' }, drawTree(p.width, p.height, boxes, 'Call tree')),
           p.hidden > 0 && el('p', { class: 'quiet' }, `${plural(p.hidden, 'more call')} not drawn.`)),
         el('div', null, el('section', { class: 'panel', 'aria-label': 'Calls' }, el('h2', null, 'Own time of its calls'),
-          el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, el('table', { id: 'calls' },
+          el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, cards({ id: 'calls' },
             el('thead', null, el('tr', null, el('th', null, 'Node'), delayHeads('p50'))),
             el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '')), delayCells(v.p50))))))))));
       writeFragment();
@@ -1376,14 +1413,14 @@
         tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
       el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
       el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
-        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, el('table', { id: 'nodes' },
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
           el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
             el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
             el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
-        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, el('table', { id: 'patterns' },
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, cards({ id: 'patterns' },
           el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', { class: 'number' }, 'Paths A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number', title: 'Change of its share of all paths, in percentage points' }, 'Of all'), delayHeads('p50'))), list))),
       pattern,
       el('footer', null, `A is ${data.stores[0]}, B is ${data.stores[1]}. An interval holds what the change may be; all of them hold together with a probability of 95${NBSP}%. ` +

@@ -4,6 +4,8 @@
  * alone and has no version: arrays stand for records, in the order that the
  * functions below write them in, since a page holds 10,000 patterns. Times are ns.
  */
+#include <math.h>
+
 #include "paths/page.h"
 #include "paths/path-write.h"
 #include "paths/report.h"
@@ -46,6 +48,14 @@ static void append_double(GString *out, double number)
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append(out, g_ascii_formatd(text, sizeof text, "%.4g", number));
+}
+
+/* Of six digits the lower: rounded down once more, it says what other outputs say. */
+static void append_probability(GString *out, double p)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", floor(p * 1e6) / 1e6));
 }
 
 /* As a string: a reader whose numbers are doubles would round it. */
@@ -92,7 +102,7 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
         append_number(out, "patternCount", (gint64)r->n_patterns);
         append_number(out, "total", clamp(r->total));
         append_key(out, "probability");
-        append_double(out, r->probability);
+        append_probability(out, r->probability);
         append_key(out, "trust"); /* node, calls, guessed, probability */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->trust->len; i++) {
@@ -101,7 +111,7 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
                 append_separator(out);
                 g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
                                        t->node, t->calls, t->guessed);
-                append_double(out, t->probability);
+                append_probability(out, t->probability);
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
@@ -157,7 +167,7 @@ static void append_rows(GString *out, const Report *r)
                 for (guint k = 0; k < G_N_ELEMENTS(times); k++)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
-                append_double(out, p->probability);
+                append_probability(out, p->probability);
                 g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\"]", row->slowest,
                                        row->slowest_own, row->latency->str);
         }
@@ -273,7 +283,7 @@ static void append_sample(GString *out, const ReportSample *s)
         append_time(out, "start", s->path.start);
         append_number(out, "latency", s->path.latency);
         append_key(out, "probability");
-        append_double(out, s->path.probability);
+        append_probability(out, s->path.probability);
         append_key(out, "calls");
         g_string_append_c(out, '[');
         for (guint i = 0; i < s->calls->len; i++) {
@@ -291,7 +301,7 @@ static void append_sample(GString *out, const ReportSample *s)
                 for (guint k = 0; k < G_N_ELEMENTS(times); k++)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
-                append_double(out, (double)c->probability);
+                append_probability(out, (double)c->probability);
                 g_string_append_printf(out, ",%u]", c->candidates);
         }
         g_string_append(out, "]}");
@@ -338,7 +348,7 @@ static void append_vertex(GString *out, const PathVertex *v, guint32 parent)
         append_separator(out);
         g_string_append_printf(out, "[%u,%d,%" G_GUINT64_FORMAT ",", v->node, (int)parent,
                                v->count);
-        append_double(out, v->probability);
+        append_probability(out, v->probability);
         g_string_append(out, ",[");
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);

@@ -104,7 +104,8 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         if (read->len > 0) {
                 add_span(read, summary);
                 if (summary->parallelism > 0)
-                        g_string_append_printf(read, "; mean parallelism %.3g",
+                        g_string_append_printf(read, "; mean parallelism %.*f",
+                                               summary->parallelism < 9.995 ? 2 : 1,
                                                summary->parallelism);
                 g_string_append_c(read, '.');
                 text_append_wrapped(out, read->str, " ", 0, options->columns);

@@ -43,12 +43,21 @@ def duration(ns):
     size, sign = abs(ns), "\u2212" if ns < 0 else ""
     if size < 999.5:
         return f"{sign}{round(size)}\u00a0ns"
-    for scale, unit in ((1e3, "\u00b5s"), (1e6, "ms"), (1e9, "s")):
+    for scale, unit in ((1e3, "us"), (1e6, "ms"), (1e9, "s")):
         value = size / scale
         digits = 2 if value < 9.995 else 1 if value < 99.95 else 0
         if value < 999.5 or unit == "s":
             return f"{sign}{value:.{digits}f}\u00a0{unit}"
     return None
+
+
+SIDEWAYS = """[...document.querySelectorAll('body *')].filter((e) => e.scrollWidth > e.clientWidth + 1 &&
+    ['auto', 'scroll'].includes(getComputedStyle(e).overflowX)).map((e) => `${e.tagName}.${e.className} ${e.scrollWidth}`)"""
+LABELS = """[...document.querySelectorAll('svg')].flatMap((s) => { const t = [...s.querySelectorAll('text')].map((e) => [e.getBoundingClientRect(), e.textContent]);
+    return t.flatMap(([a, x], i) => t.slice(i + 1).filter(([b]) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 4 && b.top < a.bottom - 4).map(([, y]) => `${x} / ${y}`)); })"""
+COLLISIONS = """[...document.querySelectorAll('.grid .row, .lanes .lane')].flatMap((row) => {
+    const cells = [...row.children].map((e) => e.getBoundingClientRect()).filter((r) => r.width > 0);
+    return cells.filter((a, i) => cells.some((b, j) => j > i && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).map(() => row.textContent.slice(0, 40)); })"""
 
 
 def rows_of(browser):
@@ -233,6 +242,19 @@ with Chromium() as b:
     result("and the row is in sight", differs(b.run("""(() => { const r = document.querySelector('.row[aria-selected=true]').getBoundingClientRect(), g = document.querySelector('.grid .body').getBoundingClientRect();
         return r.top >= g.top - 1 && r.bottom <= g.bottom + 1 && document.activeElement === document.querySelector('.row[aria-selected=true]'); })()"""), True))
     b.key("Home")
+    b.run("document.querySelector('[data-sort=total]').focus()")
+    b.key("ArrowRight")
+    b.key("ArrowRight")
+    b.key("Enter")
+    means = [r[1][5] for r in rows_of(b)]
+    result("keys: the heading's Enter sorts by mean, and keeps the focus", differs(
+        [b.run("[document.querySelector('[aria-sort=descending] button').dataset.sort, document.activeElement.dataset.sort]"), means],
+        [["mean", "mean"], [duration(m) for (m,) in store.execute("SELECT mean FROM pattern ORDER BY mean DESC")]]))
+    result("keys: every heading in sight is reached by Tab", b.run("[...document.querySelectorAll('.grid .head button')].filter((e) => e.offsetParent && e.tabIndex !== 0).length"))
+    b.key("ArrowDown")
+    result("keys: from the headings down to the rows", differs(b.run("document.activeElement.getAttribute('role')"), "row"))
+    b.run("document.querySelector('[data-sort=rank]').click()")
+    b.key("Home")
     b.key("n")
     first = b.run("document.getElementById('node-name').textContent")
     b.key("n")
@@ -257,17 +279,29 @@ with Chromium() as b:
     result("and apart again", differs(len(rows_of(b)), 14))
     result("still no error", b.problems)
 
-    for width, dark in ((1400, False), (1400, True), (700, False), (700, True)):
+    for width, dark in ((1400, False), (1400, True), (700, False), (700, True), (400, False)):
         b.size(width, 1000)
         b.media(dark=dark)
         b.frame()
         axe(b, f"report, {width} pixels, {'dark' if dark else 'light'}")
         b.screenshot(f"report-{width}-{'dark' if dark else 'light'}.png")
         result(f"{width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        if width == 400:
+            result("400 pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+            result("400 pixels: no two cells of a row collide", b.run(COLLISIONS))
+            result("400 pixels: no two labels of a drawing collide", b.run(LABELS))
     b.size(1400, 1000)
     b.media("print")
     b.frame()
     axe(b, "report, printed")
+    b.run("dispatchEvent(new Event('beforeprint'))")
+    b.frame()
+    result("printed: every row, and how it was made", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('details.made').open]"), [14, True]))
+    result("printed: no row is hidden, none over another", b.run("""(() => { const r = [...document.querySelectorAll('.grid .body .row')].map((e) => e.getBoundingClientRect());
+        const g = document.querySelector('.grid .body').getBoundingClientRect();
+        return r.filter((x, i) => x.bottom > g.bottom + 1 || (i && x.top < r[i - 1].bottom - 1)).length; })()"""))
+    b.run("dispatchEvent(new Event('afterprint'))")
+    result("and after that few of them, as before", differs(b.run("document.querySelector('details.made').open"), False))
     b.media()
 
     # --- names of strangers ---
@@ -372,13 +406,16 @@ with Chromium() as b:
     chosen = b.run("document.getElementById('signature').textContent")
     b.open("diff.html", fragment)
     result("diff: and its address", differs(b.run("document.getElementById('signature').textContent"), chosen))
-    for width, dark in ((1400, False), (700, True)):
+    for width, dark in ((1400, False), (700, True), (400, False)):
         b.size(width, 1000)
         b.media(dark=dark)
         b.frame()
         axe(b, f"diff, {width} pixels, {'dark' if dark else 'light'}")
         b.screenshot(f"diff-{width}-{'dark' if dark else 'light'}.png")
         result(f"diff, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        if width == 400:
+            result("diff, 400 pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+            result("diff, 400 pixels: every cell says what it is", b.run("[...document.querySelectorAll('.cards td')].filter((e) => !e.dataset.label && e.colSpan < 2).length"))
     b.size(1400, 1000)
     b.media()
     b.open("same.html")
