@@ -411,6 +411,7 @@ static gsize ldap_find_boundary(const guint8 *bytes, gsize n)
 
 const Protocol protocol_ldap = {
         .name = "ldap",
+        .keyed = TRUE,
         .parse = ldap_parse,
         .find_boundary = ldap_find_boundary,
 };

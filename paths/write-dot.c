@@ -33,7 +33,8 @@ gboolean path_write_dot(const PathSet *set, const PathWriteOptions *options, Out
                         GError **error)
 {
         Agiodisc_t io = AgIoDisc;
-        Agdisc_t disc = { &AgMemDisc, &AgIdDisc, &io };
+        Agdisc_t disc = { .id = &AgIdDisc,
+                          .io = &io }; /* before Graphviz 9 it has one more field */
         Channel channel = { file, NULL };
 
         io.putstr = put_string;

@@ -5,6 +5,8 @@
  * it promises no order of graphs within one; this puts the drawings next to each other.
  */
 #include <graphviz/gvc.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "paths/text-table.h"
@@ -48,18 +50,31 @@ static gboolean cut_out(const char *svg, Picture *picture)
         return picture->width > 0 && picture->height > 0;
 }
 
-static gboolean draw(GVC_t *gvc, Agraph_t *graph, Picture *picture)
+/* What Graphviz writes of a graph that is laid out; the caller's to free(). NULL where it fails.
+ * gvRenderData() would do, but that its length is unsigned before Graphviz 13 and size_t since. */
+static char *render(GVC_t *gvc, Agraph_t *graph)
 {
         char *svg = NULL;
-        unsigned length;
-        gboolean ok = FALSE;
+        size_t length;
+        FILE *memory = open_memstream(&svg, &length);
+        gboolean ok = memory && gvRender(gvc, graph, "svg", memory) == 0;
+
+        if (memory && fclose(memory) == 0 && ok)
+                return svg;
+        free(svg);
+        return NULL;
+}
+
+static gboolean draw(GVC_t *gvc, Agraph_t *graph, Picture *picture)
+{
+        gboolean ok;
+        char *svg;
 
         if (gvLayout(gvc, graph, "dot") != 0)
                 return FALSE;
-        if (gvRenderData(gvc, graph, "svg", &svg, &length) == 0 && svg)
-                ok = cut_out(svg, picture);
-        if (svg)
-                gvFreeRenderData(svg);
+        svg = render(gvc, graph);
+        ok = svg && cut_out(svg, picture);
+        free(svg);
         gvFreeLayout(gvc, graph);
         return ok;
 }

@@ -31,7 +31,7 @@ completed() { # WORD...: what the last one is completed to
 }
 
 result 'verbs' 'skewer' "$(completed sk)"
-result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | xargs) --help --version" \
+result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | xargs) help --help --version" \
 	"$(completed '')"
 for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
 	result "options of $verb" "$("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=?' |
@@ -42,6 +42,10 @@ result 'an option with a value' '--format=' "$(completed query x.sqlite --form)"
 result 'values after a blank' 'otlp' "$(completed export x.sqlite --as o)"
 result 'values after =' 'text tsv json' "$(completed query --format =)"
 result 'the beginning of a value' 'total' "$(completed nesting --sort = t)"
+result 'methods of nesting' 'joint paper oracle' "$(completed nesting --method '')"
+result 'methods of convolution' 'auto paper' "$(completed convolution --method '')"
+result 'a verb of help' 'merge' "$(completed help me)"
+result 'no file after it' '' "$(completed help merge '')"
 result 'files are left to bash' '' "$(completed nesting sh)"
 # What the libraries do not give back is no finding of ours.
 export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
@@ -53,11 +57,21 @@ refused=
 for value in $(completed export --as ''); do
 	"$ravel" export "$work/store.db" --as "$value" >"$work/out" || refused+=" --as $value"
 done
-for option in --format --method --sort --sibling-order; do
-	for value in $(completed nesting $option ''); do
-		"$ravel" nesting $option "$value" "$source/tests/data/truth.trace" >"$work/out" ||
-			refused+=" $option $value"
+for verb in nesting convolution; do
+	for option in $(completed $verb --); do
+		option=${option%=}
+		for value in $(completed $verb "$option" ''); do
+			"$ravel" $verb "$option" "$value" "$source/tests/data/truth.trace" >"$work/out" 2>&1 ||
+				refused+=" $verb $option $value"
+		done
 	done
+done
+for value in $(completed diff --format ''); do
+	"$ravel" diff --format "$value" "$work/store.db" "$work/store.db" >"$work/out" || refused+=" $value"
+done
+for value in $(completed maketrace --stamps ''); do
+	"$ravel" maketrace --stamps "$value" --messages 100 "$source/examples/multi-tier.conf" \
+		>"$work/out" 2>&1 || refused+=" $value"
 done
 for value in $(completed query --format ''); do
 	"$ravel" query --format "$value" "$work/store.db" 'SELECT 1' >"$work/out" || refused+=" $value"

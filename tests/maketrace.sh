@@ -116,7 +116,7 @@ expect 'two of them' 2 '2 configurations named' "$ravel" maketrace a b
 expect 'an option that is none' 2 '--sed' "$ravel" maketrace --sed 1 "$small"
 expect 'a seed that is no number' 2 '--seed x: expected an integer' \
 	"$ravel" maketrace --seed x "$small"
-expect 'stamps that are none' 2 'expected sent or both' "$ravel" maketrace --stamps recv "$small"
+expect 'stamps that are none' 2 'expected --stamps sent or both' "$ravel" maketrace --stamps recv "$small"
 expect 'a duration without its unit' 2 'is not a duration' "$ravel" maketrace --duration 5 "$small"
 expect 'no end' 2 'nothing says when to end' \
 	"$ravel" maketrace <(printf '[tracelet a]\npath=a > b\n')

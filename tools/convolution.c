@@ -89,18 +89,12 @@ static const GOptionEntry entries[] = {
         G_OPTION_ENTRY_NULL
 };
 
-static gboolean check_correlate(GError **error)
-{
-        static const char *const names[] = { "auto", "pairs", "fft", "whole" };
+static const char *const methods[] = { "auto", "paper", NULL };
+static const char *const correlates[] = { "auto", "pairs", "fft", "whole", NULL };
 
-        for (guint i = 0; options.correlate && i < G_N_ELEMENTS(names); i++)
-                if (!strcmp(options.correlate, names[i])) {
-                        options.convolution.correlate = i;
-                        return TRUE;
-                }
-        return !options.correlate ||
-               usage_error(error, options.correlate, "--correlate auto, pairs, fft or whole");
-}
+static const ToolChoice choices[] = { { "--method", &options.method, methods },
+                                      { "--correlate", &options.correlate, correlates },
+                                      { NULL } };
 
 static gboolean check_options(GError **error)
 {
@@ -108,10 +102,9 @@ static gboolean check_options(GError **error)
 
         if (!options.method)
                 options.method = g_strdup("auto");
-        if (strcmp(options.method, "auto") && strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method auto or paper");
-        if (!check_correlate(error) || !result_check_options(error))
+        if (!result_check_options(error))
                 return FALSE;
+        o->correlate = tool_choice_index(options.correlate, correlates); /* in its order */
         if (o->between > o->spike) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--between %g is above --spike %g, expected it to be at most that",
@@ -352,7 +345,6 @@ static void report_ends(const Convolution *run)
 
 static char *parameters(const Convolution *run, const GArray *clocks)
 {
-        static const char *const names[] = { "auto", "pairs", "fft", "whole" };
         const ConvolutionOptions *o = &run->options;
         g_autoptr(GString) text = g_string_new(NULL);
 
@@ -366,7 +358,7 @@ static char *parameters(const Convolution *run, const GArray *clocks)
                                "\ntolerance_ns=%" G_GINT64_FORMAT "\nspike=%g\nbetween=%g\n"
                                "min_messages=%" G_GUINT64_FORMAT "\ncorrelate=%s\nfold=%d\n",
                                o->quantum, o->max_delay, o->tolerance, o->spike, o->between,
-                               o->min_messages, names[o->correlate], !options.no_fold);
+                               o->min_messages, correlates[o->correlate], !options.no_fold);
         path_clocks_append_parameters(text, clocks, run->traces->nodes);
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
@@ -532,6 +524,7 @@ int tool_convolution(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))

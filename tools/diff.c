@@ -85,6 +85,9 @@ wrong:
         return FALSE;
 }
 
+static const char *const formats[] = { "text", "tsv", "json", "html", NULL };
+static const ToolChoice choices[] = { { "--format", &options.format, formats }, { NULL } };
+
 static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
                                           "Exit 1 where a change exceeds it, as p99>+10%",
                                           "CONDITION" },
@@ -641,17 +644,11 @@ static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GErr
 
 static gboolean check_arguments(int argc, GError **error)
 {
-        static const char *const formats[] = { "text", "tsv", "json", "html", NULL };
-
         if (argc != 3)
                 g_set_error(
                         error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                         "stores named: %d, expected two: of the run before, and of the one after",
                         argc - 1);
-        else if (options.format && !g_strv_contains(formats, options.format))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "found \"%s\", expected --format text, tsv, json or html",
-                            options.format);
         else
                 return TRUE;
         return FALSE;
@@ -669,6 +666,7 @@ int tool_diff(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||

@@ -12,6 +12,9 @@ static struct {
         char *as, *output;
 } options;
 
+static const char *const formats[] = { "otlp", "folded", "chrome", "tsv", NULL };
+static const ToolChoice choices[] = { { "--as", &options.as, formats }, { NULL } };
+
 static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
                                           "otlp, folded (flame graphs), chrome or tsv", "FORMAT" },
                                         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
@@ -28,8 +31,7 @@ static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
         if (options.as && (*writer = export_writer_lookup(options.as)))
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found %s%s, expected --as otlp, folded, chrome or tsv",
-                    options.as ? "--as " : "no --as", options.as ? options.as : "");
+                    "found no --as, expected --as otlp, folded, chrome or tsv");
         return FALSE;
 }
 
@@ -45,6 +47,7 @@ int tool_export(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_arguments(argc, &writer, &error) || !run_files_read_store(argv[1], &error) ||

@@ -42,7 +42,7 @@ static void print_usage(FILE *to)
               to);
         for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
                 fprintf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
-        fputs("\nravel VERB --help lists a verb's options; ravel(1) explains them.\n"
+        fputs("\nravel help VERB lists a verb's options; ravel(1) explains them.\n"
               "  ravel capture -i eth0 -w web.trace     then     ravel nesting web.trace\n",
               to);
 }
@@ -99,6 +99,12 @@ int main(int argc, char **argv)
         if (argc < 2) {
                 print_usage(stderr);
                 return EXIT_USAGE;
+        }
+        if (!strcmp(argv[1], "help") && argc == 3) {
+                char *help[] = { argv[2], (char[]){ "--help" }, NULL };
+
+                status = run_verb(argv[2], 2, help);
+                return status < 0 ? fail_verb(argv[2]) : status;
         }
         if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
                 print_usage(stdout);

@@ -18,6 +18,9 @@ static struct {
         char *seed, *duration, *messages, *stamps;
 } options;
 
+static const char *const stamps[] = { "sent", "both", NULL };
+static const ToolChoice choices[] = { { "--stamps", &options.stamps, stamps }, { NULL } };
+
 static const GOptionEntry entries[] = {
         { "write", 'w', 0, G_OPTION_ARG_FILENAME, &options.write,
           "Write the trace to OUT; - is standard output, the default", "OUT" },
@@ -61,11 +64,8 @@ static gboolean parse_number(const char *option, const char *text, guint64 least
 /* What the command line says goes before what the configuration says. */
 static gboolean apply_options(Scenario *s, GError **error)
 {
-        if (options.stamps && !stamps_lookup(options.stamps, &s->stamps)) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "--stamps %s: expected sent or both", options.stamps);
-                return FALSE;
-        }
+        if (options.stamps)
+                stamps_lookup(options.stamps, &s->stamps);
         return (!options.seed || parse_number("seed", options.seed, 0, &s->seed, error)) &&
                (!options.messages ||
                 parse_number("messages", options.messages, 1, &s->messages, error)) &&
@@ -176,6 +176,7 @@ int tool_maketrace(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (argc != 2) {

@@ -22,7 +22,7 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        char *method, *calls, *explain;
+        char *method, *order, *calls, *explain;
         const char *of_paper; /* an option that was given and is for that method alone */
         gboolean no_fold, no_requests;
         gint threads;
@@ -93,14 +93,12 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static gboolean parse_siblings(const char *option, const char *value, gpointer data, GError **error)
-{
-        (void)option;
-        (void)data;
-        options.siblings = !strcmp(value, "strict") ? SIBLINGS_STRICT : SIBLINGS_MULTISET;
-        return !strcmp(value, "strict") || !strcmp(value, "multiset") ||
-               usage_error(error, value, "multiset or strict");
-}
+static const char *const methods[] = { "joint", "paper", "oracle", NULL };
+static const char *const sibling_orders[] = { "multiset", "strict", NULL };
+
+static const ToolChoice choices[] = { { "--method", &options.method, methods },
+                                      { "--sibling-order", &options.order, sibling_orders },
+                                      { NULL } };
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",
@@ -123,7 +121,7 @@ static const GOptionEntry entries[] = {
           "Report on each stretch of time as it passes", "DURATION" },
         { "smooth", 0, 0, G_OPTION_ARG_CALLBACK, parse_smooth,
           "Smooth delays by so many bins (default 0)", "BINS" },
-        { "sibling-order", 0, 0, G_OPTION_ARG_CALLBACK, parse_siblings,
+        { "sibling-order", 0, 0, G_OPTION_ARG_STRING, &options.order,
           "strict: patterns differ by the order of calls", "ORDER" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
@@ -590,9 +588,8 @@ static gboolean check_options(GError **error)
 {
         gboolean oracle = !g_strcmp0(options.method, "oracle"), cheat;
 
-        if (options.method && !oracle && strcmp(options.method, "joint") &&
-            strcmp(options.method, "paper"))
-                return usage_error(error, options.method, "--method paper, joint or oracle");
+        options.siblings = tool_choice_index(options.order, sibling_orders) ? SIBLINGS_STRICT
+                                                                            : SIBLINGS_MULTISET;
         options.nesting.joint =
                 !options.nesting.cheat && (!options.method || strcmp(options.method, "paper") != 0);
         if (options.of_paper && options.nesting.joint) {
@@ -648,6 +645,7 @@ int tool_nesting(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))

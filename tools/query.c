@@ -15,6 +15,9 @@
 
 static char *format;
 
+static const char *const formats[] = { "text", "tsv", "json", NULL };
+static const ToolChoice choices[] = { { "--format", &format, formats }, { NULL } };
+
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &format,
                                           "text, tsv or json (default text)", "FORMAT" },
                                         G_OPTION_ENTRY_NULL };
@@ -202,33 +205,24 @@ static gboolean write_json(StoreQuery *query, OutputFile *out, GError **error)
         return status == 0 && flush(text, 1, out, error);
 }
 
-static const struct {
-        const char *name;
-        gboolean (*write)(StoreQuery *query, OutputFile *out, GError **error);
-} formats[] = { { "text", write_text }, { "tsv", write_tsv }, { "json", write_json } };
-
-static gboolean write_answer(StoreQuery *query, guint as, GError **error)
+static gboolean write_answer(StoreQuery *query, GError **error)
 {
+        static gboolean (*const writers[])(StoreQuery *, OutputFile *,
+                                           GError **) = { write_text, write_tsv, write_json };
         g_autoptr(OutputFile) out = output_file_new("-", FALSE, error);
 
-        return out && formats[as].write(query, out, error) &&
+        return out && writers[tool_choice_index(format, formats)](query, out, error) &&
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean check_arguments(int argc, guint *as, GError **error)
+static gboolean check_arguments(int argc, GError **error)
 {
-        if (argc != 3) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "arguments: %d, expected two: a store, and a question in SQL, such as "
-                            "'SELECT * FROM slowest_request LIMIT 10'",
-                            argc - 1);
-                return FALSE;
-        }
-        for (*as = 0; *as < G_N_ELEMENTS(formats); ++*as)
-                if (!format || !strcmp(format, formats[*as].name))
-                        return TRUE;
+        if (argc == 3)
+                return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found \"%s\", expected --format text, tsv or json", format);
+                    "arguments: %d, expected two: a store, and a question in SQL, such as "
+                    "'SELECT * FROM slowest_request LIMIT 10'",
+                    argc - 1);
         return FALSE;
 }
 
@@ -237,16 +231,15 @@ int tool_query(int argc, char **argv)
         g_autoptr(GOptionContext) context = g_option_context_new("STORE SQL - ask a store in SQL");
         g_autoptr(StoreQuery) query = NULL;
         GError *error = NULL;
-        guint as;
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_arguments(argc, &as, &error) || !run_files_read_store(argv[1], &error) ||
+        if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_write("-w", NULL, &error) ||
-            !(query = store_query_new(argv[1], argv[2], &error)) ||
-            !write_answer(query, as, &error))
+            !(query = store_query_new(argv[1], argv[2], &error)) || !write_answer(query, &error))
                 return tool_fail(error);
         return EXIT_DONE;
 }

@@ -9,8 +9,7 @@
 #include "tracefmt/file-kind.h"
 
 static struct {
-        RankBy rank;
-        char *store, *format, *output;
+        char *store, *format, *sort, *output;
         gint n_patterns;
 } options = { .n_patterns = 20 };
 
@@ -21,19 +20,8 @@ gboolean usage_error(GError **error, const char *value, const char *expected)
         return FALSE;
 }
 
-static gboolean parse_sort(const char *option, const char *value, gpointer data, GError **error)
-{
-        static const char *const names[] = { "total", "count", "mean", "p99" };
-
-        (void)option;
-        (void)data;
-        for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-                if (!strcmp(value, names[i])) {
-                        options.rank = i;
-                        return TRUE;
-                }
-        return usage_error(error, value, "total, count, mean or p99");
-}
+/* In the order of RankBy. */
+static const char *const sorts[] = { "total", "count", "mean", "p99", NULL };
 
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
                                           "text, dot, svg, json or tsv (default text)", "FORMAT" },
@@ -43,13 +31,19 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                           "Also write all that is found to a database", "FILE" },
                                         { "patterns", 'n', 0, G_OPTION_ARG_INT, &options.n_patterns,
                                           "Write the first N (default 20; 0: all)", "N" },
-                                        { "sort", 0, 0, G_OPTION_ARG_CALLBACK, parse_sort,
+                                        { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
                                           "Rank by total, count, mean or p99 latency", "KEY" },
                                         G_OPTION_ENTRY_NULL };
 
 void result_add_options(GOptionContext *context)
 {
+        static const char *const formats[] = { "text", "dot", "svg", "json", "tsv", NULL };
+        static const ToolChoice result_choices[] = { { "--format", &options.format, formats },
+                                                     { "--sort", &options.sort, sorts },
+                                                     { NULL } };
+
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(result_choices);
 }
 
 const char *result_format(void)
@@ -83,8 +77,6 @@ static gboolean check_store(GError **error)
 
 gboolean result_check_options(GError **error)
 {
-        if (!path_writer_lookup(result_format()))
-                return usage_error(error, options.format, "--format text, dot, svg, json or tsv");
         if (options.n_patterns < 0) {
                 g_autofree char *text = g_strdup_printf("-n %d", options.n_patterns);
 
@@ -127,7 +119,7 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
                                OutputFile *out, GError **error)
 {
         PathWriter writer = path_writer_lookup(result_format());
-        g_autofree guint32 *rank = path_set_rank(set, options.rank);
+        g_autofree guint32 *rank = path_set_rank(set, tool_choice_index(options.sort, sorts));
         guint32 n = path_set_size(set);
         guint columns = result_columns();
         PathWriteOptions write = {

@@ -13,8 +13,8 @@
 /* Adds --format, --output, --store, --patterns and --sort. */
 void result_add_options(GOptionContext *context);
 
-/* After tool_parse(): FALSE with error set where --format names none, or a file of -w or -o is
- * none that can be written. */
+/* After tool_parse(): FALSE with error set where -n is no number of patterns, or a file of -w or
+ * -o is none that can be written. */
 gboolean result_check_options(GError **error);
 
 /* "text" where the user named none. */

@@ -53,6 +53,9 @@ static gboolean parse_top(const char *option, const char *value, gpointer data, 
         return TRUE;
 }
 
+static const char *const formats[] = { "text", "tsv", "json", NULL };
+static const ToolChoice choices[] = { { "--format", &options.format, formats }, { NULL } };
+
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
                                           "text, tsv or json (default text)", "FORMAT" },
                                         { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
@@ -454,15 +457,10 @@ static gboolean write_score(const Score *score, const StoreReader *truth, const 
 
 static gboolean check_arguments(int argc, GError **error)
 {
-        static const char *const formats[] = { "text", "tsv", "json", NULL };
-
         if (argc != 3)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "stores named: %d, expected two: of the true paths, and of those found",
                             argc - 1);
-        else if (options.format && !g_strv_contains(formats, options.format))
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "found \"%s\", expected --format text, tsv or json", options.format);
         else
                 return TRUE;
         return FALSE;
@@ -479,6 +477,7 @@ int tool_score(int argc, char **argv)
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||

@@ -204,15 +204,80 @@ static void split_numbers(int *argc, char ***argv)
         *argv = (char **)split->pdata;
 }
 
+static GPtrArray *choices; /* of ToolChoice */
+
+void tool_add_choices(const ToolChoice *more)
+{
+        if (!choices)
+                choices = g_ptr_array_new();
+        for (; more->option; more++)
+                g_ptr_array_add(choices, (gpointer)more);
+}
+
+guint tool_choice_index(const char *value, const char *const *words)
+{
+        for (guint i = 0; value && words[i]; i++)
+                if (!strcmp(value, words[i]))
+                        return i;
+        return 0;
+}
+
+/* "text, tsv or json" */
+static char *list_words(const char *const *words)
+{
+        GString *text = g_string_new(words[0]);
+
+        for (guint i = 1; words[i]; i++)
+                g_string_append_printf(text, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+        return g_string_free(text, FALSE);
+}
+
+static gboolean check_choices(GError **error)
+{
+        for (guint i = 0; choices && i < choices->len; i++) {
+                const ToolChoice *choice = choices->pdata[i];
+                g_autofree char *words = NULL;
+
+                if (!*choice->value || g_strv_contains(choice->words, *choice->value))
+                        continue;
+                words = list_words(choice->words);
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "found \"%s\", expected %s %s",
+                            *choice->value, choice->option, words);
+                return FALSE;
+        }
+        return TRUE;
+}
+
+/* For completion: the words that an option takes, if it is one of these, a line each. */
+static void print_words(const char *option)
+{
+        for (guint i = 0; choices && i < choices->len; i++) {
+                const ToolChoice *choice = choices->pdata[i];
+
+                for (guint k = 0; !strcmp(choice->option, option) && choice->words[k]; k++)
+                        puts(choice->words[k]);
+        }
+}
+
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status)
 {
         g_autoptr(GError) error = NULL;
         g_autofree char *program = g_strdup_printf("ravel %s", current_verb);
 
         g_set_prgname(program); /* as --help shows it */
+        if (*argc == 3 && !strcmp((*argv)[1], "--complete")) {
+                print_words((*argv)[2]);
+                *status = EXIT_DONE;
+                return FALSE;
+        }
         split_numbers(argc, argv);
-        if (g_option_context_parse(context, argc, argv, &error))
-                return TRUE;
+        if (g_option_context_parse(context, argc, argv, &error)) {
+                if (check_choices(&error))
+                        return TRUE;
+                tool_warn("%s", error->message);
+                *status = EXIT_USAGE;
+                return FALSE;
+        }
         tool_warn("%s (ravel %s --help lists the options)", error->message, current_verb);
         *status = EXIT_USAGE;
         return FALSE;

@@ -43,6 +43,20 @@ void tool_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /* Sets the name that messages begin with ("nesting"). */
 void tool_set_verb(const char *verb);
 
+/* An option that takes one of some words, NULL at their end. Completion offers these, and
+ * tool_parse() takes no others. */
+typedef struct {
+        const char *option; /* "--format" */
+        char *const *value; /* as the user gave it, or NULL */
+        const char *const *words;
+} ToolChoice;
+
+/* Before tool_parse(); option NULL ends them. They stay the caller's. */
+void tool_add_choices(const ToolChoice *choices);
+
+/* Which of the words it is; 0 where value is NULL or none. */
+guint tool_choice_index(const char *value, const char *const *words);
+
 /* Parses options and leaves the arguments in *argc and *argv. TRUE: go on.
  * FALSE: *status is what to exit with (a wrong option was named). */
 gboolean tool_parse(GOptionContext *context, int *argc, char ***argv, int *status);
