@@ -239,7 +239,7 @@ void signs_ack(Signs *s, const Pairing *p, guint side, gint64 time)
 static gboolean overlaps(const SignCounts *n, const Protocol *protocol, guint inside)
 {
         guint64 lengths = protocol ? n->multiples : 0;
-        guint64 sure = n->crossed + n->late + (protocol ? 0 : n->many);
+        guint64 sure = n->crossed + n->late + (protocol || inside ? 0 : n->many);
         guint64 all = sure + n->again + lengths;
         if (inside == TLS_CHOSE_H2)
                 return all >= MIN_SIGNS && all * SHARE_H2 > n->runs;
@@ -259,7 +259,7 @@ static gboolean find_reason(const SignCounts *n, const Protocol *protocol, guint
                 *reason = DOUBT_INVERTED;
         else if (runs && overlaps(n, protocol, inside))
                 *reason = protocol ? DOUBT_MULTIPLEXED : DOUBT_SEVERAL_AT_ONCE;
-        else if (n->shifted >= MIN_SIGNS && n->shifted * 10 >= n->calls * 9)
+        else if (n->shifted >= MIN_SIGNS && n->shifted >= n->drained * 9)
                 *reason = DOUBT_SHIFTED;
         else if (inside == TLS_CHOSE_H2 || inside == TLS_OFFERS_H2)
                 *reason = DOUBT_MAY_BE_MULTIPLEXED;
@@ -299,6 +299,7 @@ static void counts_add(SignCounts *to, const SignCounts *from)
 {
         to->calls += from->calls;
         to->shifted += from->shifted;
+        to->drained += from->drained;
         to->runs += from->runs;
         to->crossed += from->crossed;
         to->late += from->late;
@@ -317,6 +318,7 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         Tally *tally = tally_find(t, s, p, protocol);
         s->counts.calls = p->n_written;
         s->counts.shifted = p->shifted;
+        s->counts.drained = p->drained;
         if (MAX(s->counts.runs, s->counts.calls) >= MIN_RUNS &&
             find_reason(&s->counts, tally->protocol, s->inside, &reason) &&
             doubt_class(reason) == DOUBT_OF_CALLS)
@@ -334,7 +336,7 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         tally->quic += s->quic ? s->segments : 0;
         tally->unseen += p->unseen_segments;
         tally->unseen_bytes += p->unseen_bytes;
-        p->n_written = p->unseen_segments = p->shifted = p->doubtful = 0;
+        p->n_written = p->unseen_segments = p->shifted = p->drained = p->doubtful = 0;
         p->unseen_bytes = 0;
         s->segments = 0;
         s->bytes = 0;
