@@ -225,7 +225,8 @@ static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, 
         const TcpHalf *other = &c->tcp.half[!side];
         gboolean crossed = other->begun && (gint32)(other->next - other->acked) > 0;
         pairing_see_payload(&c->exchange.pairing, side, n);
-        signs_payload(t->signs, &c->signs, &c->exchange.pairing, side, n, stamp.time, crossed);
+        signs_payload(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol, side, n,
+                      stamp.time, crossed);
 }
 
 static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,

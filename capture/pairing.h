@@ -100,12 +100,11 @@ typedef struct {
         guint8 datagrams; /* messages without sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
         /* For signs.h, which sets them back to 0. */
-        guint32 n_written;       /* calls */
-        guint32 doubtful;        /* more than one, or some hidden, by cut packets */
-        guint32 shifted;         /* of these, made while one from before the last return
-                                  * waited, and nothing else */
-        guint32 loose[2];        /* segments of a side, of which it is not known yet, */
-        guint32 unseen_segments; /* or is, that they are in no message */
+        guint32 n_written;        /* calls */
+        guint32 doubtful;         /* more than one, or some hidden, by cut packets */
+        guint32 shifted, drained; /* returns in order after which one call waited; none */
+        guint32 loose[2];         /* segments of a side, of which it is not known yet, */
+        guint32 unseen_segments;  /* or is, that they are in no message */
         guint64 loose_bytes[2], unseen_bytes;
 } Pairing;
 

@@ -150,28 +150,24 @@ static void see_turn(Signs *s, guint server, gint64 time)
 }
 
 /* Its first segment. */
-static void run_begin(SignTable *t, Signs *s, const Pairing *p, guint side, gsize n, gint64 time,
-                      gboolean crossed)
+static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths, guint side,
+                      gsize n, gint64 time, gboolean crossed)
 {
-        gboolean client = side == p->client;
-        Server *server = server_at(t, p->node[p->client == 0]);
         s->counts.crossed += crossed && s->warm >= WARM_RUNS;
         s->run_bytes = s->run_segments = 0;
         s->run_again = s->run_late = FALSE;
         if (s->warm < WARM_RUNS)
                 s->warm++;
-        if (client) {
+        if (side == p->client) {
                 s->counts.runs++;
                 s->waited = s->last[!side] == G_MININT64 ? G_MAXINT64 : time - s->last[!side];
                 see_turn(s, !side, time);
-                if (s->warm == WARM_RUNS)
+                if (lengths && s->warm == WARM_RUNS)
                         see_length(s, n);
-                server_prompt(server, s, time);
         } else if (s->counts.runs > 0) {
                 s->counts.returns++;
-                s->counts.prompted += is_prompted(server, s, p->client, time);
+                s->counts.prompted += is_prompted(server_at(t, p->node[side]), s, !side, time);
         }
-        s->talks = (guint8)side;
 }
 
 /* The client goes on in its run. */
@@ -190,15 +186,26 @@ static void run_go_on(Signs *s, guint side, gint64 time)
         }
 }
 
-void signs_payload(SignTable *t, Signs *s, const Pairing *p, guint side, gsize n, gint64 time,
-                   gboolean crossed)
+static gboolean has_runs(const Protocol *protocol)
 {
+        return !protocol || protocol == &protocol_generic || protocol == &protocol_tls;
+}
+
+void signs_payload(SignTable *t, Signs *s, const Pairing *p, const Protocol *protocol, guint side,
+                   gsize n, gint64 time, gboolean crossed)
+{
+        gboolean begins = s->talks != side;
         s->segments++;
         s->bytes += n;
         if (p->client == NO_SIDE)
                 return;
-        if (s->talks != side)
-                run_begin(t, s, p, side, n, time, crossed);
+        s->talks = (guint8)side;
+        if (begins && side == p->client)
+                server_prompt(server_at(t, p->node[!side]), s, time);
+        if (!has_runs(protocol))
+                return;
+        if (begins)
+                run_begin(t, s, p, protocol == &protocol_tls, side, n, time, crossed);
         else if (side == p->client)
                 run_go_on(s, side, time);
         s->run_bytes += (guint32)MIN(n, MAX_REQUEST);
@@ -232,7 +239,7 @@ void signs_ack(Signs *s, const Pairing *p, guint side, gint64 time)
 static gboolean overlaps(const SignCounts *n, const Protocol *protocol, guint inside)
 {
         guint64 lengths = protocol ? n->multiples : 0;
-        guint64 sure = n->crossed + n->late + (protocol ? 0 : n->many);
+        guint64 sure = n->crossed + n->late + (protocol || inside ? 0 : n->many);
         guint64 all = sure + n->again + lengths;
         if (inside == TLS_CHOSE_H2)
                 return all >= MIN_SIGNS && all * SHARE_H2 > n->runs;
@@ -247,12 +254,12 @@ static gboolean overlaps(const SignCounts *n, const Protocol *protocol, guint in
 static gboolean find_reason(const SignCounts *n, const Protocol *protocol, guint inside,
                             DoubtReason *reason)
 {
-        gboolean runs = !protocol || protocol == &protocol_tls;
+        gboolean runs = has_runs(protocol);
         if (runs && n->returns >= MIN_RETURNS && n->prompted * 2 > n->returns)
                 *reason = DOUBT_INVERTED;
         else if (runs && overlaps(n, protocol, inside))
                 *reason = protocol ? DOUBT_MULTIPLEXED : DOUBT_SEVERAL_AT_ONCE;
-        else if (n->shifted >= MIN_SIGNS && n->shifted * 10 >= n->calls * 9)
+        else if (n->shifted >= MIN_SIGNS && n->shifted >= n->drained * 9)
                 *reason = DOUBT_SHIFTED;
         else if (inside == TLS_CHOSE_H2 || inside == TLS_OFFERS_H2)
                 *reason = DOUBT_MAY_BE_MULTIPLEXED;
@@ -292,6 +299,7 @@ static void counts_add(SignCounts *to, const SignCounts *from)
 {
         to->calls += from->calls;
         to->shifted += from->shifted;
+        to->drained += from->drained;
         to->runs += from->runs;
         to->crossed += from->crossed;
         to->late += from->late;
@@ -310,7 +318,8 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         Tally *tally = tally_find(t, s, p, protocol);
         s->counts.calls = p->n_written;
         s->counts.shifted = p->shifted;
-        if (s->counts.runs >= MIN_RUNS &&
+        s->counts.drained = p->drained;
+        if (MAX(s->counts.runs, s->counts.calls) >= MIN_RUNS &&
             find_reason(&s->counts, tally->protocol, s->inside, &reason) &&
             doubt_class(reason) == DOUBT_OF_CALLS)
                 tally->doubtful[reason] += s->counts.calls;
@@ -327,7 +336,7 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         tally->quic += s->quic ? s->segments : 0;
         tally->unseen += p->unseen_segments;
         tally->unseen_bytes += p->unseen_bytes;
-        p->n_written = p->unseen_segments = p->shifted = p->doubtful = 0;
+        p->n_written = p->unseen_segments = p->shifted = p->drained = p->doubtful = 0;
         p->unseen_bytes = 0;
         s->segments = 0;
         s->bytes = 0;
