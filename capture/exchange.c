@@ -324,7 +324,8 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
                 part_begin(x, side, parsed, now, context);
                 return TRUE;
         }
-        turn(x, side, parsed->kind, now, context);
+        if (x->side[!side].by_run)
+                turn(x, side, parsed->kind, now, context);
         if (parsed->kind == KIND_CALL)
                 settle_before_call(x, side, now, context);
         else if (parsed->kind == KIND_RETURN && x->side[!side].lost)
@@ -740,7 +741,7 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
         } else if (x->pairing.cut && answers_run(x, side)) {
                 cut_message(x, side, seq, bytes, n, length, stamp, context);
         } else {
-                gsize skipped = take_skipped(x, side, length, stamp, context);
+                gsize skipped = s->skip ? take_skipped(x, side, length, stamp, context) : 0;
                 gsize seen = MIN(skipped, n);
                 s->seq = seq + (guint32)skipped;
                 if (skipped < length)
