@@ -318,7 +318,7 @@ static gboolean write_learned_names(Run *run, GError **error)
 static char *judge(const guint64 *count, const Account *account)
 {
         Fitness fitness = account_fitness(count, account);
-        return fitness_judge(&fitness);
+        return fitness_judge(&fitness, NULL, NULL, 0, NULL);
 }
 
 /* The account ends the trace. */

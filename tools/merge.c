@@ -7,6 +7,7 @@
 
 #include "tools/tool.h"
 #include "tracefmt/error.h"
+#include "tracefmt/doubt.h"
 #include "tracefmt/merge.h"
 #include "tracefmt/overlap.h"
 #include "tracefmt/trace-writer.h"
@@ -118,8 +119,41 @@ static gboolean parse_counter(const char *fact, char **key, guint64 *n)
         return TRUE;
 }
 
-/* The counters after the messages are added up, in the order in which they first come;
- * what else is said there is copied. */
+/* What the traces doubt, edge by edge, added up. */
+static gboolean write_doubts(Run *run, GError **error)
+{
+        g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
+
+        for (guint i = 0; i < run->readers->len; i++) {
+                guint n;
+                char *const *facts = trace_reader_facts(run->readers->pdata[i], &n);
+                Doubt doubt;
+
+                for (guint k = merge_head_facts(run->merge, i); k < n; k++)
+                        if (doubt_from_fact(&doubt, facts[k], run->nodes))
+                                doubts_add(doubts, &doubt);
+        }
+        doubts_sort(doubts, run->nodes);
+        for (guint i = 0; i < doubts->len; i++) {
+                g_autofree char *value =
+                        doubt_to_value(&g_array_index(doubts, Doubt, i), run->nodes);
+
+                if (!trace_writer_fact(run->writer, "doubt", value, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* Whether the fact is said anew of all traces: ravel stats judges what is here. */
+static gboolean is_said_anew(Run *run, const char *fact)
+{
+        Doubt doubt;
+
+        return g_str_has_prefix(fact, "judgement: ") || doubt_from_fact(&doubt, fact, run->nodes);
+}
+
+/* The counters after the messages are added up, in the order in which they first come, and
+ * the doubts; what else is said there is copied. */
 static gboolean write_tail(Run *run, GError **error)
 {
         g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
@@ -134,8 +168,7 @@ static gboolean write_tail(Run *run, GError **error)
                         guint64 n, *sum;
 
                         if (!parse_counter(facts[k], &key, &n)) {
-                                /* Of one trace alone; ravel stats judges what is here. */
-                                if (!g_str_has_prefix(facts[k], "judgement: ") &&
+                                if (!is_said_anew(run, facts[k]) &&
                                     !trace_writer_copy_fact(run->writer, facts[k], error))
                                         return FALSE;
                         } else if ((sum = g_hash_table_lookup(sums, key))) {
@@ -153,7 +186,7 @@ static gboolean write_tail(Run *run, GError **error)
                 if (!trace_writer_fact(run->writer, keys->pdata[i], text, error))
                         return FALSE;
         }
-        return TRUE;
+        return write_doubts(run, error);
 }
 
 static gboolean write_trace(Run *run, GError **error)

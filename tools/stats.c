@@ -159,34 +159,31 @@ static void put_summary(GString *out, const Stats *s)
                                pairs, lone_calls, lone_returns);
 }
 
-/* The number that the facts give for key, all of them together. */
-static guint64 sum_facts(const TraceReader *reader, const char *key)
-{
-        guint64 sum = 0;
-        guint n;
-        char *const *facts = trace_reader_facts(reader, &n);
-
-        for (guint i = 0; i < n; i++)
-                if (g_str_has_prefix(facts[i], key) && facts[i][strlen(key)] == ':')
-                        sum += g_ascii_strtoull(facts[i] + strlen(key) + 1, NULL, 10);
-        return sum;
-}
-
-static void put_judgement(GString *out, const Stats *s, const TraceReader *reader)
+static void put_judgement(GString *out, const Stats *s, const TraceReader *reader,
+                          NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
+        guint n_facts, n_edges;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
+        const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
+        g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
+        g_autoptr(GArray) doubts = doubts_from_facts(facts, n_facts, nodes);
+        g_auto(GStrv) lines = doubts_to_lines(doubts, nodes);
         Fitness fitness = { .calls = c->pairs + c->lone_calls,
                             .returns = c->pairs,
                             .one_way = c->one_way,
-                            .packets = sum_facts(reader, "packets"),
-                            .lost = sum_facts(reader, "packets dropped by the kernel") +
-                                    sum_facts(reader, "packets dropped by the interface") +
-                                    sum_facts(reader, "holes skipped"),
                             .both_ends = s->both_ends,
                             .too_early = s->too_early };
-        g_autofree char *judgement = fitness_judge(&fitness);
+
+        for (guint i = 0; i < n_edges; i++)
+                calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
+                                        edges[i].pairs + edges[i].lone_calls };
+        fitness_add_facts(&fitness, facts, n_facts);
+        g_autofree char *judgement = fitness_judge(&fitness, doubts, calls, n_edges, nodes);
 
         g_string_append_printf(out, "judgement %s\n", judgement);
+        for (char **line = lines; *line; line++)
+                g_string_append_printf(out, "doubt     %s\n", *line);
 }
 
 static void put_table(GString *out, TextTable *table)
@@ -353,7 +350,7 @@ int tool_stats(int argc, char **argv)
         if (!call_matcher_counts(stats->matcher)->messages)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         put_summary(text, stats);
-        put_judgement(text, stats, reader);
+        put_judgement(text, stats, reader, nodes);
         put_nodes(text, stats, nodes);
         put_edges(text, stats, nodes);
         facts = trace_reader_facts(reader, &n_facts);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tracefmt/fitness.h"
 
+#include <string.h>
+
 #define N "%" G_GUINT64_FORMAT
 
 /* Why nesting will not find much; NULL where it will. */
@@ -26,24 +28,127 @@ static char *against_nesting(const Fitness *f)
         return NULL;
 }
 
-char *fitness_judge(const Fitness *f)
+/* --- doubts ---------------------------------------------------------------- */
+
+/* How many of an edge's calls are doubtful. Doubts of a longer trace than this count as their
+ * share. */
+static double doubtful_calls(const GArray *doubts, const EdgeCalls *edge)
 {
-        g_autofree char *reason = NULL;
+        double share = 0;
+
+        for (guint i = 0; i < doubts->len; i++) {
+                const Doubt *d = &g_array_index(doubts, Doubt, i);
+                if (d->callee == edge->callee &&
+                    (d->caller == edge->caller || d->caller == NO_NODE) &&
+                    doubt_class(d->reason) == DOUBT_OF_CALLS)
+                        share += (double)d->count / (double)d->of;
+        }
+        return MIN(share, 1) * (double)edge->calls;
+}
+
+/* The worst edge whose doubt counts, remarks aside; NULL where there is none. n: how many. */
+static const Doubt *find_worst(const GArray *doubts, guint *n)
+{
+        const Doubt *worst = NULL;
+
+        *n = 0;
+        for (guint i = 0; i < doubts->len; i++) {
+                const Doubt *d = &g_array_index(doubts, Doubt, i);
+                DoubtClass class = doubt_class(d->reason);
+                if (class == DOUBT_REMARK)
+                        continue;
+                ++*n;
+                if (!worst || class < doubt_class(worst->reason) ||
+                    (class == doubt_class(worst->reason) && d->count > worst->count))
+                        worst = d;
+        }
+        return worst;
+}
+
+/* More than a tenth of the calls are doubtful: the sentence; else NULL. */
+static char *against_all(const GArray *doubts, const EdgeCalls *edges, guint n,
+                         const NodeTable *nodes)
+{
+        double doubtful = 0, calls = 0;
+        guint n_worst;
+
+        for (guint i = 0; i < n; i++) {
+                doubtful += doubtful_calls(doubts, &edges[i]);
+                calls += (double)edges[i].calls;
+        }
+        if (10 * doubtful <= calls)
+                return NULL;
+        g_autofree char *worst = doubt_to_text(find_worst(doubts, &n_worst), nodes);
+        return g_strdup_printf("not fit for nesting or convolution: %.0f of %.0f calls are "
+                               "doubtful; %s",
+                               doubtful, calls, worst);
+}
+
+/* ", but for EDGE: ...", or nothing. */
+static char *but_for(const GArray *doubts, const NodeTable *nodes)
+{
+        guint n = 0;
+        const Doubt *worst = doubts ? find_worst(doubts, &n) : NULL;
+
+        if (!worst)
+                return g_strdup("");
+        g_autofree char *text = doubt_to_text(worst, nodes);
+        return n > 1 ? g_strdup_printf(", but for %s; and for %u more", text, n - 1)
+                     : g_strconcat(", but for ", text, NULL);
+}
+
+/* --- from outside ---------------------------------------------------------- */
+
+void fitness_add_facts(Fitness *f, char *const *facts, guint n)
+{
+        const struct {
+                const char *key;
+                guint64 *sum;
+        } counters[] = { { "packets: ", &f->packets },
+                         { "packets dropped by the kernel: ", &f->lost },
+                         { "packets dropped by the interface: ", &f->lost },
+                         { "holes skipped: ", &f->lost } };
+
+        for (guint i = 0; i < n; i++)
+                for (guint k = 0; k < G_N_ELEMENTS(counters); k++)
+                        if (g_str_has_prefix(facts[i], counters[k].key))
+                                *counters[k].sum += g_ascii_strtoull(
+                                        facts[i] + strlen(counters[k].key), NULL, 10);
+}
+
+char *fitness_judge(const Fitness *f, const GArray *doubts, const EdgeCalls *edges, guint n_edges,
+                    const NodeTable *nodes)
+{
+        g_autofree char *reason = NULL, *doubtful = NULL, *but = NULL;
 
         if (f->calls == 0 && f->one_way == 0)
-                return g_strdup("fit for neither nesting nor convolution: there are no calls and "
-                                "no one-way messages");
+                return g_strdup("not fit for nesting or convolution: there are no calls and no "
+                                "one-way messages");
         if (f->packets && f->lost > f->packets)
-                return g_strdup_printf("fit for neither nesting nor convolution: more packets were "
+                return g_strdup_printf("not fit for nesting or convolution: more packets were "
                                        "lost (" N ") than captured (" N ")",
                                        f->lost, f->packets);
+        doubtful = doubts ? against_all(doubts, edges, n_edges, nodes) : NULL;
+        if (doubtful)
+                return g_steal_pointer(&doubtful);
+        but = but_for(doubts, nodes);
         reason = against_nesting(f);
         if (reason)
-                return g_strconcat("fit for convolution only: ", reason, NULL);
+                return g_strconcat("fit for convolution only: ", reason, but, NULL);
         if (f->too_early > f->both_ends / 100)
                 return g_strdup_printf("fit for nesting and convolution, each node on its own "
                                        "clock; but the clocks are apart, as " N " of " N
-                                       " calls arrived before they were sent, or back",
-                                       f->too_early, f->both_ends);
-        return g_strdup("fit for nesting and convolution");
+                                       " calls arrived before they were sent, or back%s",
+                                       f->too_early, f->both_ends, but);
+        return g_strconcat("fit for nesting and convolution", but, NULL);
+}
+
+gboolean judgement_is_fit_for_nesting(const char *judgement)
+{
+        return g_str_has_prefix(judgement, "fit for nesting");
+}
+
+gboolean judgement_is_fit_for_convolution(const char *judgement)
+{
+        return g_str_has_prefix(judgement, "fit ");
 }
