@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "paths/text-table.h"
+#include "paths/verdict.h"
 
 enum {
         TREES = 3,           /* patterns drawn as trees */
@@ -81,6 +82,28 @@ static void add_found(GString *text, const PathSet *set)
         }
 }
 
+/* The judgement where the answer is not fit, and the edges that are doubtful. */
+static void write_verdict(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const Verdict *v = path_set_summary(set)->verdict;
+
+        if (!v)
+                return;
+        if (!v->fit) {
+                g_autofree char *text = g_strdup_printf(
+                        "No probabilities are shown, as what was captured is %s.", v->judgement);
+
+                text_append_wrapped(out, text, " ", 0, options->columns);
+        }
+        g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
+
+        for (char **line = lines; *line; line++) {
+                g_autofree char *text = g_strdup_printf("Doubtful: %s.", *line);
+
+                text_append_wrapped(out, text, " ", 2, options->columns);
+        }
+}
+
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -119,6 +142,7 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         }
         g_string_append_printf(read, " (method %s).", summary->method);
         text_append_wrapped(out, read->str, " ", 0, options->columns);
+        write_verdict(set, options, out);
 }
 
 /* Rounded down, so that only what is certain says 1. */
@@ -133,8 +157,19 @@ static char *format_probability(double p)
 
 static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
 {
+        if (!path_set_shows_probability(set))
+                return FALSE;
         for (guint32 i = 0; i < options->n_patterns; i++)
                 if (path_set_pattern(set, options->rank[i])->probability < 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* Whether one of the patterns has an edge of doubtful calls. */
+static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_find_doubt(set, path_set_pattern(set, options->rank[i])) >= 0)
                         return TRUE;
         return FALSE;
 }
@@ -150,10 +185,20 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
         return g_strdup_printf("%s %s", name, share);
 }
 
+/* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
+static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
+{
+        g_autofree char *rank = path_format_count(i + 1);
+
+        if (!mark)
+                return g_steal_pointer(&rank);
+        return g_strconcat(rank, path_set_find_doubt(set, p) >= 0 ? DOUBT_MARK : " ", NULL);
+}
+
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
 {
         TextTable *table = text_table_new();
-        gboolean doubt = any_doubt(set, options);
+        gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -168,7 +213,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const Histogram *latency = &p->nodes[0].latency;
                 gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
-                text_table_add(table, path_format_count(i + 1));
+                text_table_add(table, format_rank(set, p, i, mark));
                 text_table_add(table, path_format_count(p->count));
                 text_table_add(table, path_format_duration(total));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
@@ -386,6 +431,8 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                                            : "prob: how probable it is that a path is right in "
                                              "every call, in the mean.",
                                     " ", 0, columns);
+        if (any_mark(set, options))
+                text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
 }
 
 /* --- how far to trust it ---------------------------------------------------- */
@@ -436,7 +483,7 @@ static void write_trust(const PathSet *set, const PathWriteOptions *options, GSt
         g_autoptr(GString) text = g_string_new(NULL);
         guint named = MIN(doubtful->len, DOUBTFUL);
 
-        if (doubtful->len == 0)
+        if (doubtful->len == 0 || !path_set_shows_probability(set))
                 return;
         for (guint i = 0; i < named; i++) {
                 const Doubtful *d = &g_array_index(doubtful, Doubtful, i);
