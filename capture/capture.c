@@ -243,6 +243,11 @@ gboolean capture_next(Capture *c, Message *message)
         return TRUE;
 }
 
+void capture_weigh(Capture *c, GArray *doubts, GArray *edges)
+{
+        connection_table_weigh(c->connections, doubts, edges);
+}
+
 gint64 capture_time(const Capture *c)
 {
         return c->started ? c->now.time : NO_TIME;

@@ -54,6 +54,10 @@ void capture_finish(Capture *capture);
  * until the next call. FALSE where there is none yet. */
 gboolean capture_next(Capture *capture, Message *message);
 
+/* What is doubtful (Doubt) of what was found since the last time, and the calls of each edge
+ * (EdgeCalls). */
+void capture_weigh(Capture *capture, GArray *doubts, GArray *edges);
+
 /* The time of the latest packet, NO_TIME before the first. */
 gint64 capture_time(const Capture *capture);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/exchange.h"
+#include "capture/signs.h"
 #include "capture/streams.h"
 
 enum {
@@ -17,6 +18,7 @@ enum {
         /* Kernels give clients ports from here on: Linux to 60999, others from 49152. */
         FIRST_CLIENT_PORT = 32768,
         MAX_OPENINGS = 4096,  /* of which another form may be seen; a power of 2 */
+        HELLO_SEGMENTS = 32,  /* with payload, in which TLS says what it carries */
         RECENT_DATAGRAMS = 4, /* of a conversation, among which a copy is looked for */
 };
 
@@ -64,6 +66,7 @@ struct Connection {
         guint64 opening;                    /* a hash of what translation leaves alike, or 0 */
         Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
         Exchange exchange;
+        Signs signs;
 };
 
 typedef struct {
@@ -73,6 +76,7 @@ typedef struct {
 struct ConnectionTable {
         const CaptureContext *context;
         NodeNames *names;
+        SignTable *signs;
         const Protocol *const *ports;
         Connection **buckets;
         gsize n_buckets, n;
@@ -92,6 +96,7 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         ConnectionTable *t = g_new0(ConnectionTable, 1);
         t->context = context;
         t->names = names;
+        t->signs = sign_table_new();
         t->ports = ports;
         t->n_buckets = 1024;
         t->buckets = g_new0(Connection *, t->n_buckets);
@@ -214,16 +219,33 @@ typedef struct {
         Connection *connection;
 } SinkUser;
 
+/* A segment's bytes of side are about to be shown to the exchange. */
+static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, Stamp stamp)
+{
+        const TcpHalf *other = &c->tcp.half[!side];
+        gboolean crossed = other->begun && (gint32)(other->next - other->acked) > 0;
+        pairing_see_payload(&c->exchange.pairing, side, n);
+        signs_payload(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol, side, n,
+                      stamp.time, crossed);
+}
+
 static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
                        Stamp stamp)
 {
         const SinkUser *u = user;
-        exchange_bytes(&u->connection->exchange, side, seq, bytes, n, stamp, u->table->context);
+        Connection *c = u->connection;
+        see_payload(u->table, c, side, n, stamp);
+        exchange_bytes(&c->exchange, side, seq, bytes, n, stamp, u->table->context);
+        if (c->exchange.protocol == &protocol_tls && c->signs.inside < TLS_CHOSE_H2 &&
+            c->signs.segments < HELLO_SEGMENTS)
+                c->signs.inside = exchange_tls_inside(&c->exchange);
 }
 
 static void sink_missing(gpointer user, guint side, guint32 seq, gsize n, const Stamp *stamp)
 {
         const SinkUser *u = user;
+        if (stamp && stamp->time != u->connection->signs.last[side])
+                see_payload(u->table, u->connection, side, n, *stamp);
         exchange_missing(&u->connection->exchange, side, seq, n, stamp, u->table->context);
 }
 
@@ -309,10 +331,14 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
         for (guint i = 0; i < 2; i++)
                 c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
+        gboolean alone = address_equal(c->address[0], c->address[1]);
+        signs_init(&c->signs, alone && client != NO_SIDE &&
+                                      !node_names_has_port(t->names, c->address[client],
+                                                           c->port[client]));
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
-        if (!address_equal(c->address[0], c->address[1])) {
+        if (!alone) {
                 account->to_others++;
                 return;
         }
@@ -344,6 +370,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         Account *account = t->context->account;
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
         exchange_clear(&c->exchange, now, t->context);
+        signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sequencer_close(&c->held);
         account_role(t, c);
         if (c->protocol == IP_TCP && c->payload)
@@ -491,6 +518,7 @@ void connection_table_free(ConnectionTable *t)
                 next = c->chain;
                 g_free(c);
         }
+        sign_table_free(t->signs);
         g_free(t->buckets);
         g_free(t->servers);
         g_free(t);
@@ -530,10 +558,15 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 return;
         }
         client_find_late(t, c);
-        if (segment->length == 0)
+        if (segment->length == 0) {
                 account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
-        else
+                if (segment->flags & TCP_SYN)
+                        signs_syn(&c->signs, &c->exchange.pairing, side, stamp.time);
+                else if (segment->ack == c->tcp.half[!side].next)
+                        signs_ack(&c->signs, &c->exchange.pairing, side, stamp.time);
+        } else {
                 c->payload |= (guint8)(1 << side);
+        }
         SinkUser user = { t, c };
         TcpSink sink = sink_for(&user);
 
@@ -565,6 +598,20 @@ static gboolean datagram_is_copy(Connection *c, guint64 hash, gint64 time)
         return FALSE;
 }
 
+/* Whether the datagram is of QUIC (RFC 9000, RFC 9369): its long header, with a version that
+ * is known; or the short one, where QUIC is at home. */
+static gboolean is_quic(const Connection *c, const guint8 *bytes, gsize n)
+{
+        enum { LONG = 0x80, FIXED = 0x40, HTTPS = 443, VERSION_1 = 1, DRAFTS = 0xff };
+        const guint32 version_2 = 0x6b3343cf;
+        if (n < 7 || !(bytes[0] & FIXED))
+                return FALSE;
+        if (!(bytes[0] & LONG))
+                return c->port[0] == HTTPS || c->port[1] == HTTPS;
+        guint32 version = read_u32(bytes + 1);
+        return version == VERSION_1 || version == version_2 || version >> 8 == DRAFTS << 16;
+}
+
 void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 source_port,
                               guint16 destination_port, const guint8 *bytes, gsize n, gsize length,
                               Stamp stamp)
@@ -581,6 +628,9 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
                 account_add(t->context->account, ACCOUNT_COPIES);
                 return;
         }
+        c->signs.quic |= is_quic(c, bytes, n);
+        signs_datagram(&c->signs, length);
+        pairing_see_payload(&c->exchange.pairing, side, length);
         exchange_datagram(&c->exchange, side, bytes, n, length, stamp, t->context);
         connection_touch(t, c, stamp.time / 1000000000);
 }
@@ -625,6 +675,15 @@ void connection_table_expire(ConnectionTable *t, Stamp now)
                         connection_remove(t, c);
                 }
         copy_totals(t);
+}
+
+void connection_table_weigh(ConnectionTable *t, GArray *doubts, GArray *edges)
+{
+        for (guint i = 0; i < 2; i++)
+                for (Connection *c = t->lists[i].oldest; c; c = c->newer)
+                        signs_take(t->signs, &c->signs, &c->exchange.pairing,
+                                   c->exchange.protocol);
+        sign_table_weigh(t->signs, doubts, edges);
 }
 
 void connection_table_flush(ConnectionTable *t, Stamp now)

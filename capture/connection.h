@@ -37,6 +37,9 @@ void connection_table_settle(ConnectionTable *table, OpenItem *item, Stamp now);
 /* Forgets who has been silent for too long. */
 void connection_table_expire(ConnectionTable *table, Stamp now);
 
+/* What is doubtful of the calls since the last time, and how many there were (signs.h). */
+void connection_table_weigh(ConnectionTable *table, GArray *doubts, GArray *edges);
+
 /* Settles and forgets every connection. */
 void connection_table_flush(ConnectionTable *table, Stamp now);
 

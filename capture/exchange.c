@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/streams.h"
+#include "capture/tls.h"
 
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
@@ -583,6 +584,12 @@ void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *co
         }
 }
 
+guint exchange_tls_inside(const Exchange *x)
+{
+        guint client = x->pairing.client == 1;
+        return tls_inside(x->side[client].state, x->side[!client].state);
+}
+
 void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
                        Stamp stamp, const CaptureContext *context)
 {
@@ -599,6 +606,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
                 if (protocol->parse(state, CALL_NONE, bytes, n, n == length, context->label,
                                     &parsed) != PARSE_MESSAGE) {
                         account_add(context->account, ACCOUNT_UNPARSED);
+                        pairing_account(p, side, FALSE);
                         return;
                 }
         }

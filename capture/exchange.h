@@ -59,6 +59,9 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Stamp
 /* Side will send no more. */
 void exchange_end(Exchange *x, guint side, Stamp stamp, const CaptureContext *context);
 
+/* What the handshake has told so far; the protocol is TLS. */
+guint exchange_tls_inside(const Exchange *x);
+
 /* One datagram of side; length as there was on the wire. */
 void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
                        Stamp stamp, const CaptureContext *context);

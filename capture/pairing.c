@@ -120,6 +120,7 @@ static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
                 pairing_forget_calls(p, context);
                 p->unsure = FALSE;
         }
+        p->shifted += p->answered && p->n_calls == 1 && p->beyond == 0;
         if (p->n_calls > 0 || p->beyond > 0) {
                 p->pipelined = TRUE;
                 p->overlaps |= p->answered && !p->unsure;
@@ -178,9 +179,11 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 }
                 out.label = g_steal_pointer(&m->label);
                 account_add(context->account, ACCOUNT_CALLS);
+                p->n_written++;
                 break;
         case KIND_RETURN:
-                if (!call_answered(p, side, m, &call, context))
+                m->lost = !call_answered(p, side, m, &call, context);
+                if (m->lost)
                         return;
                 if (call.session) {
                         account_add(context->account, ACCOUNT_SESSION);
@@ -247,7 +250,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->open = TRUE;
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
-        m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = FALSE;
+        m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -324,9 +327,20 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
         pairing_abandon(p, side);
 }
 
+/* Whether what the open message is made of is accounted for: by a message, or because its
+ * protocol says that it is none. */
+static gboolean is_accounted(const MessageInProgress *m)
+{
+        if (m->written)
+                return !m->lost && m->kind != KIND_UNKNOWN;
+        return m->kind == KIND_CONTROL || m->kind == KIND_NOTHING;
+}
+
 void pairing_abandon(Pairing *p, guint side)
 {
         MessageInProgress *m = &p->message[side];
+        if (m->open)
+                pairing_account(p, side, is_accounted(m));
         if (m->open && m->kind == KIND_CALL && m->seen && !m->written) {
                 if (!m->beyond)
                         call_withdraw(p, side);
@@ -376,6 +390,8 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
 {
         pairing_abandon(p, 0);
         pairing_abandon(p, 1);
+        pairing_account(p, 0, FALSE);
+        pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);
         g_clear_pointer(&p->calls, g_free);
         context->memory->calls -= p->capacity;

@@ -62,6 +62,7 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
+        guint8 lost;   /* it was dropped, as it answers no call */
         guint8 stray;  /* a return: which call it answers is not known */
         guint8 beyond; /* a call that is not kept */
 } MessageInProgress;
@@ -93,6 +94,13 @@ typedef struct {
         gint64 longest;   /* that a return has taken, in ns */
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
+        /* For signs.h, which sets them back to 0. */
+        guint32 n_written;               /* calls */
+        guint32 shifted;                 /* of these, made while one from before the last return
+                                          * waited, and nothing else */
+        guint32 loose[2];                /* segments of a side, of which it is not known yet, */
+        guint32 unseen_segments;         /* or is, that they are in no message */
+        guint64 loose_bytes[2], unseen_bytes;
 } Pairing;
 
 void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
@@ -135,6 +143,25 @@ guint8 pairing_call(const Pairing *p, guint side);
 
 /* Takes the oldest call that waits for side, and its number. FALSE where none does. */
 gboolean pairing_take_call(Pairing *p, guint side, guint64 *number);
+
+/* A segment with n bytes of side is about to be shown. */
+static inline void pairing_see_payload(Pairing *p, guint side, gsize n)
+{
+        p->loose[side]++;
+        p->loose_bytes[side] += n;
+}
+
+/* All segments of side that were shown since the last time are in a message or are known
+ * to be none; or are not. */
+static inline void pairing_account(Pairing *p, guint side, gboolean seen)
+{
+        if (!seen) {
+                p->unseen_segments += p->loose[side];
+                p->unseen_bytes += p->loose_bytes[side];
+        }
+        p->loose[side] = 0;
+        p->loose_bytes[side] = 0;
+}
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
 

@@ -19,7 +19,9 @@ struct Stream {
         guint64 key;
         Stamp call_first, call_last, return_first;
         char *label;
-        guint8 side; /* who called */
+        guint32 segments; /* of a return that has not ended, */
+        guint64 bytes;    /* and theirs */
+        guint8 side;      /* who called */
         guint8 written, return_begun;
 };
 
@@ -117,7 +119,7 @@ static void stream_remove(Stream *s, const CaptureContext *context)
 
 static void call_write(Stream *s, const CaptureContext *context)
 {
-        const Pairing *p = s->pairing;
+        Pairing *p = s->pairing;
         CapturedMessage out = { .stamp = s->call_first,
                                 .op = CALL_SENT,
                                 .sender = p->node[s->side],
@@ -133,6 +135,7 @@ static void call_write(Stream *s, const CaptureContext *context)
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_CALLS);
+        p->n_written++;
 }
 
 /* number: of the call. */
@@ -163,6 +166,8 @@ static void forget(Stream *s, const CaptureContext *context)
 {
         call_write(s, context);
         account_add(context->account, ACCOUNT_UNANSWERED);
+        s->pairing->unseen_segments += s->segments;
+        s->pairing->unseen_bytes += s->bytes;
         stream_remove(s, context);
 }
 
@@ -249,6 +254,12 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
         if (s && (s->side == side) != (kind == KIND_CALL))
                 return;
         if (kind == KIND_RETURN) {
+                if (s) {
+                        s->segments += p->loose[side];
+                        s->bytes += p->loose_bytes[side];
+                } else {
+                        pairing_account(p, side, FALSE);
+                }
                 return_part_end(p, side, part, s, last, context);
         } else if (s && (part & PART_ABORTS)) {
                 if (s->return_begun)

@@ -8,6 +8,10 @@
  * Recognised by a hello, or in the middle of a connection by whole records of
  * application data.
  */
+#include "capture/tls.h"
+
+#include <string.h>
+
 #include "capture/protocol.h"
 
 enum {
@@ -28,7 +32,15 @@ enum {
         RECORD_ALERT = 19,
         RECORD_FINISHED = 53,      /* with SHA-256, */
         RECORD_FINISHED_LONG = 69, /* and with SHA-384 */
-        MAX_FINISHED = 4,          /* a client may send its certificate before, in two or three */
+        /* An EncryptedExtensions record without extensions; what it has more where the server
+         * chose "h2" and "http/1.1", and where it took the client's name for it, too. */
+        RECORD_EXTENSIONS = 23,
+        EXTENSION_H2 = 9,
+        EXTENSION_HTTP = 15,
+        EXTENSION_NAME = 4,
+        EXTENSION_ALPN = 16, /* types of extensions */
+        EXTENSION_VERSIONS = 43,
+        MAX_FINISHED = 4, /* a client may send its certificate before, in two or three */
 };
 
 typedef struct {
@@ -39,6 +51,9 @@ typedef struct {
         guint8 old;      /* a version before 1.3: the handshake ends in records of its own type */
         guint8 finished; /* version 1.3, of the client: its handshake is over */
         guint8 encrypted;
+        guint8 newer;  /* version 1.3, of the server */
+        guint8 offers; /* of the client: h2 */
+        guint8 chose;  /* of the server: TlsInside */
 } TlsState;
 
 G_STATIC_ASSERT(sizeof(TlsState) <= PROTOCOL_STATE_SIZE);
@@ -97,11 +112,74 @@ static ParseStatus recognise(const guint8 *bytes, gsize n)
         return record_decode(bytes + end, &r) ? PARSE_MESSAGE : PARSE_NOT_MINE;
 }
 
+/* Whether the n bytes of an ALPN extension, a list of names with their lengths, have h2. */
+static gboolean has_h2(Cursor list)
+{
+        guint16 all;
+        guint8 n;
+        const guint8 *name;
+        if (!cursor_u16(&list, &all))
+                return FALSE;
+        while (cursor_u8(&list, &n) && (name = cursor_take(&list, n)))
+                if (n == 2 && !memcmp(name, "h2", 2))
+                        return TRUE;
+        return FALSE;
+}
+
+/* Up to the extensions of a hello, of which c is after its version. */
+static gboolean skip_to_extensions(Cursor *c, gboolean client)
+{
+        enum { RANDOM = 32 };
+        guint8 n;
+        guint16 ciphers = 0, all;
+        return cursor_skip(c, RANDOM) && cursor_u8(c, &n) && cursor_skip(c, n) &&
+               (!client || (cursor_u16(c, &ciphers) && cursor_skip(c, ciphers))) &&
+               (client ? cursor_u8(c, &n) && cursor_skip(c, n) : cursor_skip(c, 3)) &&
+               cursor_u16(c, &all);
+}
+
+/* The extensions of a hello, as far as they are there. */
+static void hello_read(TlsState *s, const guint8 *payload, gsize n)
+{
+        Cursor c = cursor(payload + HELLO, n - HELLO);
+        guint16 type, length;
+        gboolean alpn = FALSE, h2 = FALSE;
+        if (!skip_to_extensions(&c, !s->server))
+                return;
+        while (cursor_u16(&c, &type) && cursor_u16(&c, &length)) {
+                const guint8 *value = cursor_take(&c, length);
+                if (!value)
+                        break;
+                if (type == EXTENSION_ALPN) {
+                        alpn = TRUE;
+                        h2 = has_h2(cursor(value, length));
+                }
+                s->newer |= type == EXTENSION_VERSIONS;
+        }
+        if (!s->server)
+                s->offers = h2;
+        else if (alpn || !s->newer)
+                s->chose = h2 ? TLS_CHOSE_H2 : alpn ? TLS_CHOSE_OTHER : TLS_CHOSE_NOTHING;
+}
+
+/* The first encrypted record of a server of version 1.3: many have the extensions alone in it. */
+static void extensions_read(TlsState *s, const Record *r)
+{
+        gint more = r->length - RECORD_EXTENSIONS;
+        if (more == EXTENSION_H2 || more == EXTENSION_H2 + EXTENSION_NAME)
+                s->chose = TLS_CHOSE_H2;
+        else if (more == EXTENSION_HTTP || more == EXTENSION_HTTP + EXTENSION_NAME)
+                s->chose = TLS_CHOSE_OTHER;
+        else if (more == 0 || more == EXTENSION_NAME)
+                s->chose = TLS_CHOSE_NOTHING;
+}
+
 static void handshake_read(TlsState *s, const Record *r, const guint8 *payload, gsize n)
 {
         if (is_hello(r, payload, n)) {
                 s->greeted = TRUE;
                 s->server = payload[0] == SERVER_HELLO;
+                hello_read(s, payload, MIN(n, r->length));
         } else if (s->changed) {
                 s->old = TRUE;
         }
@@ -114,8 +192,14 @@ static gboolean is_control(TlsState *s, const Record *r)
                 return FALSE;
         if (r->length == RECORD_ALERT)
                 return TRUE;
-        if (!s->greeted || s->server || s->finished)
+        if (!s->greeted || s->finished)
                 return FALSE;
+        if (s->server) {
+                if (s->newer && !s->encrypted++)
+                        extensions_read(s, r);
+                s->encrypted = TRUE;
+                return FALSE;
+        }
         s->encrypted++;
         s->finished = r->length == RECORD_FINISHED || r->length == RECORD_FINISHED_LONG ||
                       s->encrypted == MAX_FINISHED;
@@ -165,6 +249,14 @@ static gsize tls_find_boundary(const guint8 *bytes, gsize n)
                     recognise(bytes + at, n - at) != PARSE_NOT_MINE)
                         return at;
         return n;
+}
+
+TlsInside tls_inside(gconstpointer client, gconstpointer server)
+{
+        const TlsState *c = client, *s = server;
+        if (s->chose)
+                return s->chose;
+        return c->offers ? TLS_OFFERS_H2 : TLS_UNKNOWN;
 }
 
 const Protocol protocol_tls = {

@@ -32,7 +32,7 @@ static struct {
         char **protocols;
         char *duration;
         char *user;
-        gboolean labels, names, no_promiscuous, list_interfaces;
+        gboolean labels, names, no_promiscuous, list_interfaces, strict;
         gint64 count, rotate, files;
         int snapshot, buffer;
         char **rest;
@@ -56,6 +56,8 @@ static const GOptionEntry entries[] = {
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Add names of operations (GET /home)",
+          NULL },
+        { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
         { "snapshot-length", 's', 0, G_OPTION_ARG_INT, &options.snapshot,
@@ -89,15 +91,16 @@ typedef struct {
         TraceWriter *writer;
         gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
-        Account written;       /* the counts that earlier traces have */
-        gint64 rotate_time;    /* ns; when the next trace begins */
-        gint64 files;          /* how many were begun */
-        guint64 in_trace[3];   /* calls, returns and one-way messages */
-        GError *write_error;   /* of a write while waiting for packets */
-        gint64 left;           /* packets until --count is reached */
-        GPtrArray *sources;    /* files, or one text that names the interfaces */
-        GPtrArray *link_types; /* of each, as the trace has it */
-        char *host;            /* recognised; NULL where it was not, or was given */
+        Account written;        /* the counts that earlier traces have */
+        gint64 rotate_time;     /* ns; when the next trace begins */
+        gint64 files;           /* how many were begun */
+        guint64 in_trace[3];    /* calls, returns and one-way messages */
+        GError *write_error;    /* of a write while waiting for packets */
+        gint64 left;            /* packets until --count is reached */
+        GPtrArray *sources;     /* files, or one text that names the interfaces */
+        GArray *doubts, *edges; /* of Doubt and EdgeCalls, of all traces */
+        GPtrArray *link_types;  /* of each, as the trace has it */
+        char *host;             /* recognised; NULL where it was not, or was given */
 } Run;
 
 static PacketMerge *volatile current_packets;
@@ -314,11 +317,32 @@ static gboolean write_learned_names(Run *run, GError **error)
         return TRUE;
 }
 
-/* The one sentence on what these counts will do for. The caller's to free. */
-static char *judge(const guint64 *count, const Account *account)
+/* The one sentence on what these counts will do for, with these doubts of these edges. The
+ * caller's to free. */
+static char *judge(const Run *run, const guint64 *count, const GArray *doubts, const GArray *edges)
 {
-        Fitness fitness = account_fitness(count, account);
-        return fitness_judge(&fitness, NULL, NULL, 0, NULL);
+        Fitness fitness = account_fitness(count, capture_account(run->capture));
+        return fitness_judge(&fitness, doubts, (const EdgeCalls *)(gconstpointer)edges->data,
+                             edges->len, run->nodes);
+}
+
+/* What is doubtful of this trace, as facts; added to what is of all. */
+static gboolean write_doubts(Run *run, GArray *doubts, GArray *edges, GError **error)
+{
+        capture_weigh(run->capture, doubts, edges);
+        doubts_sort(doubts, run->nodes);
+        if (doubts->len > MAX_DOUBTS)
+                g_array_set_size(doubts, MAX_DOUBTS);
+        for (guint i = 0; i < doubts->len; i++) {
+                const Doubt *doubt = &g_array_index(doubts, Doubt, i);
+                g_autofree char *value = doubt_to_value(doubt, run->nodes);
+                doubts_add(run->doubts, doubt);
+                if (!trace_writer_fact(run->writer, "doubt", value, error))
+                        return FALSE;
+        }
+        g_array_append_vals(run->edges, edges->data, edges->len);
+        edge_calls_merge(run->edges);
+        return TRUE;
 }
 
 /* The account ends the trace. */
@@ -334,7 +358,11 @@ static gboolean close_output(Run *run, GError **error)
                 if ((count || always) && !trace_writer_fact(run->writer, account_key(i), n, error))
                         return FALSE;
         }
-        g_autofree char *judgement = judge(counts, capture_account(run->capture));
+        g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
+        g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(EdgeCalls));
+        if (!write_doubts(run, doubts, edges, error))
+                return FALSE;
+        g_autofree char *judgement = judge(run, counts, doubts, edges);
         run->written = *capture_account(run->capture);
         memset(run->in_trace, 0, sizeof run->in_trace);
         return write_late_link_types(run, error) && write_learned_names(run, error) &&
@@ -496,12 +524,16 @@ static gboolean capture_packets(Run *run, gint64 duration, GError **error)
         return ok;
 }
 
-static void report(Run *run)
+/* Returns whether all is fit for nesting, as far as there is anything. */
+static gboolean report(Run *run)
 {
         const Account *account = capture_account(run->capture);
         g_autofree char *summary = account_summary(account);
         g_auto(GStrv) lines = account_judge(account);
-        g_autofree char *judgement = judge(account->count, account);
+        doubts_fold(run->doubts);
+        doubts_sort(run->doubts, run->nodes);
+        g_auto(GStrv) doubts = doubts_to_lines(run->doubts, run->nodes);
+        g_autofree char *judgement = judge(run, account->count, run->doubts, run->edges);
         tool_warn("%s", summary);
         if (run->host)
                 tool_warn(
@@ -510,7 +542,10 @@ static void report(Run *run)
                         run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
+        for (char **line = doubts; *line; line++)
+                tool_warn("%s", *line);
         tool_warn("%s", judgement);
+        return judgement_is_fit_for_nesting(judgement);
 }
 
 /* What is still under way goes out, and the account after it. */
@@ -543,9 +578,9 @@ static int capture_all(Run *run, gint64 duration)
         }
         if (options.interfaces)
                 report_counts(run);
-        report(run);
+        gboolean fit = report(run);
         if (ok)
-                return EXIT_DONE;
+                return options.strict && !fit ? EXIT_DIFFERS : EXIT_DONE;
         tool_fail(error);
         tool_warn("the trace holds what was read before that");
         return EXIT_PARTIAL;
@@ -565,6 +600,8 @@ static void run_free(Run *run)
 {
         g_ptr_array_free(run->sources, TRUE);
         g_ptr_array_free(run->link_types, TRUE);
+        g_array_free(run->doubts, TRUE);
+        g_array_free(run->edges, TRUE);
         packet_merge_free(run->packets);
         trace_writer_free(run->writer);
         capture_free(run->capture);
@@ -617,6 +654,8 @@ static Run *run_new(gint64 *duration, GError **error)
         g_autoptr(Run) run = g_new0(Run, 1);
         gboolean taps = options.interfaces && options.interfaces[0] && options.interfaces[1];
         run->sources = list_sources();
+        run->doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
+        run->edges = g_array_new(FALSE, FALSE, sizeof(EdgeCalls));
         run->link_types = g_ptr_array_new_with_free_func(g_free);
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);

@@ -23,6 +23,14 @@ typedef struct {
         guint n_waiting;
 } Latency;
 
+static struct {
+        gboolean strict;
+} options;
+
+static const GOptionEntry entries[] = { { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
+                                          "Exit with 1 if not fit for nesting", NULL },
+                                        G_OPTION_ENTRY_NULL };
+
 typedef struct {
         CallMatcher *matcher;
         GPtrArray *latencies; /* of Latency, by edge */
@@ -159,16 +167,16 @@ static void put_summary(GString *out, const Stats *s)
                                pairs, lone_calls, lone_returns);
 }
 
-static void put_judgement(GString *out, const Stats *s, const TraceReader *reader,
-                          NodeTable *nodes)
+/* Returns whether the trace is fit for nesting. */
+static gboolean put_judgement(GString *out, const Stats *s, const TraceReader *reader,
+                              const NodeTable *nodes)
 {
         const MatchCounts *c = call_matcher_counts(s->matcher);
         guint n_facts, n_edges;
         char *const *facts = trace_reader_facts(reader, &n_facts);
         const Edge *edges = call_matcher_edges(s->matcher, &n_edges);
         g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
-        g_autoptr(GArray) doubts = doubts_from_facts(facts, n_facts, nodes);
-        g_auto(GStrv) lines = doubts_to_lines(doubts, nodes);
+        g_autoptr(GArray) doubts = trace_reader_doubts(reader);
         Fitness fitness = { .calls = c->pairs + c->lone_calls,
                             .returns = c->pairs,
                             .one_way = c->one_way,
@@ -179,11 +187,14 @@ static void put_judgement(GString *out, const Stats *s, const TraceReader *reade
                 calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
                                         edges[i].pairs + edges[i].lone_calls };
         fitness_add_facts(&fitness, facts, n_facts);
+        doubts_keep_called(doubts, calls, n_edges);
+        g_auto(GStrv) lines = doubts_to_lines(doubts, nodes);
         g_autofree char *judgement = fitness_judge(&fitness, doubts, calls, n_edges, nodes);
 
         g_string_append_printf(out, "judgement %s\n", judgement);
         for (char **line = lines; *line; line++)
                 g_string_append_printf(out, "doubt     %s\n", *line);
+        return judgement_is_fit_for_nesting(judgement);
 }
 
 static void put_table(GString *out, TextTable *table)
@@ -332,6 +343,7 @@ int tool_stats(int argc, char **argv)
         GError *error = NULL;
         char *const *facts;
         guint n_facts;
+        gboolean fit;
         int status;
 
         g_option_context_set_description(
@@ -339,6 +351,7 @@ int tool_stats(int argc, char **argv)
                 "called, calls: how many calls into a node, and by it. open: how many calls\n"
                 "into it were under way at once, in the mean. Of an edge: the latency of its\n"
                 "calls.\n");
+        g_option_context_add_main_entries(context, entries, NULL);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
@@ -350,7 +363,7 @@ int tool_stats(int argc, char **argv)
         if (!call_matcher_counts(stats->matcher)->messages)
                 tool_warn("%s: no messages in it", trace_reader_name(reader));
         put_summary(text, stats);
-        put_judgement(text, stats, reader, nodes);
+        fit = put_judgement(text, stats, reader, nodes);
         put_nodes(text, stats, nodes);
         put_edges(text, stats, nodes);
         facts = trace_reader_facts(reader, &n_facts);
@@ -362,5 +375,5 @@ int tool_stats(int argc, char **argv)
             !output_file_write(out, text->str, text->len, &error) ||
             !output_file_close(g_steal_pointer(&out), &error))
                 return tool_fail(error);
-        return EXIT_DONE;
+        return options.strict && !fit ? EXIT_DIFFERS : EXIT_DONE;
 }

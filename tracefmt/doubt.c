@@ -249,9 +249,11 @@ static void append_count(GString *text, guint64 n)
         }
 }
 
-char *doubt_to_text(const Doubt *d, const NodeTable *nodes)
+char *doubt_to_text(const Doubt *d, const NodeTable *nodes, gboolean remedy)
 {
         GString *text = g_string_new(NULL);
+        const char *sentence = doubt_sentence(d->reason), *colon = strchr(sentence, ':');
+        int length = colon && !remedy ? (int)(colon - sentence) : -1;
 
         g_string_append_printf(text, "%s>%s: ", caller_written(d, nodes),
                                node_table_written(nodes, d->callee));
@@ -265,7 +267,7 @@ char *doubt_to_text(const Doubt *d, const NodeTable *nodes)
                 double share = 100 * (double)d->bytes / (double)d->of_bytes;
                 g_string_append_printf(text, ", %.0f %% of the bytes", share);
         }
-        g_string_append_printf(text, ": %s", doubt_sentence(d->reason));
+        g_string_append_printf(text, ": %.*s", length, sentence);
         return g_string_free(text, FALSE);
 }
 
@@ -275,7 +277,8 @@ char **doubts_to_lines(const GArray *doubts, const NodeTable *nodes)
         guint shown = doubts->len > MAX_DOUBT_LINES + 1 ? MAX_DOUBT_LINES : doubts->len;
 
         for (guint i = 0; i < shown; i++)
-                g_ptr_array_add(lines, doubt_to_text(&g_array_index(doubts, Doubt, i), nodes));
+                g_ptr_array_add(lines,
+                                doubt_to_text(&g_array_index(doubts, Doubt, i), nodes, TRUE));
         if (shown < doubts->len)
                 g_ptr_array_add(lines, g_strdup_printf("and %u more edges", doubts->len - shown));
         g_ptr_array_add(lines, NULL);

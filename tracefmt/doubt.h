@@ -56,6 +56,7 @@ typedef enum {
 
 enum {
         MANY_CALLERS = 16, /* of one callee with one reason are written as one, with * */
+        MAX_DOUBTS = 1000, /* that a trace has: the worst */
         MAX_DOUBT_LINES = 5,
 };
 
@@ -95,8 +96,8 @@ void doubts_fold(GArray *doubts);
  * NO_NODE: any. */
 const Doubt *doubts_find(const GArray *doubts, NodeId caller, NodeId callee);
 
-/* "a>b: 12 of 20 calls: " and the sentence. The caller's to free. */
-char *doubt_to_text(const Doubt *doubt, const NodeTable *nodes);
+/* "a>b: 12 of 20 calls: " and the sentence, with its remedy or without. The caller's to free. */
+char *doubt_to_text(const Doubt *doubt, const NodeTable *nodes, gboolean remedy);
 
 /* A line each of the first MAX_DOUBT_LINES of sorted doubts, and one that says how many more
  * there are. NULL-terminated, the caller's to free. */

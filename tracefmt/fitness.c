@@ -30,6 +30,12 @@ static char *against_nesting(const Fitness *f)
 
 /* --- doubts ---------------------------------------------------------------- */
 
+static gboolean is_of(const Doubt *d, const EdgeCalls *edge)
+{
+        return edge->calls > 0 && d->callee == edge->callee &&
+               (d->caller == edge->caller || d->caller == NO_NODE);
+}
+
 /* How many of an edge's calls are doubtful. Doubts of a longer trace than this count as their
  * share. */
 static double doubtful_calls(const GArray *doubts, const EdgeCalls *edge)
@@ -38,9 +44,7 @@ static double doubtful_calls(const GArray *doubts, const EdgeCalls *edge)
 
         for (guint i = 0; i < doubts->len; i++) {
                 const Doubt *d = &g_array_index(doubts, Doubt, i);
-                if (d->callee == edge->callee &&
-                    (d->caller == edge->caller || d->caller == NO_NODE) &&
-                    doubt_class(d->reason) == DOUBT_OF_CALLS)
+                if (is_of(d, edge) && doubt_class(d->reason) == DOUBT_OF_CALLS)
                         share += (double)d->count / (double)d->of;
         }
         return MIN(share, 1) * (double)edge->calls;
@@ -78,7 +82,7 @@ static char *against_all(const GArray *doubts, const EdgeCalls *edges, guint n,
         }
         if (10 * doubtful <= calls)
                 return NULL;
-        g_autofree char *worst = doubt_to_text(find_worst(doubts, &n_worst), nodes);
+        g_autofree char *worst = doubt_to_text(find_worst(doubts, &n_worst), nodes, FALSE);
         return g_strdup_printf("not fit for nesting or convolution: %.0f of %.0f calls are "
                                "doubtful; %s",
                                doubtful, calls, worst);
@@ -92,12 +96,51 @@ static char *but_for(const GArray *doubts, const NodeTable *nodes)
 
         if (!worst)
                 return g_strdup("");
-        g_autofree char *text = doubt_to_text(worst, nodes);
+        g_autofree char *text = doubt_to_text(worst, nodes, FALSE);
         return n > 1 ? g_strdup_printf(", but for %s; and for %u more", text, n - 1)
                      : g_strconcat(", but for ", text, NULL);
 }
 
 /* --- from outside ---------------------------------------------------------- */
+
+static int compare_edges(gconstpointer a, gconstpointer b)
+{
+        const EdgeCalls *x = a, *y = b;
+
+        if (x->caller != y->caller)
+                return x->caller < y->caller ? -1 : 1;
+        return x->callee < y->callee ? -1 : x->callee > y->callee;
+}
+
+void edge_calls_merge(GArray *edges)
+{
+        guint kept = 0;
+
+        g_array_sort(edges, compare_edges);
+        for (guint i = 0; i < edges->len; i++) {
+                const EdgeCalls *edge = &g_array_index(edges, EdgeCalls, i);
+                EdgeCalls *last = &g_array_index(edges, EdgeCalls, kept ? kept - 1 : 0);
+
+                if (kept && !compare_edges(last, edge))
+                        last->calls += edge->calls;
+                else
+                        g_array_index(edges, EdgeCalls, kept++) = *edge;
+        }
+        g_array_set_size(edges, kept);
+}
+
+void doubts_keep_called(GArray *doubts, const EdgeCalls *edges, guint n)
+{
+        for (guint i = doubts->len; i-- > 0;) {
+                const Doubt *d = &g_array_index(doubts, Doubt, i);
+                guint k = 0;
+
+                while (k < n && !is_of(d, &edges[k]))
+                        k++;
+                if (k == n && doubt_class(d->reason) != DOUBT_OF_PAYLOAD)
+                        g_array_remove_index(doubts, i);
+        }
+}
 
 void fitness_add_facts(Fitness *f, char *const *facts, guint n)
 {

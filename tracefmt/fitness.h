@@ -26,8 +26,14 @@ typedef struct {
         guint64 calls;
 } EdgeCalls;
 
+/* Makes one of each edge, of those in edges. */
+void edge_calls_merge(GArray *edges);
+
 /* Packets and losses as the facts of a trace say, those of all its captures together. */
 void fitness_add_facts(Fitness *fitness, char *const *facts, guint n);
+
+/* Leaves out doubts of calls that are not in a trace of these edges: of another part of it. */
+void doubts_keep_called(GArray *doubts, const EdgeCalls *edges, guint n_edges);
 
 /* One sentence: "fit for nesting and convolution", "fit for nesting and convolution, but for
  * EDGE: ...", "fit for convolution only: ..." or "not fit for nesting or convolution: ...", and

@@ -836,6 +836,23 @@ const char *trace_reader_name(const TraceReader *r)
         return byte_source_name(r->source);
 }
 
+static gboolean leaves_out(const TraceReader *r, NodeId node)
+{
+        return r->excluded && g_hash_table_contains(r->excluded, GUINT_TO_POINTER(node + 1));
+}
+
+GArray *trace_reader_doubts(const TraceReader *r)
+{
+        GArray *doubts = doubts_from_facts((char *const *)r->facts->pdata, r->facts->len, r->nodes);
+
+        for (guint i = doubts->len; i-- > 0;) {
+                const Doubt *d = &g_array_index(doubts, Doubt, i);
+                if (leaves_out(r, d->caller) || leaves_out(r, d->callee))
+                        g_array_remove_index(doubts, i);
+        }
+        return doubts;
+}
+
 char *const *trace_reader_facts(const TraceReader *r, guint *n)
 {
         *n = r->facts->len;

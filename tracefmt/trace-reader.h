@@ -16,6 +16,7 @@
 #define RAVEL_TRACE_READER_H
 
 #include "tracefmt/byte-source.h"
+#include "tracefmt/doubt.h"
 #include "tracefmt/message.h"
 
 typedef struct TraceReader TraceReader;
@@ -69,6 +70,10 @@ const char *trace_reader_name(const TraceReader *reader);
 /* The facts ("key: value") of the comments read so far, in order, at most the
  * first 10,000. Borrowed. */
 char *const *trace_reader_facts(const TraceReader *reader, guint *n);
+
+/* What these facts doubt (doubts_from_facts()), but for nodes that are left out. After the last
+ * message. The caller's to free. */
+GArray *trace_reader_doubts(const TraceReader *reader);
 
 /* Lines left out by keep_going, by reason; N_BROKEN of them. */
 const guint64 *trace_reader_broken(const TraceReader *reader);

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the handshake of TLS says of the protocol inside: which ones the client offers, by
+ * ALPN (RFC 7301), and which one the server chose. That is in the clear up to version 1.2; in
+ * 1.3 its length is, where the record has nothing else.
+ */
+#ifndef RAVEL_TLS_H
+#define RAVEL_TLS_H
+
+#include <glib.h>
+
+/* What is known of it. TLS_CHOSE_NOTHING: it is not said, as where the protocol is not HTTP. */
+typedef enum {
+        TLS_UNKNOWN,
+        TLS_OFFERS_H2,
+        TLS_CHOSE_H2,
+        TLS_CHOSE_OTHER,
+        TLS_CHOSE_NOTHING
+} TlsInside;
+
+/* Of the states of the two sides' parsers. */
+TlsInside tls_inside(gconstpointer client, gconstpointer server);
+
+#endif
