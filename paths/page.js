@@ -605,7 +605,7 @@
       const about = r.about ? '\u2248' : '';
       const cells = {
         rank: ranks.get(r.id),
-        path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
+        path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         count: count(r.count), total: duration(r.total),
@@ -678,14 +678,18 @@
       return found;
     }
 
+    // Not all are of calls.
+    const KINDS = { unseen: 'Not seen', quic: 'Not seen', 'may-be-multiplexed': 'Note' };
+    const sentenceOf = ([reason, text]) => `${KINDS[reason] || 'Doubtful'}: ${text}.`;
+
     // What one should know before trusting the numbers: [level, sentence].
     function quality() {
       const known = facts();
       const sum = (key) => (known.get(key) || []).reduce((s, v) => s + (Number(v) || 0), 0);
       const list = [];
       if (!fit) list.push(['bad', `No probabilities are shown, as what was captured is ${data.judgement}.`]);
-      for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', `Doubtful: ${doubt}.`]);
-      if ((data.doubts || []).length > 5) list.push(['note', `${count(data.doubts.length - 5)} more edges are doubtful.`]);
+      for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', sentenceOf(doubt)]);
+      if ((data.doubts || []).length > 5) list.push(['note', `${plural(data.doubts.length - 5, 'more edge is', 'more edges are')} doubtful.`]);
       if (rows.some((r) => r.doubt >= 0)) list.push(['note', 'In the list, ? is a path with an edge whose calls are doubtful.']);
       const packets = sum('packets');
       const dropped = sum('packets dropped by the kernel') + sum('packets dropped by the interface');
@@ -826,7 +830,7 @@
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
-        row.doubt >= 0 && el('p', { class: 'doubt' }, `Doubtful: ${data.doubts[row.doubt]}.`),
+        row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
         el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
           tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),

@@ -552,11 +552,14 @@ static gboolean read_trust(Loading *l, GError **error)
 
 static gboolean read_doubts(Loading *l, GError **error)
 {
-        const char *text;
+        StoredDoubt d;
         int status;
 
-        while ((status = store_reader_next_doubt(l->reader, &text, error)) > 0)
-                g_ptr_array_add(l->report->doubts, g_strdup(text));
+        while ((status = store_reader_next_doubt(l->reader, &d, error)) > 0) {
+                d.reason = g_strdup(d.reason);
+                d.text = g_strdup(d.text);
+                g_array_append_val(l->report->doubts, d);
+        }
         return status == 0;
 }
 
@@ -582,7 +585,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         r->first = r->last = NO_TIME;
         r->captures = g_array_new(FALSE, FALSE, sizeof(StoredCapture));
         r->trust = g_array_new(FALSE, FALSE, sizeof(StoredTrust));
-        r->doubts = g_ptr_array_new_with_free_func(g_free);
+        r->doubts = g_array_new(FALSE, FALSE, sizeof(StoredDoubt));
         r->rows = g_array_new(FALSE, FALSE, sizeof(ReportRow));
         r->details = g_ptr_array_new();
         r->blame = g_array_new(FALSE, TRUE, sizeof(ReportBlame));
@@ -650,7 +653,13 @@ void report_free(Report *r)
                 detail_free(g_ptr_array_index(r->details, i));
         g_array_free(r->captures, TRUE);
         g_array_free(r->trust, TRUE);
-        g_ptr_array_free(r->doubts, TRUE);
+        for (guint i = 0; i < r->doubts->len; i++) {
+                StoredDoubt *d = &g_array_index(r->doubts, StoredDoubt, i);
+
+                g_free((char *)d->reason);
+                g_free((char *)d->text);
+        }
+        g_array_free(r->doubts, TRUE);
         g_array_free(r->rows, TRUE);
         g_ptr_array_free(r->details, TRUE);
         g_array_free(r->blame, TRUE);

@@ -57,7 +57,7 @@ static const struct {
                                            "ORDER BY vertex, delay" },
         /* What the first stores have not. */
         [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
-        [DOUBT] = { "doubt", "SELECT id, text FROM doubt ORDER BY id" },
+        [DOUBT] = { "doubt", "SELECT id, text, reason FROM doubt ORDER BY id" },
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
 
@@ -343,13 +343,16 @@ int store_reader_next_capture(StoreReader *r, StoredCapture *capture, GError **e
         return (capture->facts = get_text(r, CAPTURE, 2, error)) ? 1 : -1;
 }
 
-int store_reader_next_doubt(StoreReader *r, const char **text, GError **error)
+int store_reader_next_doubt(StoreReader *r, StoredDoubt *doubt, GError **error)
 {
         int status = r->select[DOUBT] ? next_row(r, DOUBT, error) : 0;
 
         if (status <= 0)
                 return status;
-        return check_id(r, DOUBT, error) && (*text = get_text(r, DOUBT, 1, error)) ? 1 : -1;
+        return check_id(r, DOUBT, error) && (doubt->text = get_text(r, DOUBT, 1, error)) &&
+                               (doubt->reason = get_text(r, DOUBT, 2, error))
+                       ? 1
+                       : -1;
 }
 
 /* The row beside that of PATTERN. */

@@ -403,7 +403,7 @@ static gboolean insert_nodes(Store *store, GError **error)
 static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Doubt *d,
                              GError **error)
 {
-        g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set));
+        g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set), TRUE);
 
         sqlite3_bind_int64(s, 1, id);
         if (d->caller == NO_NODE)
@@ -613,9 +613,9 @@ gboolean store_finish(Store *store, GError **error)
 {
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
-                      insert_doubts(store, error) && insert_patterns(store, error) && insert_pattern_nodes(store, error) &&
-                      insert_trust(store, error) && insert_graph(store, error) &&
-                      run_sql(store, "COMMIT", error);
+                      insert_doubts(store, error) && insert_patterns(store, error) &&
+                      insert_pattern_nodes(store, error) && insert_trust(store, error) &&
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

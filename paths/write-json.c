@@ -82,8 +82,8 @@ static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 
         path_append_json_string(out, p->signature);
         g_string_append(out, ",\n     \"client\": ");
         path_append_json_string(out, node_table_name(path_set_nodes(set), p->client));
-        g_string_append_printf(out, ",\n     \"count\": %" G_GUINT64_FORMAT ", \"probability\": ",
-                               p->count);
+        g_string_append_printf(
+                out, ",\n     \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", p->count);
         append_probability(out, set, p->probability);
         if (doubt >= 0)
                 g_string_append_printf(out, ", \"doubt\": %d", doubt);
@@ -144,7 +144,7 @@ static void append_trust(GString *out, const PathSet *set)
 
 static void append_doubt(GString *out, const Doubt *d, const NodeTable *nodes)
 {
-        g_autofree char *text = doubt_to_text(d, nodes);
+        g_autofree char *text = doubt_to_text(d, nodes, TRUE);
 
         g_string_append(out, "{\"caller\": ");
         if (d->caller == NO_NODE)
@@ -230,7 +230,8 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
                 g_string_append_printf(out, "%u", v->parent);
         g_string_append(out, ", \"name\": ");
         path_append_json_string(out, node_table_name(path_set_nodes(set), v->node));
-        g_string_append_printf(out, ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", v->count);
+        g_string_append_printf(out,
+                               ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", v->count);
         append_probability(out, set, v->probability);
         g_string_append(out, ", \"end\": ");
         if (v->end == PATH_GOES_ON)

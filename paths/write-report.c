@@ -93,11 +93,15 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
         if (run->judgement)
                 append_text(out, "judgement", run->judgement);
         append_number(out, "fit", run->fit);
-        append_key(out, "doubts"); /* in words, the worst first */
+        append_key(out, "doubts"); /* reason, text; the worst first */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->doubts->len; i++) {
                 append_separator(out);
-                path_append_json_string(out, g_ptr_array_index(r->doubts, i));
+                g_string_append_c(out, '[');
+                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).reason);
+                g_string_append_c(out, ',');
+                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).text);
+                g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
         append_key(out, "trust"); /* node, calls, guessed, probability */

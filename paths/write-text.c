@@ -82,6 +82,17 @@ static void add_found(GString *text, const PathSet *set)
         }
 }
 
+/* What its line begins with; the line after the last one says how many more there are. */
+static const char *kind_of_doubt(const Verdict *v, guint i)
+{
+        static const char *const kinds[] = { [DOUBT_OF_CALLS] = "Doubtful",
+                                             [DOUBT_OF_PAYLOAD] = "Not seen",
+                                             [DOUBT_REMARK] = "Note" };
+
+        return kinds[doubt_class(
+                g_array_index(v->doubts, Doubt, MIN(i, v->doubts->len - 1)).reason)];
+}
+
 /* The judgement where the answer is not fit, and the edges that are doubtful. */
 static void write_verdict(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
@@ -97,8 +108,8 @@ static void write_verdict(const PathSet *set, const PathWriteOptions *options, G
         }
         g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
 
-        for (char **line = lines; *line; line++) {
-                g_autofree char *text = g_strdup_printf("Doubtful: %s.", *line);
+        for (guint i = 0; lines[i]; i++) {
+                g_autofree char *text = g_strdup_printf("%s: %s.", kind_of_doubt(v, i), lines[i]);
 
                 text_append_wrapped(out, text, " ", 2, options->columns);
         }

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "paths/verdict.h"
 #include "paths/text-table.h"
+#include "paths/verdict.h"
 #include "paths/write-graph.h"
 
 enum { DELAYS = 3 }; /* that an edge is labelled with */

@@ -677,9 +677,8 @@ int tool_nesting(int argc, char **argv)
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 if (!strcmp(argv[1], "-"))
                         leave_interrupt_to_writer();
-                return report_windows(reader, nodes, arguments, &status, &error)
-                               ? status
-                               : tool_fail(error);
+                return report_windows(reader, nodes, arguments, &status, &error) ? status
+                                                                                 : tool_fail(error);
         }
         if (!(nesting = read_calls(reader, nodes, &error)))
                 return tool_fail(error);

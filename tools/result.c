@@ -84,6 +84,7 @@ Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCal
         char *judgement;
         gboolean fit;
 
+        doubts_keep_called(doubts, edges, n_edges);
         fitness_add_facts(fitness, facts, n_facts);
         judgement = fitness_judge(fitness, doubts, edges, n_edges, nodes);
         fit = without_returns ? judgement_is_fit_for_convolution(judgement)
