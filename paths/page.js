@@ -61,9 +61,12 @@
   const firstOf = (list, n) => (list.length <= n + 1 ? list : list.slice(0, n));
   const moreThan = (list, n) => (list.length <= n + 1 ? '' : ` and ${list.length - n} more`);
   const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + 's'}`;
+  // Of what is not fit none is shown.
+  const fit = data.fit !== 0;
   // Rounded down, so that only what is certain says 1.
   const floored = (p) => Math.floor(100 * p + 1e-9);
-  const probability = (p) => (p >= 1 ? '1' : p > 0 && p < 0.01 ? '<0.01' : `0.${String(floored(p)).padStart(2, '0')}`);
+  const probability = (p) => (!fit ? '\u2013' : p >= 1 ? '1' : p > 0 && p < 0.01 ? '<0.01' : `0.${String(floored(p)).padStart(2, '0')}`);
+  const withProbability = (p) => (fit ? `, probability ${probability(p)}` : '');
 
   function utc(ns) { // a string of digits
     if (ns === null) return 'unknown';
@@ -398,7 +401,7 @@
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
-      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], members: null,
+      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], members: null,
     }));
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
@@ -515,7 +518,7 @@
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
         return {
-          id: m[0].id, tree, members: m, count: n, total, mean, deviation: Math.sqrt(variance),
+          id: m[0].id, tree, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
@@ -536,7 +539,7 @@
       { key: 'p50', text: 'p50', cls: 'number p50', title: 'Half of them took at most this' },
       { key: 'p99', text: 'p99', cls: 'number', title: '99 of 100 took at most this' },
       { key: 'deviation', text: 'Dev.', cls: 'number deviation', title: 'Standard deviation of the latency' },
-      { key: 'probability', text: 'Prob.', cls: 'number probability', title: 'Mean probability that the path is right in every call' },
+      { key: 'probability', text: 'Prob.', cls: 'number probability', title: 'Mean probability that the path is right: each call with these children, and no others' },
       { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The call with the most own time, and its share of the latency' },
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
@@ -622,7 +625,8 @@
       const about = r.about ? '\u2248' : '';
       const cells = {
         rank: ranks.get(r.id),
-        path: [manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
+        path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
+          manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         count: count(r.count), total: duration(r.total),
         share: [share(r.total, data.total), Object.assign(el('i'), { share: true })],
@@ -708,11 +712,19 @@
       return found;
     }
 
+    // Not all are of calls.
+    const KINDS = { unseen: 'Not seen', quic: 'Not seen', 'may-be-multiplexed': 'Note' };
+    const sentenceOf = ([reason, text]) => `${KINDS[reason] || 'Doubtful'}: ${text}.`;
+
     // What one should know before trusting the numbers: [level, sentence].
     function quality() {
       const known = facts();
       const sum = (key) => (known.get(key) || []).reduce((s, v) => s + (Number(v) || 0), 0);
       const list = [];
+      if (!fit) list.push(['bad', `No probabilities are shown, as what was captured is ${data.judgement}.`]);
+      for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', sentenceOf(doubt)]);
+      if ((data.doubts || []).length > 5) list.push(['note', `${plural(data.doubts.length - 5, 'more edge is', 'more edges are')} doubtful.`]);
+      if (rows.some((r) => r.doubt >= 0)) list.push(['note', 'In the list, ? is a path with an edge whose calls are doubtful.']);
       const packets = sum('packets');
       const dropped = sum('packets dropped by the kernel') + sum('packets dropped by the interface');
       const holes = sum('holes skipped');
@@ -732,7 +744,7 @@
       if (doubtful.length) list.push(['note', `May be clocks, and were left as they are: ${doubtful.join(', ')}.`]);
       if (linear) {
         list.push(['note', 'Paths are found by the delays that many messages have in common: their counts are estimates, and rare paths are not seen.']);
-        list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);
+        if (fit) list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);
         return list;
       }
       const unmatched = data.unmatchedCalls + data.unmatchedReturns;
@@ -747,6 +759,7 @@
       if (data.cutPaths) list.push(['note', `${plural(data.cutPaths, 'path')} cut by the start or the end of the trace ${data.cutPaths === 1 ? 'is' : 'are'} left out.`]);
       const p = data.probability;
       const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, 100 - floored(p))} in 100 have a call under the wrong parent`;
+      if (!fit) return list;
       if (data.method === 'cheat') list.push(['good', 'The parents of calls are the true ones, which the trace says.']);
       else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
       else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right in every call with a probability of ${probability(p)} in the mean${wrong}` +
@@ -827,9 +840,9 @@
           const words = firstOf(delays, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 3 ? ', \u2026' : '');
           return {
             x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4], vertex: i,
-            lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : `probability ${probability(p)}`]],
+            lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : fit ? `probability ${probability(p)}` : '']],
             label: words || null,
-            title: `${names[node]}: ${plural(n, 'message')}` + (parent < 0 ? ' that it sends' : ` from ${names[g.vertices[parent][0]]}, probability ${probability(p)}`) +
+            title: `${names[node]}: ${plural(n, 'message')}` + (parent < 0 ? ' that it sends' : ` from ${names[g.vertices[parent][0]]}${withProbability(p)}`) +
               delays.slice(0, 8).map(([delay, k]) => `; ${count(k)} sent ${duration(delay)} after what caused them`).join('') + (i === most ? '; messages stay here longest in all' : ''),
             fill: shaded(all > 0 ? stay[i] / all : 0), classes: [i === most ? 'slowest' : '', parent < 0 ? 'client' : ''].filter(Boolean),
           };
@@ -862,6 +875,7 @@
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
+        row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
         el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
           tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
@@ -1041,7 +1055,7 @@
           const s = c.callerShift;
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents, probability ${probability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
@@ -1093,7 +1107,7 @@
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
           detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
-          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}, probability ${probability(sample.probability)}`)),
+          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
           el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),

@@ -68,6 +68,8 @@ typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
 
 typedef struct PathSet PathSet;
 
+typedef struct _Verdict Verdict; /* paths/verdict.h */
+
 /* Facts about a run that outputs carry. */
 typedef struct {
         const char *method;      /* "paper" */
@@ -79,7 +81,8 @@ typedef struct {
         gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
         double parallelism;    /* mean number of candidate parents of a call that has any, the
                                   paper's mean per-node parallelism (Table 1); 0: unknown */
-        const GArray *clocks;  /* of PathClock, borrowed; NULL: none is off */
+        const GArray *clocks;   /* of PathClock, borrowed; NULL: none is off */
+        const Verdict *verdict; /* borrowed; NULL: nothing is known */
 } PathSetSummary;
 
 /* How far to trust the parents of the calls that a node makes, in all instances of a set. */

@@ -146,6 +146,8 @@ static gboolean read_patterns(Loading *l, GError **error)
 
         while ((status = store_reader_next_pattern(l->reader, &p, error)) > 0) {
                 p.signature = g_strdup(p.signature);
+                if (p.doubt >= (int)r->doubts->len)
+                        p.doubt = -1;
                 g_array_append_val(l->patterns, p);
                 r->n_paths += p.count;
                 r->total += p.total;
@@ -548,6 +550,19 @@ static gboolean read_trust(Loading *l, GError **error)
         return status == 0;
 }
 
+static gboolean read_doubts(Loading *l, GError **error)
+{
+        StoredDoubt d;
+        int status;
+
+        while ((status = store_reader_next_doubt(l->reader, &d, error)) > 0) {
+                d.reason = g_strdup(d.reason);
+                d.text = g_strdup(d.text);
+                g_array_append_val(l->report->doubts, d);
+        }
+        return status == 0;
+}
+
 static void loading_clear(Loading *l)
 {
         for (guint i = 0; i < l->patterns->len; i++)
@@ -570,6 +585,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         r->first = r->last = NO_TIME;
         r->captures = g_array_new(FALSE, FALSE, sizeof(StoredCapture));
         r->trust = g_array_new(FALSE, FALSE, sizeof(StoredTrust));
+        r->doubts = g_array_new(FALSE, FALSE, sizeof(StoredDoubt));
         r->rows = g_array_new(FALSE, FALSE, sizeof(ReportRow));
         r->details = g_ptr_array_new();
         r->blame = g_array_new(FALSE, TRUE, sizeof(ReportBlame));
@@ -582,7 +598,8 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 
-        gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_patterns(&l, error);
+        gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_doubts(&l, error) &&
+                      read_patterns(&l, error);
         if (ok) {
                 rank_patterns(&l);
                 ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
@@ -636,6 +653,13 @@ void report_free(Report *r)
                 detail_free(g_ptr_array_index(r->details, i));
         g_array_free(r->captures, TRUE);
         g_array_free(r->trust, TRUE);
+        for (guint i = 0; i < r->doubts->len; i++) {
+                StoredDoubt *d = &g_array_index(r->doubts, StoredDoubt, i);
+
+                g_free((char *)d->reason);
+                g_free((char *)d->text);
+        }
+        g_array_free(r->doubts, TRUE);
         g_array_free(r->rows, TRUE);
         g_ptr_array_free(r->details, TRUE);
         g_array_free(r->blame, TRUE);

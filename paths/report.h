@@ -60,6 +60,7 @@ typedef struct {
         NodeTable *nodes;
         GArray *captures; /* of StoredCapture, owned texts */
         GArray *trust;    /* of StoredTrust */
+        GArray *doubts;   /* of StoredDoubt, owned texts */
         guint64 n_patterns, n_paths;
         gint128 total;      /* latency of all paths */
         guint n_edges;      /* pairs of caller and callee */

@@ -20,6 +20,9 @@ typedef enum {
         TRUST,
         VERTEX,
         VERTEX_DELAY,
+        JUDGEMENT,
+        DOUBT,
+        PATTERN_DOUBT,
         N_TABLES
 } Table;
 
@@ -54,6 +57,9 @@ static const struct {
                                "ORDER BY id" },
         [VERTEX_DELAY] = { "vertex_delay", "SELECT vertex, delay, count FROM vertex_delay "
                                            "ORDER BY vertex, delay" },
+        [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
+        [DOUBT] = { "doubt", "SELECT id, text, reason FROM doubt ORDER BY id" },
+        [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
 
 struct StoreReader {
@@ -61,7 +67,7 @@ struct StoreReader {
         sqlite3 *db;
         sqlite3_stmt *select[N_TABLES];
         gint64 rows[N_TABLES]; /* read so far */
-        char *method, *parameters, *version;
+        char *method, *parameters, *version, *judgement;
         StoredRun run;
         NodeId *nodes;       /* by node.id - 1 */
         gint64 place;        /* the next one of the pattern in hand */
@@ -230,6 +236,26 @@ static gboolean read_run(StoreReader *r, GError **error)
                get_stamp(r, RUN, 9, &run->first, error) && get_stamp(r, RUN, 10, &run->last, error);
 }
 
+/* Of a store that says nothing, as if all was fit. */
+static gboolean read_judgement(StoreReader *r, GError **error)
+{
+        const char *judgement;
+        gint64 fit;
+
+        r->run.fit = TRUE;
+        if (next_row(r, JUDGEMENT, error) < 0)
+                return FALSE;
+        if (sqlite3_column_type(r->select[JUDGEMENT], 0) == SQLITE_NULL)
+                return TRUE;
+        if (!(judgement = get_text(r, JUDGEMENT, 0, error)) ||
+            !get_number(r, JUDGEMENT, 1, 0, 1, &fit, error))
+                return FALSE;
+        r->judgement = g_strdup(judgement);
+        r->run.judgement = r->judgement;
+        r->run.fit = fit == 1;
+        return TRUE;
+}
+
 static gboolean read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
 {
         g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(NodeId));
@@ -265,7 +291,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
                         store_set_error(r->db, r->path, error);
                         return NULL;
                 }
-        if (!read_run(r, error) || !read_nodes(r, nodes, error))
+        if (!read_run(r, error) || !read_judgement(r, error) || !read_nodes(r, nodes, error))
                 return NULL;
         return g_steal_pointer(&r);
 }
@@ -281,6 +307,7 @@ void store_reader_free(StoreReader *r)
         g_string_free(r->signature, TRUE);
         g_free(r->nodes);
         g_free(r->method);
+        g_free(r->judgement);
         g_free(r->parameters);
         g_free(r->version);
         g_free(r->path);
@@ -346,6 +373,34 @@ static const char *get_signature(StoreReader *r, GError **error)
         return r->signature->str;
 }
 
+int store_reader_next_doubt(StoreReader *r, StoredDoubt *doubt, GError **error)
+{
+        int status = next_row(r, DOUBT, error);
+
+        if (status <= 0)
+                return status;
+        return check_id(r, DOUBT, error) && (doubt->text = get_text(r, DOUBT, 1, error)) &&
+                               (doubt->reason = get_text(r, DOUBT, 2, error))
+                       ? 1
+                       : -1;
+}
+
+/* The row beside that of PATTERN. */
+static gboolean get_doubt(StoreReader *r, StoredPattern *pattern, GError **error)
+{
+        gint64 doubt;
+
+        pattern->doubt = -1;
+        if (next_row(r, PATTERN_DOUBT, error) < 0)
+                return FALSE;
+        if (sqlite3_column_type(r->select[PATTERN_DOUBT], 0) == SQLITE_NULL)
+                return TRUE;
+        if (!get_number(r, PATTERN_DOUBT, 0, 1, G_MAXINT, &doubt, error))
+                return FALSE;
+        pattern->doubt = (int)doubt - 1;
+        return TRUE;
+}
+
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
 {
         int status = next_row(r, PATTERN, error);
@@ -363,7 +418,8 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_time(r, PATTERN, 9, &pattern->p99, error) ||
             !get_time(r, PATTERN, 10, &pattern->min, error) ||
             !get_time(r, PATTERN, 11, &pattern->max, error) ||
-            !get_probability(r, PATTERN, 12, &pattern->probability, error))
+            !get_probability(r, PATTERN, 12, &pattern->probability, error) ||
+            !get_doubt(r, pattern, error))
                 return -1;
         return 1;
 }

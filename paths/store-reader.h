@@ -16,8 +16,10 @@ typedef struct StoreReader StoreReader;
 typedef struct {
         const char *version, *method, *parameters;
         guint64 messages, calls, unmatched_calls, unmatched_returns, cut_paths;
-        double parallelism; /* 0: unknown */
-        gint64 first, last; /* stamps of the trace; NO_TIME where it is empty */
+        double parallelism;    /* 0: unknown */
+        gint64 first, last;    /* stamps of the trace; NO_TIME where it is empty */
+        const char *judgement; /* NULL: nobody judged */
+        gboolean fit;          /* FALSE: probabilities are not to be shown */
 } StoredRun;
 
 typedef struct {
@@ -25,12 +27,19 @@ typedef struct {
         const char *facts;         /* "key: value" lines */
 } StoredCapture;
 
+/* A doubtful edge, and what else packets could not tell (tracefmt/doubt.h). */
+typedef struct {
+        const char *reason; /* a word */
+        const char *text;   /* the edge, how much, and the remedy */
+} StoredDoubt;
+
 typedef struct {
         const char *signature;
         NodeId client;
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
         double probability;
+        int doubt; /* the worst of its edges, as doubts come; -1: none */
 } StoredPattern;
 
 /* A histogram as the store has it; borrowed until the next row. */
@@ -97,6 +106,10 @@ const StoredRun *store_reader_run(const StoreReader *reader);
 /* FALSE with error set where there are patterns, but no paths and calls: such is what
  * nesting --no-requests makes. */
 gboolean store_reader_expect_requests(StoreReader *reader, GError **error);
+
+/* The next doubtful edge, in words, the worst first; borrowed until the next. They come before
+ * patterns. */
+int store_reader_next_doubt(StoreReader *reader, StoredDoubt *doubt, GError **error);
 
 /* The next row: 1, 0 after the last, or -1 with error set. Patterns come before
  * their nodes and the paths, and paths before the calls, so that each row can be

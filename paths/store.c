@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "paths/store-layout.h"
+#include "paths/verdict.h"
 #include "tracefmt/error.h"
 #include "tracefmt/output-file.h"
 
@@ -32,7 +33,7 @@ struct Store {
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
 static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
-                                 "PRAGMA user_version = 1;"
+                                 "PRAGMA user_version = 2;"
                                  "PRAGMA journal_mode = OFF;"
                                  "PRAGMA synchronous = OFF;"
                                  "PRAGMA locking_mode = EXCLUSIVE;"
@@ -43,7 +44,13 @@ const char *const store_schema =
         "  version TEXT NOT NULL, method TEXT NOT NULL, arguments TEXT, parameters TEXT,"
         "  seed INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL,"
         "  unmatched_calls INTEGER NOT NULL, unmatched_returns INTEGER NOT NULL,"
-        "  cut_paths INTEGER NOT NULL, parallelism REAL, first INTEGER, last INTEGER);"
+        "  cut_paths INTEGER NOT NULL, parallelism REAL, first INTEGER, last INTEGER,"
+        "  judgement TEXT, fit INTEGER);"
+        "CREATE TABLE doubt ("
+        "  id INTEGER PRIMARY KEY, caller INTEGER REFERENCES node,"
+        "  callee INTEGER NOT NULL REFERENCES node, reason TEXT NOT NULL,"
+        "  count INTEGER NOT NULL, total INTEGER NOT NULL, kind TEXT, bytes INTEGER,"
+        "  total_bytes INTEGER, text TEXT NOT NULL);"
         "CREATE TABLE capture ("
         "  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT, facts TEXT NOT NULL);"
         "CREATE TABLE node ("
@@ -53,7 +60,8 @@ const char *const store_schema =
         "  client INTEGER NOT NULL REFERENCES node, count INTEGER NOT NULL,"
         "  total INTEGER NOT NULL, mean INTEGER NOT NULL, deviation INTEGER NOT NULL,"
         "  p50 INTEGER NOT NULL, p90 INTEGER NOT NULL, p99 INTEGER NOT NULL,"
-        "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL);"
+        "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
+        "  doubt INTEGER REFERENCES doubt);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -216,7 +224,7 @@ static gboolean insert_run(Store *store, const StoreRun *run, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
-                                  "0, 0, 0, 0, 0, NULL, NULL, NULL)",
+                                  "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
                                   error);
         if (!s)
                 return FALSE;
@@ -292,7 +300,8 @@ static gboolean update_run(Store *store, GError **error)
         sqlite3_stmt *s = prepare(store,
                                   "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
                                   "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
-                                  "first = ?7, last = ?8, parallelism = nullif(?9, 0)",
+                                  "first = ?7, last = ?8, parallelism = nullif(?9, 0), "
+                                  "judgement = ?10, fit = ?11",
                                   error);
         if (!s)
                 return FALSE;
@@ -305,6 +314,10 @@ static gboolean update_run(Store *store, GError **error)
         bind_time(s, 7, summary->first, summary->first != NO_TIME);
         bind_time(s, 8, summary->last, summary->last != NO_TIME);
         sqlite3_bind_double(s, 9, summary->parallelism);
+        if (summary->verdict) {
+                bind_text(s, 10, summary->verdict->judgement);
+                sqlite3_bind_int(s, 11, summary->verdict->fit);
+        }
         gboolean ok = insert(store, s, error);
         sqlite3_finalize(s);
         return ok;
@@ -326,11 +339,47 @@ static gboolean insert_nodes(Store *store, GError **error)
         return ok;
 }
 
+static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Doubt *d,
+                             GError **error)
+{
+        g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set), TRUE);
+
+        sqlite3_bind_int64(s, 1, id);
+        if (d->caller == NO_NODE)
+                sqlite3_bind_null(s, 2);
+        else
+                sqlite3_bind_int64(s, 2, (gint64)d->caller + 1);
+        sqlite3_bind_int64(s, 3, (gint64)d->callee + 1);
+        bind_text(s, 4, doubt_word(d->reason));
+        sqlite3_bind_int64(s, 5, (gint64)d->count);
+        sqlite3_bind_int64(s, 6, (gint64)d->of);
+        bind_text(s, 7, *d->kind ? d->kind : NULL);
+        bind_time(s, 8, (gint64)d->bytes, d->of_bytes > 0);
+        bind_time(s, 9, (gint64)d->of_bytes, d->of_bytes > 0);
+        bind_text(s, 10, text);
+        return insert(store, s, error);
+}
+
+/* Of the verdict, the worst first. */
+static gboolean insert_doubts(Store *store, GError **error)
+{
+        const Verdict *v = path_set_summary(store->set)->verdict;
+        sqlite3_stmt *s = prepare(
+                store, "INSERT INTO doubt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", error);
+        gboolean ok = s != NULL;
+
+        for (guint i = 0; ok && v && i < v->doubts->len; i++)
+                ok = insert_doubt(store, s, (gint64)i + 1, &g_array_index(v->doubts, Doubt, i),
+                                  error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
 static gboolean insert_patterns(Store *store, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                  "?9, ?10, ?11, ?12, ?13, ?14)",
+                                  "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0))",
                                   error);
         gboolean ok = s != NULL;
 
@@ -353,6 +402,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 sqlite3_bind_int64(s, 12, latency->min);
                 sqlite3_bind_int64(s, 13, latency->max);
                 sqlite3_bind_double(s, 14, p->probability);
+                sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);
@@ -502,9 +552,9 @@ gboolean store_finish(Store *store, GError **error)
 {
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
-                      insert_patterns(store, error) && insert_pattern_nodes(store, error) &&
-                      insert_trust(store, error) && insert_graph(store, error) &&
-                      run_sql(store, "COMMIT", error);
+                      insert_doubts(store, error) && insert_patterns(store, error) &&
+                      insert_pattern_nodes(store, error) && insert_trust(store, error) &&
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "paths/text-table.h"
+#include "paths/verdict.h"
 #include "tracefmt/printable.h"
 
 enum {
@@ -57,7 +58,7 @@ static void append_share(GString *text, gint128 part, const Drawing *d)
         g_string_append_printf(text, " (%s)", share);
 }
 
-static void set_title(const Drawing *d, guint32 rank)
+static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
 {
         const PathPattern *p = d->pattern;
         g_autoptr(GString) title = g_string_new(NULL);
@@ -71,7 +72,9 @@ static void set_title(const Drawing *d, guint32 rank)
                 append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count), "");
                 append_share(title, network, d);
         }
-        if (p->probability < 1)
+        if (path_set_find_doubt(set, p) >= 0)
+                g_string_append(title, "\\ndoubtful");
+        if (p->probability < 1 && path_set_shows_probability(set))
                 g_string_append_printf(title, "\\nprobability %d %%", (int)(p->probability * 100));
         write_graph_set(d->graph, "label", title->str);
 }
@@ -231,7 +234,7 @@ static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 
         Drawing d = { agopen(name, Agdirected, disc), path_set_nodes(set), p, path_pattern_total(p),
                       path_pattern_slowest(p) };
         write_graph_set_defaults(d.graph);
-        set_title(&d, rank);
+        set_title(&d, set, rank);
         Agnode_t *client = add_client(&d);
         for (guint32 i = 0; i < drawn; i++) {
                 guint32 n = order[i];

@@ -5,6 +5,7 @@
  */
 #include "paths/path-clocks.h"
 #include "paths/path-write.h"
+#include "paths/verdict.h"
 
 static void append_time(GString *out, const char *key, gint128 ns)
 {
@@ -60,11 +61,21 @@ static void append_node(GString *out, const PathSet *set, const PathPattern *p, 
         g_string_append_c(out, '}');
 }
 
+/* null where what was captured is not fit: the summary says why. */
+static void append_probability(GString *out, const PathSet *set, double p)
+{
+        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, path_set_shows_probability(set)
+                                     ? g_ascii_formatd(probability, sizeof probability, "%.6g", p)
+                                     : "null");
+}
+
 static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
                               OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new(rank > 0 ? ",\n    {" : "\n    {");
-        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+        int doubt = path_set_find_doubt(set, p);
 
         g_string_append_printf(out, "\"rank\": %u, \"id\": \"%016" G_GINT64_MODIFIER "x\",\n",
                                rank + 1, p->id);
@@ -72,11 +83,14 @@ static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 
         path_append_json_string(out, p->signature);
         g_string_append(out, ",\n     \"client\": ");
         path_append_json_string(out, node_table_name(path_set_nodes(set), p->client));
-        g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
-        g_string_append_printf(out,
-                               ",\n     \"count\": %" G_GUINT64_FORMAT
-                               ", \"probability\": %s, \"slowest\": %u,\n     ",
-                               p->count, probability, path_pattern_slowest(p));
+        g_string_append_printf(
+                out, ",\n     \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", p->count);
+        append_probability(out, set, p->probability);
+        if (doubt >= 0)
+                g_string_append_printf(out, ", \"doubt\": %d", doubt);
+        else
+                g_string_append(out, ", \"doubt\": null");
+        g_string_append_printf(out, ", \"slowest\": %u,\n     ", path_pattern_slowest(p));
         append_statistics(out, &p->nodes[0].latency);
         g_string_append(out, ",\n     \"nodes\": [");
         for (guint32 i = 0; i < p->n_nodes; i++) {
@@ -114,18 +128,16 @@ static void append_trust(GString *out, const PathSet *set)
 
         g_string_append(out, ",\n    \"parents\": [");
         for (NodeId node = 0; node < n; node++) {
-                char right[G_ASCII_DTOSTR_BUF_SIZE];
-
                 if (trust[node].calls == 0)
                         continue;
                 g_string_append_printf(out, "%s\n      {\"name\": ", separator);
                 path_append_json_string(out, node_table_name(path_set_nodes(set), node));
-                g_ascii_formatd(right, sizeof right, "%.6g",
-                                trust[node].right / (double)trust[node].calls);
                 g_string_append_printf(out,
                                        ", \"calls\": %" G_GUINT64_FORMAT
-                                       ", \"guessed\": %" G_GUINT64_FORMAT ", \"probability\": %s}",
-                                       trust[node].calls, trust[node].guessed, right);
+                                       ", \"guessed\": %" G_GUINT64_FORMAT ", \"probability\": ",
+                                       trust[node].calls, trust[node].guessed);
+                append_probability(out, set, trust[node].right / (double)trust[node].calls);
+                g_string_append_c(out, '}');
                 separator = ",";
         }
         g_string_append_c(out, ']');
@@ -161,6 +173,54 @@ static void append_clocks(GString *out, const PathSet *set)
         g_string_append_c(out, ']');
 }
 
+static void append_doubt(GString *out, const Doubt *d, const NodeTable *nodes)
+{
+        g_autofree char *text = doubt_to_text(d, nodes, TRUE);
+
+        g_string_append(out, "{\"caller\": ");
+        if (d->caller == NO_NODE)
+                g_string_append(out, "null");
+        else
+                path_append_json_string(out, node_table_name(nodes, d->caller));
+        g_string_append(out, ", \"callee\": ");
+        path_append_json_string(out, node_table_name(nodes, d->callee));
+        g_string_append_printf(out,
+                               ", \"reason\": \"%s\", \"count\": %" G_GUINT64_FORMAT
+                               ", \"of\": %" G_GUINT64_FORMAT ", \"kind\": ",
+                               doubt_word(d->reason), d->count, d->of);
+        if (*d->kind)
+                path_append_json_string(out, d->kind);
+        else
+                g_string_append(out, "null");
+        if (d->of_bytes)
+                g_string_append_printf(out,
+                                       ", \"bytes\": \"%" G_GUINT64_FORMAT
+                                       "\", \"of_bytes\": \"%" G_GUINT64_FORMAT "\"",
+                                       d->bytes, d->of_bytes);
+        g_string_append(out, ",\n       \"text\": ");
+        path_append_json_string(out, text);
+        g_string_append_c(out, '}');
+}
+
+/* null where nobody judged. */
+static void append_verdict(GString *out, const PathSet *set)
+{
+        const Verdict *v = path_set_summary(set)->verdict;
+
+        if (!v) {
+                g_string_append(out, ",\n    \"judgement\": null, \"fit\": null, \"doubts\": []");
+                return;
+        }
+        g_string_append(out, ",\n    \"judgement\": ");
+        path_append_json_string(out, v->judgement);
+        g_string_append_printf(out, ", \"fit\": %s,\n    \"doubts\": [", v->fit ? "true" : "false");
+        for (guint i = 0; i < v->doubts->len; i++) {
+                g_string_append(out, i > 0 ? ",\n      " : "\n      ");
+                append_doubt(out, &g_array_index(v->doubts, Doubt, i), path_set_nodes(set));
+        }
+        g_string_append_c(out, ']');
+}
+
 static gboolean write_summary(const PathSet *set, OutputFile *file, GError **error)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -186,6 +246,7 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
         append_clocks(out, set);
         if (!path_set_graph(set))
                 append_trust(out, set);
+        append_verdict(out, set);
         g_string_append(out, "},\n  \"patterns\": [");
         return output_file_write(file, out->str, out->len, error);
 }
@@ -193,7 +254,6 @@ static gboolean write_summary(const PathSet *set, OutputFile *file, GError **err
 static void append_vertex(GString *out, const PathSet *set, guint32 i)
 {
         const PathVertex *v = path_graph_vertex(path_set_graph(set), i);
-        char probability[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append_printf(out, "%s\n    {\"vertex\": %u, \"parent\": ", i > 0 ? "," : "", i);
         if (v->parent == NO_VERTEX)
@@ -202,10 +262,10 @@ static void append_vertex(GString *out, const PathSet *set, guint32 i)
                 g_string_append_printf(out, "%u", v->parent);
         g_string_append(out, ", \"name\": ");
         path_append_json_string(out, node_table_name(path_set_nodes(set), v->node));
-        g_ascii_formatd(probability, sizeof probability, "%.6g", v->probability);
-        g_string_append_printf(
-                out, ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": %s, \"end\": ", v->count,
-                probability);
+        g_string_append_printf(out,
+                               ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", v->count);
+        append_probability(out, set, v->probability);
+        g_string_append(out, ", \"end\": ");
         if (v->end == PATH_GOES_ON)
                 g_string_append(out, "null");
         else

@@ -103,6 +103,20 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
         append_number(out, "total", clamp(r->total));
         append_key(out, "probability");
         append_probability(out, r->probability);
+        if (run->judgement)
+                append_text(out, "judgement", run->judgement);
+        append_number(out, "fit", run->fit);
+        append_key(out, "doubts"); /* reason, text; the worst first */
+        g_string_append_c(out, '[');
+        for (guint i = 0; i < r->doubts->len; i++) {
+                append_separator(out);
+                g_string_append_c(out, '[');
+                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).reason);
+                g_string_append_c(out, ',');
+                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).text);
+                g_string_append_c(out, ']');
+        }
+        g_string_append_c(out, ']');
         append_key(out, "trust"); /* node, calls, guessed, probability */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->trust->len; i++) {
@@ -168,8 +182,8 @@ static void append_rows(GString *out, const Report *r)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
                 append_probability(out, p->probability);
-                g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\"]", row->slowest,
-                                       row->slowest_own, row->latency->str);
+                g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d]", row->slowest,
+                                       row->slowest_own, row->latency->str, p->doubt);
         }
         g_string_append_c(out, ']');
 }

@@ -11,6 +11,7 @@
 
 #include "paths/path-clocks.h"
 #include "paths/text-table.h"
+#include "paths/verdict.h"
 
 enum {
         TREES = 3,           /* patterns drawn as trees */
@@ -93,6 +94,39 @@ static void write_clocks(const PathSet *set, const char *what, gboolean doubtful
                 text_append_wrapped(out, line, " ", 0, options->columns);
 }
 
+/* What its line begins with; the line after the last one says how many more there are. */
+static const char *kind_of_doubt(const Verdict *v, guint i)
+{
+        static const char *const kinds[] = { [DOUBT_OF_CALLS] = "Doubtful",
+                                             [DOUBT_OF_PAYLOAD] = "Not seen",
+                                             [DOUBT_REMARK] = "Note" };
+
+        return kinds[doubt_class(
+                g_array_index(v->doubts, Doubt, MIN(i, v->doubts->len - 1)).reason)];
+}
+
+/* The judgement where the answer is not fit, and the edges that are doubtful. */
+static void write_verdict(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const Verdict *v = path_set_summary(set)->verdict;
+
+        if (!v)
+                return;
+        if (!v->fit) {
+                g_autofree char *text = g_strdup_printf(
+                        "No probabilities are shown, as what was captured is %s.", v->judgement);
+
+                text_append_wrapped(out, text, " ", 0, options->columns);
+        }
+        g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
+
+        for (guint i = 0; lines[i]; i++) {
+                g_autofree char *text = g_strdup_printf("%s: %s.", kind_of_doubt(v, i), lines[i]);
+
+                text_append_wrapped(out, text, " ", 2, options->columns);
+        }
+}
+
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -134,6 +168,7 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         text_append_wrapped(out, read->str, " ", 0, options->columns);
         write_clocks(set, "Clocks put right", FALSE, options, out);
         write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
+        write_verdict(set, options, out);
 }
 
 /* Rounded down, so that only what is certain says 1. */
@@ -148,8 +183,19 @@ static char *format_probability(double p)
 
 static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
 {
+        if (!path_set_shows_probability(set))
+                return FALSE;
         for (guint32 i = 0; i < options->n_patterns; i++)
                 if (path_set_pattern(set, options->rank[i])->probability < 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* Whether one of the patterns has an edge of doubtful calls. */
+static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_find_doubt(set, path_set_pattern(set, options->rank[i])) >= 0)
                         return TRUE;
         return FALSE;
 }
@@ -165,10 +211,20 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
         return g_strdup_printf("%s %s", name, share);
 }
 
+/* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
+static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
+{
+        g_autofree char *rank = path_format_count(i + 1);
+
+        if (!mark)
+                return g_steal_pointer(&rank);
+        return g_strconcat(rank, path_set_find_doubt(set, p) >= 0 ? DOUBT_MARK : " ", NULL);
+}
+
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
 {
         TextTable *table = text_table_new();
-        gboolean doubt = any_doubt(set, options);
+        gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -183,7 +239,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const Histogram *latency = &p->nodes[0].latency;
                 gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
-                text_table_add(table, path_format_count(i + 1));
+                text_table_add(table, format_rank(set, p, i, mark));
                 text_table_add(table, path_format_count(p->count));
                 text_table_add(table, path_format_duration(total));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
@@ -401,6 +457,8 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                                            : "prob: how probable it is that a path is right in "
                                              "every call, in the mean.",
                                     " ", 0, columns);
+        if (any_mark(set, options))
+                text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
 }
 
 /* --- how far to trust it ---------------------------------------------------- */
@@ -451,7 +509,7 @@ static void write_trust(const PathSet *set, const PathWriteOptions *options, GSt
         g_autoptr(GString) text = g_string_new(NULL);
         guint named = MIN(doubtful->len, DOUBTFUL);
 
-        if (doubtful->len == 0)
+        if (doubtful->len == 0 || !path_set_shows_probability(set))
                 return;
         for (guint i = 0; i < named; i++) {
                 const Doubtful *d = &g_array_index(doubtful, Doubtful, i);

@@ -5,6 +5,7 @@
  * written as in traces, so that no field holds a tab or a newline.
  */
 #include "paths/path-write.h"
+#include "paths/verdict.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\n";
@@ -33,7 +34,8 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
         append_time(out, latency->min);
         append_time(out, latency->max);
         g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
-        g_string_append_printf(out, "%s\t%u\t%s\t", probability, p->n_nodes,
+        g_string_append_printf(out, "%s\t%u\t%s\t",
+                               path_set_shows_probability(set) ? probability : "-", p->n_nodes,
                                node_table_written(path_set_nodes(set), slowest->node));
         append_time(out, histogram_mean(&slowest->own));
         append_time(out, path_pattern_network(p) / (gint128)p->count);

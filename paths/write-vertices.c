@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "paths/text-table.h"
+#include "paths/verdict.h"
 #include "paths/write-graph.h"
 
 enum { DELAYS = 3 }; /* that an edge is labelled with */
@@ -179,7 +180,7 @@ static void add_edge(const Drawing *d, Agraph_t *graph, Agnode_t *from, Agnode_t
         if (v->delays->len > 0)
                 g_string_append(label, "\\l" NBSP);
         g_string_append_printf(label, "%s %s\\l", count, v->count == 1 ? "message" : "messages");
-        if (v->probability < 0.995)
+        if (v->probability < 0.995 && path_set_shows_probability(d->set))
                 g_string_append_printf(label, NBSP "probability %d %%\\l",
                                        (int)(v->probability * 100));
         write_graph_set(edge, "label", label->str);

@@ -128,20 +128,98 @@ static gboolean check_options(GError **error)
 
 /* --- reading --------------------------------------------------------------- */
 
-static EdgeTraces *read_edges(TraceReader *reader, NodeTable *nodes, GError **error)
+/* Calls and returns by edge, each stamped once or at both ends; and messages that are neither. */
+typedef struct {
+        EdgeCalls edge;
+        guint64 stamps[N_MESSAGE_OPS];
+} Counted;
+
+typedef struct {
+        GArray *edges;      /* of Counted */
+        GHashTable *number; /* caller << 32 | callee to its number in edges, plus one */
+        guint64 one_way[2];
+} Counts;
+
+static void counts_clear(Counts *c)
+{
+        g_clear_pointer(&c->edges, g_array_unref);
+        g_clear_pointer(&c->number, g_hash_table_unref);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Counts, counts_clear)
+
+static void counts_begin(Counts *c)
+{
+        counts_clear(c);
+        c->edges = g_array_new(FALSE, TRUE, sizeof(Counted));
+        c->number = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        c->one_way[0] = c->one_way[1] = 0;
+}
+
+static void count_message(Counts *c, const Message *m)
+{
+        gboolean is_return = m->op == RET_SENT || m->op == RET_RECV;
+        NodeId caller = is_return ? m->receiver : m->sender;
+        NodeId callee = is_return ? m->sender : m->receiver;
+        gint64 key = (gint64)caller << 32 | callee;
+        guint number;
+
+        if (m->op == MSG_SENT || m->op == MSG_RECV) {
+                c->one_way[m->op == MSG_RECV]++;
+                return;
+        }
+        number = GPOINTER_TO_UINT(g_hash_table_lookup(c->number, &key));
+        if (number == 0) {
+                Counted counted = { .edge = { caller, callee, 0 } };
+
+                g_array_append_val(c->edges, counted);
+                number = c->edges->len;
+                g_hash_table_insert(c->number, g_memdup2(&key, sizeof key),
+                                    GUINT_TO_POINTER(number));
+        }
+        g_array_index(c->edges, Counted, number - 1).stamps[m->op]++;
+}
+
+static Verdict *judge(const Counts *c, const EdgeTraces *traces, const TraceReader *reader,
+                      NodeTable *nodes)
+{
+        g_autofree EdgeCalls *edges = g_new(EdgeCalls, c->edges->len);
+        Fitness fitness = { .one_way = MAX(c->one_way[0], c->one_way[1]) };
+        Verdict *verdict;
+
+        for (guint i = 0; i < c->edges->len; i++) {
+                const Counted *e = &g_array_index(c->edges, Counted, i);
+
+                edges[i] = e->edge;
+                edges[i].calls = MAX(e->stamps[CALL_SENT], e->stamps[CALL_RECV]);
+                fitness.calls += edges[i].calls;
+                fitness.returns += MAX(e->stamps[RET_SENT], e->stamps[RET_RECV]);
+        }
+        fitness.returns = MIN(fitness.returns, fitness.calls);
+        verdict = result_judge(reader, &fitness, edges, c->edges->len, TRUE, nodes);
+        for (NodeId i = 0; traces->folded && i < node_table_size(nodes); i++)
+                if (!strcmp(node_table_name(nodes, i), "clients") ||
+                    (verdict->folded == NO_NODE && !strcmp(node_table_name(nodes, i), "client")))
+                        verdict->folded = i;
+        return verdict;
+}
+
+static EdgeTraces *read_edges(TraceReader *reader, NodeTable *nodes, Counts *counts, GError **error)
 {
         g_autoptr(EdgeTraceLoader) loader = edge_trace_loader_new(nodes);
         Message message;
         int status;
 
+        counts_begin(counts);
         while ((status = trace_reader_next(reader, &message, error)) != 0) {
                 if (status < 0) {
                         if (!tool_sort_trace(reader, error))
                                 return NULL;
                         edge_trace_loader_free(loader);
                         loader = edge_trace_loader_new(nodes);
+                        counts_begin(counts);
                         continue;
                 }
+                count_message(counts, &message);
                 if (!edge_trace_loader_add(loader, &message, error))
                         return NULL;
         }
@@ -480,8 +558,8 @@ static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, Trace
         return g_steal_pointer(&run);
 }
 
-static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const char *arguments,
-                               GError **error)
+static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const Verdict *verdict,
+                               const char *arguments, int *status, GError **error)
 {
         const EdgeTrace *cause = NULL, *effect = NULL;
         g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
@@ -505,6 +583,8 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const ch
         if (!options.roots)
                 report_roots(traces, run->roots);
         fill_summary(traces, set);
+        path_set_summary(set)->verdict = verdict;
+        *status = result_status(verdict, path_set_instances(set));
         report_ends(run);
         report_clocks(traces, clocks);
         path_set_summary(set)->clocks = clocks;
@@ -520,6 +600,8 @@ int tool_convolution(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(EdgeTraces) traces = NULL;
+        g_auto(Counts) counts = { NULL };
+        g_autoptr(Verdict) verdict = NULL;
         GError *error = NULL;
         int status;
 
@@ -533,11 +615,15 @@ int tool_convolution(int argc, char **argv)
             !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
         tool_progress_stage("reading");
-        if (!(traces = read_edges(reader, nodes, &error)))
+        if (!(traces = read_edges(reader, nodes, &counts, &error)))
                 return tool_fail(error);
+        verdict = judge(&counts, traces, reader, nodes);
         tool_report_reader(reader);
         report_traces(traces, reader);
-        if (!find_and_write(traces, reader, arguments, &error))
+        if (!verdict->fit && strcmp(result_format(), "text") != 0)
+                tool_warn("no probabilities are shown, as what was captured is %s",
+                          verdict->judgement);
+        if (!find_and_write(traces, reader, verdict, arguments, &status, &error))
                 return tool_fail(error);
-        return tool_done();
+        return status;
 }

@@ -425,6 +425,41 @@ static Store *open_store(const Nesting *n, PathSet *set, const char *arguments, 
         return result_open_store(set, &run, error);
 }
 
+/* Whether the clocks of a node's two sides agree, call by call. */
+static void count_both_ends(const CallPairs *c, Fitness *fitness)
+{
+        const guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
+
+        for (guint32 i = 0; c->both_ends && i < c->n; i++)
+                if (c->edge[i] && (c->stamps[i] & all) == all) {
+                        fitness->both_ends++;
+                        fitness->too_early += c->at_callee[i].from < c->at_caller[i].from ||
+                                              c->at_caller[i].to < c->at_callee[i].to;
+                }
+}
+
+static Verdict *judge(const Nesting *n, const TraceReader *reader)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
+        const MatchCounts *counts = call_matcher_counts(n->matcher);
+        g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
+        Fitness fitness = { .calls = counts->pairs + counts->lone_calls,
+                            .returns = counts->pairs,
+                            .one_way = counts->one_way };
+        Verdict *verdict;
+
+        for (guint i = 0; i < n_edges; i++)
+                calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
+                                        edges[i].pairs + edges[i].lone_calls };
+        count_both_ends(&n->calls, &fitness);
+        verdict = result_judge(reader, &fitness, calls, n_edges, FALSE, n->nodes);
+        for (NodeId i = 0; n->folded && verdict->folded == NO_NODE; i++)
+                if (n->fold[i] != i)
+                        verdict->folded = n->fold[i];
+        return verdict;
+}
+
 static gboolean write_explanation(const Nesting *nesting, GError **error)
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
@@ -434,20 +469,26 @@ static gboolean write_explanation(const Nesting *nesting, GError **error)
 }
 
 static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceReader *reader,
-                               const char *arguments, GError **error)
+                               const char *arguments, int *status, GError **error)
 {
+        g_autoptr(Verdict) verdict = judge(nesting, reader);
         g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
         path_set_summary(set)->clocks = clocks;
+        path_set_summary(set)->verdict = verdict;
+        if (!verdict->fit && strcmp(result_format(), "text") != 0)
+                tool_warn("no probabilities are shown, as what was captured is %s",
+                          verdict->judgement);
         tool_progress_stage("finding paths");
         if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
         tool_progress_stage(NULL);
+        *status = result_status(verdict, path_set_instances(set));
         if (options.calls &&
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
@@ -464,6 +505,7 @@ typedef struct {
         OutputFile *out, *calls;
         PathSet *all; /* of all windows, where there is a store */
         Store *store;
+        Verdict *verdict; /* once the trace is read */
 } Reports;
 
 static void reports_clear(Reports *r)
@@ -472,6 +514,7 @@ static void reports_clear(Reports *r)
         store_free(r->store);
         path_set_free(r->set);
         path_set_free(r->all);
+        verdict_free(r->verdict);
         output_file_free(r->out);
         output_file_free(r->calls);
 }
@@ -532,6 +575,7 @@ static void summarise_all(const Reports *r)
                 r->nesting->children ? (double)r->nesting->nestings / r->nesting->children : 0;
         summary->first = counts->first;
         summary->last = counts->last;
+        summary->verdict = r->verdict;
 }
 
 static void on_interrupt(int number)
@@ -548,8 +592,16 @@ static void leave_interrupt_to_writer(void)
         sigaction(SIGINT, &action, NULL);
 }
 
+/* What the last facts say comes too late for the windows that are written. */
+static void report_verdict(const Verdict *verdict)
+{
+        if (!verdict->fit)
+                tool_warn("what was captured is %s: take no probability above for one",
+                          verdict->judgement);
+}
+
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
-                               GError **error)
+                               int *exit_status, GError **error)
 {
         g_auto(Reports) r = { .nesting = nesting_new(nodes, &options.nesting) };
         Message message;
@@ -575,6 +627,9 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         if (options.nesting.cheat && !report_truth(r.nesting, reader, error))
                 return FALSE;
         report_matching(r.nesting, reader);
+        r.verdict = judge(r.nesting, reader);
+        report_verdict(r.verdict);
+        *exit_status = result_status(r.verdict, r.nesting->number);
         if (r.store) {
                 summarise_all(&r);
                 if (!result_close_store(g_steal_pointer(&r.store), reader, error))
@@ -657,8 +712,8 @@ int tool_nesting(int argc, char **argv)
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
                 if (!strcmp(argv[1], "-"))
                         leave_interrupt_to_writer();
-                return report_windows(reader, nodes, arguments, &error) ? tool_done()
-                                                                        : tool_fail(error);
+                return report_windows(reader, nodes, arguments, &status, &error) ? status
+                                                                                 : tool_fail(error);
         }
         tool_progress_stage("reading");
         if (!(nesting = read_calls(reader, nodes, &error)))
@@ -675,7 +730,7 @@ int tool_nesting(int argc, char **argv)
         report_matching(nesting, reader);
         clocks = list_clocks(nesting);
         report_clocks(nesting, clocks);
-        if (!find_and_write(nesting, clocks, reader, arguments, &error))
+        if (!find_and_write(nesting, clocks, reader, arguments, &status, &error))
                 return tool_fail(error);
-        return tool_done();
+        return status;
 }

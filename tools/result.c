@@ -11,6 +11,7 @@
 static struct {
         char *store, *format, *sort, *output;
         gint n_patterns;
+        gboolean strict;
 } options = { .n_patterns = 20 };
 
 gboolean usage_error(GError **error, const char *value, const char *expected)
@@ -33,6 +34,9 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                           "Write the first N (default 20; 0: all)", "N" },
                                         { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
                                           "Rank by total, count, mean or p99 latency", "KEY" },
+                                        { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
+                                          "Exit with 1 where the trace is not fit, or empty",
+                                          NULL },
                                         G_OPTION_ENTRY_NULL };
 
 void result_add_options(GOptionContext *context)
@@ -90,6 +94,30 @@ gboolean result_check_options(GError **error)
 gboolean result_has_store(void)
 {
         return options.store != NULL;
+}
+
+Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,
+                      guint n_edges, gboolean without_returns, NodeTable *nodes)
+{
+        guint n_facts;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
+        GArray *doubts = doubts_from_facts(facts, n_facts, nodes);
+        char *judgement;
+        gboolean fit;
+
+        doubts_keep_called(doubts, edges, n_edges);
+        fitness_add_facts(fitness, facts, n_facts);
+        judgement = fitness_judge(fitness, doubts, edges, n_edges, nodes);
+        fit = without_returns ? judgement_is_fit_for_convolution(judgement)
+                              : judgement_is_fit_for_nesting(judgement);
+        /* Of nothing there is nothing to hide. */
+        fit |= fitness->calls == 0 && fitness->one_way == 0;
+        return verdict_new(judgement, fit, doubts);
+}
+
+int result_status(const Verdict *verdict, guint64 n_paths)
+{
+        return options.strict && (!verdict->fit || n_paths == 0) ? EXIT_DIFFERS : tool_done();
 }
 
 OutputFile *result_open(gboolean in_place, GError **error)

@@ -8,9 +8,11 @@
 
 #include "paths/path-write.h"
 #include "paths/store.h"
+#include "paths/verdict.h"
+#include "tracefmt/fitness.h"
 #include "tracefmt/trace-reader.h"
 
-/* Adds --format, --output, --store, --patterns and --sort. */
+/* Adds --format, --output, --store, --patterns, --sort and --strict. */
 void result_add_options(GOptionContext *context);
 
 /* After tool_parse(): FALSE with error set where -n is no number of patterns, or a file of -w or
@@ -25,6 +27,15 @@ guint result_columns(void);
 
 /* Whether a store is to be written. */
 gboolean result_has_store(void);
+
+/* What the trace, read to its end, will do for, by its facts and what was counted in it;
+ * without_returns: for messages alone. */
+Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,
+                      guint n_edges, gboolean without_returns, NodeTable *nodes);
+
+/* The exit status once the answer is written: with --strict it says whether there is one, and it
+ * is fit. */
+int result_status(const Verdict *verdict, guint64 n_paths);
 
 /* Opens the output: the file of --output, or standard output; in_place: see OutputFile. */
 OutputFile *result_open(gboolean in_place, GError **error);
