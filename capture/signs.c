@@ -12,7 +12,8 @@ enum {
         MANY = 4,           /* segments in which nobody writes one request */
         MIN_RUNS = 20,      /* of a connection that is weighed by itself */
         MIN_SIGNS = 5,
-        MIN_SERVICES = 3, /* of an address: with two, who calls the second is the first */
+        MAX_TALLIES = 65536, /* after which callers are put together */
+        MIN_SERVICES = 3,    /* of an address: with two, who calls the second is the first */
         MIN_RETURNS = 8,
         MIN_UNSEEN = 10,    /* segments */
         SHARE_H2 = 50,      /* one in so many runs, where HTTP/2 was chosen, */
@@ -22,7 +23,8 @@ enum {
         SHARE_CUT = 100, /* calls of an edge, of which one in doubt makes the edge doubtful */
         MAX_RUN = 1400,  /* bytes, of one segment */
 };
-#define LATE G_GINT64_CONSTANT(1000000) /* ns */
+#define LATE     G_GINT64_CONSTANT(1000000)    /* ns */
+#define MAX_TURN G_GINT64_CONSTANT(1000000000) /* where it is not known, too */
 
 /* Who has called a node last, and before that. */
 typedef struct {
@@ -49,6 +51,7 @@ typedef struct {
 struct SignTable {
         GHashTable *tallies; /* set of Tally */
         GArray *servers;     /* of Server, by node */
+        Tally beyond;        /* of what there is no room for; never told */
 };
 
 static guint tally_hash(gconstpointer tally)
@@ -173,7 +176,7 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
 /* The client goes on in its run. */
 static void run_go_on(Signs *s, guint side, gint64 time)
 {
-        gint64 near = LATE + (s->turn < G_MAXINT64 ? 2 * s->turn : 0);
+        gint64 near = LATE + 2 * MIN(s->turn, MAX_TURN);
         gboolean held = s->acked >= s->last[side] && time - s->acked <= near;
         if (s->warm < WARM_RUNS || s->run_bytes > MAX_REQUEST)
                 return;
@@ -278,6 +281,13 @@ static Tally *tally_find(SignTable *t, const Signs *s, const Pairing *p, const P
                          .protocol = protocol == &protocol_generic ? NULL : protocol,
                          .inside = s->inside };
         Tally *tally = g_hash_table_lookup(t->tallies, &wanted);
+        guint n = g_hash_table_size(t->tallies);
+        if (!tally && n >= MAX_TALLIES) {
+                wanted.caller = NO_NODE;
+                tally = g_hash_table_lookup(t->tallies, &wanted);
+        }
+        if (!tally && n >= 2 * MAX_TALLIES)
+                return &t->beyond;
         if (!tally) {
                 tally = g_memdup2(&wanted, sizeof wanted);
                 g_hash_table_add(t->tallies, tally);
