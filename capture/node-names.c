@@ -8,7 +8,7 @@
 
 enum {
         ANY_PORT = -1,
-        MAX_FILE = 64 << 20,
+        MAX_FILE = 16 << 20,
         MAX_KNOWN = 1 << 20, /* addresses without a name that are a node each */
 };
 

@@ -8,6 +8,7 @@
 #include "paths/store-layout.h"
 #include "paths/store.h"
 #include "tracefmt/error.h"
+#include "tracefmt/printable.h"
 
 enum {
         /* Far above what a legitimate store needs: its own cache has 2 MB, a question 64 MB and
@@ -16,8 +17,15 @@ enum {
         VALUE_LIMIT = 64 << 20, /* of one text or blob, bytes */
 };
 
+char *store_message(sqlite3 *db)
+{
+        return printable_new(sqlite3_errmsg(db), PRINTABLE_TEXT);
+}
+
 gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
 {
+        g_autofree char *message = store_message(db);
+
         switch (sqlite3_extended_errcode(db) & 0xff) {
         case SQLITE_NOTADB:
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
@@ -36,7 +44,7 @@ gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
                 return FALSE;
         default:
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
-                            path, sqlite3_errmsg(db));
+                            path, message);
                 return FALSE;
         }
 }

@@ -190,7 +190,7 @@ static gboolean is_about_writing(const char *message)
 /* What SQLite says is wrong: with the question, or with the file. */
 static gboolean set_query_error(const StoreQuery *q, GError **error)
 {
-        g_autofree char *message = g_strdup(sqlite3_errmsg(q->db)), *tables = NULL;
+        g_autofree char *message = store_message(q->db), *tables = NULL;
 
         switch (sqlite3_extended_errcode(q->db) & 0xff) {
         case SQLITE_AUTH:

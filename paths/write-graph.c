@@ -25,6 +25,13 @@ typedef struct {
 } Drawing;
 
 /* cgraph's strings are not const, but it copies all of them. */
+gpointer write_graph_have(gpointer made)
+{
+        if (!made)
+                g_error("Graphviz failed to allocate memory");
+        return made;
+}
+
 void write_graph_set(void *object, const char *name, const char *value)
 {
         agsafeset(object, (char *)name, (char *)value, "");
@@ -91,7 +98,7 @@ static Agnode_t *add_client(const Drawing *d)
         g_autoptr(GString) label = g_string_new(NULL);
         const char *written = node_table_written(d->nodes, d->pattern->client);
         g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
-        Agnode_t *vertex = agnode(d->graph, (char *)"client", 1);
+        Agnode_t *vertex = write_graph_have(agnode(d->graph, (char *)"client", 1));
 
         write_graph_append_name(label, name, "\\\\");
         write_graph_set(vertex, "label", label->str);
@@ -131,7 +138,7 @@ static Agnode_t *add_vertex(const Drawing *d, guint32 i)
         char id[16];
 
         g_snprintf(id, sizeof id, "n%u", i);
-        Agnode_t *vertex = agnode(d->graph, id, 1);
+        Agnode_t *vertex = write_graph_have(agnode(d->graph, id, 1));
         write_graph_append_name(label, name, "\\\\");
         append_duration(label, "\\n", histogram_mean(&n->latency), "");
         if (i == d->slowest) {
@@ -153,7 +160,7 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
         const PathPattern *p = d->pattern;
         const PatternNode *n = &p->nodes[i];
         g_autoptr(GString) label = g_string_new(NULL);
-        Agedge_t *edge = agedge(d->graph, from, to, NULL, 1);
+        Agedge_t *edge = write_graph_have(agedge(d->graph, from, to, NULL, 1));
 
         if (i == 0) {
                 g_autofree char *count = path_format_count(p->count);
@@ -183,11 +190,11 @@ static void add_rest(const Drawing *d, guint32 n, gboolean slowest_too)
                 append_duration(label, ": own ", histogram_mean(&slowest->own), "");
                 append_share(label, slowest->own.sum, d);
         }
-        Agnode_t *vertex = agnode(d->graph, (char *)"rest", 1);
+        Agnode_t *vertex = write_graph_have(agnode(d->graph, (char *)"rest", 1));
         write_graph_set(vertex, "label", label->str);
         write_graph_set(vertex, "shape", "plaintext");
         Agnode_t *root = agnode(d->graph, (char *)"n0", 0);
-        Agedge_t *edge = agedge(d->graph, root, vertex, NULL, 1);
+        Agedge_t *edge = write_graph_have(agedge(d->graph, root, vertex, NULL, 1));
         write_graph_set(edge, "style", "dotted");
 }
 
@@ -231,8 +238,8 @@ static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 
         g_autofree guint32 *order = path_pattern_call_order(p);
         g_autofree Agnode_t **vertices = g_new0(Agnode_t *, p->n_nodes);
         g_autofree char *name = graph_name(p);
-        Drawing d = { agopen(name, Agdirected, disc), path_set_nodes(set), p, path_pattern_total(p),
-                      path_pattern_slowest(p) };
+        Drawing d = { write_graph_have(agopen(name, Agdirected, disc)), path_set_nodes(set), p,
+                      path_pattern_total(p), path_pattern_slowest(p) };
         write_graph_set_defaults(d.graph);
         set_title(&d, set, rank);
         Agnode_t *client = add_client(&d);

@@ -33,6 +33,10 @@ guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options
 Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
                              guint32 max_nodes, Agdisc_t *disc);
 
+/* What Graphviz made; where that is NULL memory has run out, and as GLib does, this ends
+ * the program and says so. */
+gpointer write_graph_have(gpointer made);
+
 /* cgraph's attributes, and the defaults of all drawings. */
 void write_graph_set(void *object, const char *name, const char *value);
 void write_graph_set_defaults(Agraph_t *graph);

@@ -193,7 +193,7 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
                         GError **error)
 {
         g_autoptr(GArray) pictures = g_array_new(FALSE, TRUE, sizeof(Picture));
-        GVC_t *gvc = gvContext();
+        GVC_t *gvc = write_graph_have(gvContext());
         gboolean ok = TRUE;
 
         g_array_set_clear_func(pictures, picture_clear);

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "paths/text-table.h"
+#include "paths/write-graph.h"
 #include "tracefmt/error.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
@@ -34,7 +35,7 @@ static Agnode_t *add_vertex(Agraph_t *graph, guint32 i, const char *name)
         char id[16];
 
         g_snprintf(id, sizeof id, "n%u", i);
-        Agnode_t *vertex = agnode(graph, id, 1);
+        Agnode_t *vertex = write_graph_have(agnode(graph, id, 1));
         set_inches(vertex, "width", width);
         set_inches(vertex, "height", HEIGHT);
         return vertex;
@@ -106,15 +107,16 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
 {
         g_autofree Agnode_t **vertices = g_new0(Agnode_t *, n);
         g_autofree Agedge_t **edges = g_new0(Agedge_t *, n);
-        Agraph_t *graph = agopen((char *)"tree", Agdirected, NULL);
+        Agraph_t *graph = write_graph_have(agopen((char *)"tree", Agdirected, NULL));
         TreeLayout *layout = NULL;
-        GVC_t *gvc = gvContext();
+        GVC_t *gvc = write_graph_have(gvContext());
 
         set_defaults(graph);
         for (guint32 i = 0; i < n; i++) {
                 vertices[i] = add_vertex(graph, i, names[i]);
                 if (i > 0)
-                        edges[i] = agedge(graph, vertices[parents[i]], vertices[i], NULL, 1);
+                        edges[i] = write_graph_have(
+                                agedge(graph, vertices[parents[i]], vertices[i], NULL, 1));
         }
         if (gvLayout(gvc, graph, "dot") == 0) {
                 layout = read_layout(graph, vertices, edges, n);

@@ -141,7 +141,7 @@ static Agnode_t *add_vertex(const Drawing *d, Agraph_t *graph, guint32 i)
         Agnode_t *vertex;
 
         g_snprintf(id, sizeof id, "v%u", i);
-        vertex = agnode(graph, id, 1);
+        vertex = write_graph_have(agnode(graph, id, 1));
         write_graph_append_name(label, name, "\\\\");
         write_graph_append_name(tip, written, "%5C");
         if (v->end != PATH_GOES_ON)
@@ -169,7 +169,7 @@ static void add_edge(const Drawing *d, Agraph_t *graph, Agnode_t *from, Agnode_t
         const PathVertex *v = vertex_at(d, i);
         g_autoptr(GString) label = g_string_new(NBSP);
         g_autofree char *count = path_format_count(v->count);
-        Agedge_t *edge = agedge(graph, from, to, NULL, 1);
+        Agedge_t *edge = write_graph_have(agedge(graph, from, to, NULL, 1));
 
         for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++) {
                 g_string_append(label, k > 0 ? ", " : "");
@@ -230,7 +230,7 @@ Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options
         first = find_root(&d, rank, &n);
         find_slowest(&d, d.order + first, n);
         name = root_name(&d, d.order[first], rank);
-        graph = agopen(name, Agdirected, disc);
+        graph = write_graph_have(agopen(name, Agdirected, disc));
         write_graph_set_defaults(graph);
         for (guint32 i = 0; i < n; i++) {
                 guint32 v = d.order[first + i], parent = vertex_at(&d, v)->parent;

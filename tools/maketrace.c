@@ -13,6 +13,8 @@
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
+enum { MAX_CONFIGURATION = 1 << 20 }; /* bytes: some 20,000 tracelets, in seconds */
+
 static struct {
         char *write;
         char *seed, *duration, *messages, *stamps;
@@ -82,8 +84,15 @@ static Scenario *load_scenario(const char *path, NodeTable *nodes, GError **erro
 
         if (!source)
                 return NULL;
-        while ((n = byte_source_read(source, buffer, sizeof buffer, error)) > 0)
-                g_byte_array_append(bytes, buffer, n);
+        while ((n = byte_source_read(source, buffer, sizeof buffer, error)) > 0) {
+                g_byte_array_append(bytes, buffer, (guint)n);
+                if (bytes->len > MAX_CONFIGURATION) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "%s: too large for a configuration, which has %d MB at most",
+                                    byte_source_name(source), MAX_CONFIGURATION >> 20);
+                        return NULL;
+                }
+        }
         return n < 0 ? NULL
                      : scenario_parse(bytes->data, bytes->len, byte_source_name(source), nodes,
                                       error);
