@@ -315,7 +315,7 @@ static void test_no_clock_helps(Fixture *f, gconstpointer data)
         g_assert_false(find_offset(f, &found));
 }
 
-/* What --method auto finds without some elements, as find_paths() writes it but for the times. */
+/* What --method auto finds without some elements: "signature count" a line. */
 static char *find_joint_paths(Fixture *f, guint without)
 {
         ConvolutionOptions options = in_ms;
@@ -326,8 +326,11 @@ static char *find_joint_paths(Fixture *f, guint without)
         options.without = without;
         run = convolution_new(f->traces, &options, one_root(f, "a"));
         set = convolution_find_joint_paths(run);
-        for (guint32 i = 0; i < path_set_size(set); i++)
-                g_string_append_printf(text, "%s ", path_set_pattern(set, i)->signature);
+        for (guint32 i = 0; i < path_set_size(set); i++) {
+                const PathPattern *p = path_set_pattern(set, i);
+
+                g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", p->signature, p->count);
+        }
         return g_string_free(text, FALSE);
 }
 
@@ -439,7 +442,8 @@ static void test_choice(Fixture *f, gconstpointer data)
         g_assert_cmpuint(options.min_messages, ==, 10);
 }
 
-/* Stamps of whole seconds: no quantum can be less. */
+/* Stamps of whole seconds: no quantum can be less. Delays of none but a second, in a trace of
+ * eleven days: no correlation after an hour says anything. */
 static void test_choice_seconds(Fixture *f, gconstpointer data)
 {
         ConvolutionOptions options = CONVOLUTION_DEFAULTS;
@@ -450,13 +454,59 @@ static void test_choice_seconds(Fixture *f, gconstpointer data)
                 gint64 t = random_below(f, 1000000) * 1000 * MS;
 
                 send_message(f, t, "a", "b");
-                send_message(f, t, "b", "c");
+                send_message(f, t + 1000 * MS * random_below(f, 2), "b", "c");
         }
         finish(f);
         roots = convolution_find_roots(f->traces);
         convolution_choose(f->traces, roots, &options);
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
         g_assert_cmpint(options.max_delay, >=, 100 * options.quantum);
+        g_assert_cmpint(options.max_delay, <=, 3600 * options.quantum);
+}
+
+/* The same where some stamps are finer, and a node's clock is 300 ms off. */
+static void test_choice_coarse(Fixture *f, gconstpointer data)
+{
+        ConvolutionOptions options = CONVOLUTION_DEFAULTS;
+        g_autoptr(GArray) roots = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000) * 1000 * MS;
+                gint64 finer = i % 10 ? 0 : random_below(f, 1000 * MS);
+
+                send_message(f, t + finer, "a", "b");
+                send_message(f, t + 1300 * MS + finer, "b", "c");
+        }
+        finish(f);
+        roots = convolution_find_roots(f->traces);
+        convolution_choose(f->traces, roots, &options);
+        g_assert_cmpint(options.quantum, ==, 1000 * MS);
+}
+
+/* A hundred mails at once, and a hundred others a day later, once in sixty days: these tell nothing
+ * of the delay, as what is passed on within two seconds all through the trace does. */
+static void test_choice_burst(Fixture *f, gconstpointer data)
+{
+        const gint64 second = 1000 * MS, day = 24 * 3600 * second;
+        ConvolutionOptions options = CONVOLUTION_DEFAULTS;
+        g_autoptr(GArray) roots = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 60 * 24 * 3600) * second;
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + second * random_below(f, 3), "b", "c");
+        }
+        for (guint i = 0; i < 100; i++) {
+                send_message(f, 30 * day + i % 7 * second, "a", "b");
+                send_message(f, 31 * day + i % 9 * second, "b", "c");
+        }
+        finish(f);
+        roots = convolution_find_roots(f->traces);
+        convolution_choose(f->traces, roots, &options);
+        g_assert_cmpint(options.max_delay, <=, 3600 * second);
 }
 
 static void test_nothing(Fixture *f, gconstpointer data)
@@ -502,6 +552,8 @@ int main(int argc, char **argv)
         TEST("roots-called", test_roots_called);
         TEST("choice", test_choice);
         TEST("choice-seconds", test_choice_seconds);
+        TEST("choice-coarse", test_choice_coarse);
+        TEST("choice-burst", test_choice_burst);
         TEST("nothing", test_nothing);
         return g_test_run();
 }
