@@ -384,6 +384,65 @@ static void test_answers(Fixture *f, gconstpointer data)
         g_assert_nonnull(strstr(found, "a>b>d>b "));
 }
 
+/* How many messages paths say took this one, by the line of its signature. */
+static guint64 count_of(const char *found, const char *signature)
+{
+        g_autofree char *line = g_strconcat("\n", signature, " ", NULL);
+        g_autofree char *lines = g_strconcat("\n", found, NULL);
+        const char *at = strstr(lines, line);
+
+        return at ? g_ascii_strtoull(at + strlen(line), NULL, 10) : 0;
+}
+
+/* One request in five asks c and d at once, all others one of the two: whichever is taken for the
+ * one effect of these, the other is seen beside it. */
+static void test_beside_few(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *alone = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 2000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+
+                send_message(f, t, "a", "b");
+                if (i % 10 < 8)
+                        send_message(f, t + 5 * MS + random_below(f, 5 * MS), "b", "c");
+                if (i % 10 >= 6)
+                        send_message(f, t + 5 * MS + random_below(f, 5 * MS), "b", "d");
+        }
+        finish(f);
+        alone = find_joint_paths(f, JOINT_BESIDE);
+        found = find_joint_paths(f, 0);
+        g_assert_cmpuint(count_of(alone, "a>b>c") + count_of(alone, "a>b>d"), <=, 2000);
+        g_assert_cmpuint(count_of(found, "a>b>c"), >=, 1560);
+        g_assert_cmpuint(count_of(found, "a>b>d"), >=, 760);
+}
+
+/* b asks c and e at once, and goes on to d 2 ms after the answer of e. That of c comes within these
+ * in two of seven requests, where it is the last before d; of the others it is not. */
+static void test_order_beside(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + MS, "b", "c");
+                send_message(f, t + 2 * MS, "b", "e");
+                send_message(f, t + 20 * MS + random_below(f, 7 * MS), "c", "b");
+                send_message(f, t + 25 * MS, "e", "b");
+                send_message(f, t + 27 * MS, "b", "d");
+        }
+        finish(f);
+        found = find_joint_paths(f, 0);
+        g_assert_cmpuint(count_of(found, "a>b>c>b>d"), >=, 240);
+        g_assert_cmpuint(count_of(found, "a>b>c>b>d"), <=, 330);
+        g_assert_cmpuint(count_of(found, "a>b>e>b>d"), >=, 670);
+        g_assert_cmpuint(count_of(found, "a>b>e>b>d"), <=, 760);
+}
+
 static void assert_roots(Fixture *f, const char *expected)
 {
         g_autoptr(GArray) roots = convolution_find_roots(f->traces);
@@ -545,7 +604,9 @@ int main(int argc, char **argv)
         g_test_add("/convolution/no-clock-off-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
                    test_no_clock_off, tear_down);
         TEST("no-clock-helps", test_no_clock_helps);
+        TEST("beside-few", test_beside_few);
         TEST("order", test_order);
+        TEST("order-beside", test_order_beside);
         TEST("answers", test_answers);
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
