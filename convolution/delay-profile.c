@@ -179,6 +179,8 @@ static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64
 {
         guint n_in = t->first_in[node + 1] - t->first_in[node];
         guint n_out = t->first_out[node + 1] - t->first_out[node];
+        /* Of longer delays, stretches would not be observations of their own. */
+        gint64 longest = (t->last - t->first) / STRETCHES;
         guint sample;
 
         if (n_in == 0 || n_out == 0)
@@ -189,7 +191,7 @@ static void add_node(DelaySizes *sizes, const EdgeTraces *t, NodeId node, gint64
                 DelayProfile p;
 
                 delay_profile_find(t, in, resolution, sample, &p);
-                for (guint bin = 0; bin < p.n; bin++) {
+                for (guint bin = 0; bin < p.n && p.edges[bin] <= longest; bin++) {
                         sizes->edges[bin + 1] = p.edges[bin + 1];
                         if (delay_profile_excess(&p, bin) <= SURE || !is_steady(&p, bin))
                                 continue;

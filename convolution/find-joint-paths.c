@@ -828,10 +828,20 @@ static gboolean may_be_no_root(const Convolution *run, NodeId node)
         return run->options.roots_guessed && !t->called[node] && !t->calls[node];
 }
 
+/* Whether nothing explains most messages of a node: neither causes that were found nor messages of
+ * edges that have too few to find any. */
 static gboolean is_unexplained(const JointSearch *s, NodeId node)
 {
-        return n_out_edges(s->traces, node) &&
-               (!s->nodes[node] || node_causes_explained(s->nodes[node]) < ROOT_SHARE);
+        const EdgeTraces *t = s->traces;
+        double sent = 0, few = 0;
+
+        for (guint k = t->first_out[node]; k < t->first_out[node + 1]; k++)
+                sent += t->edges[k].n;
+        for (guint i = t->first_in[node]; i < t->first_in[node + 1]; i++)
+                if (t->edges[t->in[i]].n < s->windows.least)
+                        few += t->edges[t->in[i]].n;
+        return sent > 0 && (!s->nodes[node] ||
+                            node_causes_explained(s->nodes[node]) * sent + few < ROOT_SHARE * sent);
 }
 
 /* Roots are nodes most of whose messages nothing explains; where each node's messages are

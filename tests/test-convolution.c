@@ -543,8 +543,8 @@ static void test_choice_coarse(Fixture *f, gconstpointer data)
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
 }
 
-/* A hundred mails at once, and a hundred others a day later, once in sixty days: these tell nothing
- * of the delay, as what is passed on within two seconds all through the trace does. */
+/* A hundred mails at once, and a hundred others a day or nine later, once in sixty days: these tell
+ * nothing of the delay, as what is passed on within two seconds all through the trace does. */
 static void test_choice_burst(Fixture *f, gconstpointer data)
 {
         const gint64 second = 1000 * MS, day = 24 * 3600 * second;
@@ -560,12 +560,40 @@ static void test_choice_burst(Fixture *f, gconstpointer data)
         }
         for (guint i = 0; i < 100; i++) {
                 send_message(f, 30 * day + i % 7 * second, "a", "b");
-                send_message(f, 31 * day + i % 9 * second, "b", "c");
+                send_message(f, (i % 2 ? 31 : 39) * day + i % 9 * second, "b", "c");
         }
         finish(f);
         roots = convolution_find_roots(f->traces);
         convolution_choose(f->traces, roots, &options);
         g_assert_cmpint(options.max_delay, <=, 3600 * second);
+}
+
+/* What comes to s on four edges is on each of them too little to look for causes in: that s has
+ * none is no sign that it is a root. */
+static void test_root_few(Fixture *f, gconstpointer data)
+{
+        static const char *const before[] = { "b", "c", "d", "e" };
+        ConvolutionOptions options = in_ms;
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(PathSet) set = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1200; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                const char *next = before[i % 4];
+
+                send_message(f, t, "a", next);
+                send_message(f, t + 10 * MS, next, i % 12 < 4 ? "s" : "z");
+                if (i % 12 < 4)
+                        send_message(f, t + 20 * MS, "s", "h");
+        }
+        finish(f);
+        options.roots_guessed = TRUE;
+        options.min_messages = 150;
+        run = convolution_new(f->traces, &options, convolution_find_roots(f->traces));
+        set = convolution_find_joint_paths(run);
+        g_assert_cmpuint(run->roots->len, ==, 1);
+        g_assert_cmpuint(g_array_index(run->roots, NodeId, 0), ==, test_node(f->nodes, "a"));
 }
 
 static void test_nothing(Fixture *f, gconstpointer data)
@@ -611,6 +639,7 @@ int main(int argc, char **argv)
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
         TEST("roots-called", test_roots_called);
+        TEST("root-few", test_root_few);
         TEST("choice", test_choice);
         TEST("choice-seconds", test_choice_seconds);
         TEST("choice-coarse", test_choice_coarse);
