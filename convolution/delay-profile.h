@@ -23,9 +23,11 @@ typedef struct {
         double after[DELAY_BINS];   /* effects so long after a cause */
         double before[DELAY_BINS];  /* and before one */
         double squares[DELAY_BINS]; /* sum over the causes of (after - before) squared */
+        double stretches[DELAY_BINS]; /* the same over stretches of the trace */
 } DelayProfile;
 
-/* The greatest power of ten, up to a second, that divides all stamps: ns. */
+/* The resolution of the stamps: the greatest power of ten, up to a second, that divides most steps
+ * from one stamp of an edge to the next, in a sample of them: ns. */
 gint64 delay_resolution(const EdgeTraces *traces);
 
 /* The delays from the messages of an edge to those that leave its receiver, for up to
@@ -38,13 +40,12 @@ void delay_profile_find(const EdgeTraces *traces, const EdgeTrace *in, gint64 re
 double delay_profile_excess(const DelayProfile *profile, guint bin);
 
 /* Picks
- *   max_delay  the time in which the busiest node that is no root sends 300 messages: so long
- *              a delay is as good as accident, and the lags up to there tell what accident
- *              makes;
- *   quantum    a tenth of the delay that nine in ten are longer than, so that the shortest
- *              hops have a shape, but no less than the resolution of the stamps, and
- *              at most 500,000 to max_delay.
- * Both in ns, 1, 2 or 5 times a power of ten. One that is not 0 is kept. */
+ *   max_delay  a hundred times the longest delay that stands out all through the trace, but no more
+ *              than the time in which the busiest node that is no root sends 300 messages: so long
+ * a delay is as good as accident. The lags up to there tell what accident makes; quantum    a tenth
+ * of the delay that nine in ten are longer than, so that the shortest hops have a shape, but no
+ * less than the resolution of the stamps, and at most 500,000 to max_delay. Both in ns, 1, 2 or 5
+ * times a power of ten, max_delay at least 100 quanta. One that is not 0 is kept. */
 void delay_profile_choose(const EdgeTraces *traces, const GArray *roots, gint64 *quantum,
                           gint64 *max_delay);
 

@@ -212,9 +212,11 @@ static void add_supports(NodeCauses *c, guint passage, const Passage *old, const
         p->first_cell = c->n_cells;
         for (guint i = 0; i < ranges->len; i++) {
                 const Support *range = &g_array_index(ranges, Support, i);
-                Support *last = SUPPORT(c, c->supports->len - 1);
+                Support *last = NULL;
 
-                if (c->supports->len > p->first_support && range->from <= last->to)
+                if (c->supports->len > p->first_support)
+                        last = SUPPORT(c, c->supports->len - 1);
+                if (last && range->from <= last->to)
                         last->to = MAX(range->to, last->to);
                 else
                         g_array_append_val(c->supports, *range);

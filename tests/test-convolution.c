@@ -329,7 +329,7 @@ static void test_no_clock_helps(Fixture *f, gconstpointer data)
         g_assert_false(find_offset(f, &found));
 }
 
-/* What --method auto finds without some elements, as find_paths() writes it but for the times. */
+/* What --method auto finds without some elements: "signature count" a line. */
 static char *find_joint_paths(Fixture *f, guint without)
 {
         ConvolutionOptions options = in_ms;
@@ -340,8 +340,11 @@ static char *find_joint_paths(Fixture *f, guint without)
         options.without = without;
         run = convolution_new(f->traces, &options, one_root(f, "a"));
         set = convolution_find_joint_paths(run);
-        for (guint32 i = 0; i < path_set_size(set); i++)
-                g_string_append_printf(text, "%s ", path_set_pattern(set, i)->signature);
+        for (guint32 i = 0; i < path_set_size(set); i++) {
+                const PathPattern *p = path_set_pattern(set, i);
+
+                g_string_append_printf(text, "%s %" G_GUINT64_FORMAT "\n", p->signature, p->count);
+        }
         return g_string_free(text, FALSE);
 }
 
@@ -393,6 +396,65 @@ static void test_answers(Fixture *f, gconstpointer data)
         g_assert_nonnull(strstr(all, "a>b>d>c "));
         g_assert_null(strstr(found, "a>b>d>c "));
         g_assert_nonnull(strstr(found, "a>b>d>b "));
+}
+
+/* How many messages paths say took this one, by the line of its signature. */
+static guint64 count_of(const char *found, const char *signature)
+{
+        g_autofree char *line = g_strconcat("\n", signature, " ", NULL);
+        g_autofree char *lines = g_strconcat("\n", found, NULL);
+        const char *at = strstr(lines, line);
+
+        return at ? g_ascii_strtoull(at + strlen(line), NULL, 10) : 0;
+}
+
+/* One request in five asks c and d at once, all others one of the two: whichever is taken for the
+ * one effect of these, the other is seen beside it. */
+static void test_beside_few(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL, *alone = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 2000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+
+                send_message(f, t, "a", "b");
+                if (i % 10 < 8)
+                        send_message(f, t + 5 * MS + random_below(f, 5 * MS), "b", "c");
+                if (i % 10 >= 6)
+                        send_message(f, t + 5 * MS + random_below(f, 5 * MS), "b", "d");
+        }
+        finish(f);
+        alone = find_joint_paths(f, JOINT_BESIDE);
+        found = find_joint_paths(f, 0);
+        g_assert_cmpuint(count_of(alone, "a>b>c") + count_of(alone, "a>b>d"), <=, 2000);
+        g_assert_cmpuint(count_of(found, "a>b>c"), >=, 1560);
+        g_assert_cmpuint(count_of(found, "a>b>d"), >=, 760);
+}
+
+/* b asks c and e at once, and goes on to d 2 ms after the answer of e. That of c comes within these
+ * in two of seven requests, where it is the last before d; of the others it is not. */
+static void test_order_beside(Fixture *f, gconstpointer data)
+{
+        g_autofree char *found = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + MS, "b", "c");
+                send_message(f, t + 2 * MS, "b", "e");
+                send_message(f, t + 20 * MS + random_below(f, 7 * MS), "c", "b");
+                send_message(f, t + 25 * MS, "e", "b");
+                send_message(f, t + 27 * MS, "b", "d");
+        }
+        finish(f);
+        found = find_joint_paths(f, 0);
+        g_assert_cmpuint(count_of(found, "a>b>c>b>d"), >=, 240);
+        g_assert_cmpuint(count_of(found, "a>b>c>b>d"), <=, 330);
+        g_assert_cmpuint(count_of(found, "a>b>e>b>d"), >=, 670);
+        g_assert_cmpuint(count_of(found, "a>b>e>b>d"), <=, 760);
 }
 
 static void assert_roots(Fixture *f, const char *expected)
@@ -453,7 +515,8 @@ static void test_choice(Fixture *f, gconstpointer data)
         g_assert_cmpuint(options.min_messages, ==, 10);
 }
 
-/* Stamps of whole seconds: no quantum can be less. */
+/* Stamps of whole seconds: no quantum can be less. Delays of none but a second, in a trace of
+ * eleven days: no correlation after an hour says anything. */
 static void test_choice_seconds(Fixture *f, gconstpointer data)
 {
         ConvolutionOptions options = CONVOLUTION_DEFAULTS;
@@ -464,13 +527,87 @@ static void test_choice_seconds(Fixture *f, gconstpointer data)
                 gint64 t = random_below(f, 1000000) * 1000 * MS;
 
                 send_message(f, t, "a", "b");
-                send_message(f, t, "b", "c");
+                send_message(f, t + 1000 * MS * random_below(f, 2), "b", "c");
         }
         finish(f);
         roots = convolution_find_roots(f->traces);
         convolution_choose(f->traces, roots, &options);
         g_assert_cmpint(options.quantum, ==, 1000 * MS);
         g_assert_cmpint(options.max_delay, >=, 100 * options.quantum);
+        g_assert_cmpint(options.max_delay, <=, 3600 * options.quantum);
+}
+
+/* The same where some stamps are finer, and a node's clock is 300 ms off. */
+static void test_choice_coarse(Fixture *f, gconstpointer data)
+{
+        ConvolutionOptions options = CONVOLUTION_DEFAULTS;
+        g_autoptr(GArray) roots = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 1000000) * 1000 * MS;
+                gint64 finer = i % 10 ? 0 : random_below(f, 1000 * MS);
+
+                send_message(f, t + finer, "a", "b");
+                send_message(f, t + 1300 * MS + finer, "b", "c");
+        }
+        finish(f);
+        roots = convolution_find_roots(f->traces);
+        convolution_choose(f->traces, roots, &options);
+        g_assert_cmpint(options.quantum, ==, 1000 * MS);
+}
+
+/* A hundred mails at once, and a hundred others a day or nine later, once in sixty days: these tell
+ * nothing of the delay, as what is passed on within two seconds all through the trace does. */
+static void test_choice_burst(Fixture *f, gconstpointer data)
+{
+        const gint64 second = 1000 * MS, day = 24 * 3600 * second;
+        ConvolutionOptions options = CONVOLUTION_DEFAULTS;
+        g_autoptr(GArray) roots = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1000; i++) {
+                gint64 t = random_below(f, 60 * 24 * 3600) * second;
+
+                send_message(f, t, "a", "b");
+                send_message(f, t + second * random_below(f, 3), "b", "c");
+        }
+        for (guint i = 0; i < 100; i++) {
+                send_message(f, 30 * day + i % 7 * second, "a", "b");
+                send_message(f, (i % 2 ? 31 : 39) * day + i % 9 * second, "b", "c");
+        }
+        finish(f);
+        roots = convolution_find_roots(f->traces);
+        convolution_choose(f->traces, roots, &options);
+        g_assert_cmpint(options.max_delay, <=, 3600 * second);
+}
+
+/* What comes to s on four edges is on each of them too little to look for causes in: that s has
+ * none is no sign that it is a root. */
+static void test_root_few(Fixture *f, gconstpointer data)
+{
+        static const char *const before[] = { "b", "c", "d", "e" };
+        ConvolutionOptions options = in_ms;
+        g_autoptr(Convolution) run = NULL;
+        g_autoptr(PathSet) set = NULL;
+
+        (void)data;
+        for (guint i = 0; i < 1200; i++) {
+                gint64 t = random_below(f, 1000000 * MS);
+                const char *next = before[i % 4];
+
+                send_message(f, t, "a", next);
+                send_message(f, t + 10 * MS, next, i % 12 < 4 ? "s" : "z");
+                if (i % 12 < 4)
+                        send_message(f, t + 20 * MS, "s", "h");
+        }
+        finish(f);
+        options.roots_guessed = TRUE;
+        options.min_messages = 150;
+        run = convolution_new(f->traces, &options, convolution_find_roots(f->traces));
+        set = convolution_find_joint_paths(run);
+        g_assert_cmpuint(run->roots->len, ==, 1);
+        g_assert_cmpuint(g_array_index(run->roots, NodeId, 0), ==, test_node(f->nodes, "a"));
 }
 
 static void test_nothing(Fixture *f, gconstpointer data)
@@ -513,13 +650,18 @@ int main(int argc, char **argv)
         g_test_add("/convolution/no-clock-off-closed", Fixture, GINT_TO_POINTER(TRUE), set_up,
                    test_no_clock_off, tear_down);
         TEST("no-clock-helps", test_no_clock_helps);
+        TEST("beside-few", test_beside_few);
         TEST("order", test_order);
+        TEST("order-beside", test_order_beside);
         TEST("answers", test_answers);
         TEST("root-answered", test_root_answered);
         TEST("root-noise", test_root_noise);
         TEST("roots-called", test_roots_called);
+        TEST("root-few", test_root_few);
         TEST("choice", test_choice);
         TEST("choice-seconds", test_choice_seconds);
+        TEST("choice-coarse", test_choice_coarse);
+        TEST("choice-burst", test_choice_burst);
         TEST("nothing", test_nothing);
         return g_test_run();
 }
