@@ -124,9 +124,6 @@ if [ -f "$recorded/hosts-skew/OFFSETS" ]; then
 		near table "${offset%=*}" "${offset#*=}" 0
 		result $? "a real clock that is off by $offset"
 	done
-else
-	tests=$((tests + 1))
-	echo "ok $tests - real clocks # SKIP no recorded system in $recorded"
 fi
 
 # --- where it cannot ------------------------------------------------------------

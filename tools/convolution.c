@@ -94,7 +94,7 @@ static const char *const correlates[] = { "auto", "pairs", "fft", "whole", NULL 
 
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
                                       { "--correlate", &options.correlate, correlates },
-                                      { NULL } };
+                                      { .option = NULL } };
 
 static gboolean check_options(GError **error)
 {

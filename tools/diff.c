@@ -86,7 +86,8 @@ wrong:
 }
 
 static const char *const formats[] = { "text", "tsv", "json", "html", NULL };
-static const ToolChoice choices[] = { { "--format", &options.format, formats }, { NULL } };
+static const ToolChoice choices[] = { { "--format", &options.format, formats },
+                                      { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
                                           "Exit 1 where a change exceeds it, as p99>+10%",

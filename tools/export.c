@@ -13,7 +13,7 @@ static struct {
 } options;
 
 static const char *const formats[] = { "otlp", "folded", "chrome", "tsv", NULL };
-static const ToolChoice choices[] = { { "--as", &options.as, formats }, { NULL } };
+static const ToolChoice choices[] = { { "--as", &options.as, formats }, { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
                                           "otlp, folded (flame graphs), chrome or tsv", "FORMAT" },

@@ -21,7 +21,7 @@ static struct {
 } options;
 
 static const char *const stamps[] = { "sent", "both", NULL };
-static const ToolChoice choices[] = { { "--stamps", &options.stamps, stamps }, { NULL } };
+static const ToolChoice choices[] = { { "--stamps", &options.stamps, stamps }, { .option = NULL } };
 
 static const GOptionEntry entries[] = {
         { "write", 'w', 0, G_OPTION_ARG_FILENAME, &options.write,

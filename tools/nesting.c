@@ -98,7 +98,7 @@ static const char *const sibling_orders[] = { "multiset", "strict", NULL };
 
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
                                       { "--sibling-order", &options.order, sibling_orders },
-                                      { NULL } };
+                                      { .option = NULL } };
 
 static const GOptionEntry entries[] = {
         { "method", 0, 0, G_OPTION_ARG_STRING, &options.method, "joint (default), paper or oracle",

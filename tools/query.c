@@ -16,7 +16,7 @@
 static char *format;
 
 static const char *const formats[] = { "text", "tsv", "json", NULL };
-static const ToolChoice choices[] = { { "--format", &format, formats }, { NULL } };
+static const ToolChoice choices[] = { { "--format", &format, formats }, { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &format,
                                           "text, tsv or json (default text)", "FORMAT" },

@@ -44,7 +44,7 @@ void result_add_options(GOptionContext *context)
         static const char *const formats[] = { "text", "dot", "svg", "json", "tsv", NULL };
         static const ToolChoice result_choices[] = { { "--format", &options.format, formats },
                                                      { "--sort", &options.sort, sorts },
-                                                     { NULL } };
+                                                     { .option = NULL } };
 
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(result_choices);

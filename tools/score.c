@@ -54,7 +54,8 @@ static gboolean parse_top(const char *option, const char *value, gpointer data, 
 }
 
 static const char *const formats[] = { "text", "tsv", "json", NULL };
-static const ToolChoice choices[] = { { "--format", &options.format, formats }, { NULL } };
+static const ToolChoice choices[] = { { "--format", &options.format, formats },
+                                      { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
                                           "text, tsv or json (default text)", "FORMAT" },

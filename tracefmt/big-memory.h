@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Memory for arrays as long as the trace: pages straight from the kernel, huge
- * ones where it has them. Growing moves the mapping, not the bytes, and filling
+ * ones where it has them. Growing mostly takes what lies behind, and filling
  * it costs one page fault for 2 MB and not for 4 KB, which is otherwise a
  * fifth of the time of a whole analysis.
  */
