@@ -90,7 +90,8 @@ static void find_call_pairs(Figure4 *f, const TraceEntry *entries, guint n)
                                    .callee = is_return ? e->sender : e->receiver,
                                    .stamp = { NO_TIME, NO_TIME, NO_TIME, NO_TIME },
                                    .parent = NO_PARENT,
-                                   .probability = 1 };
+                                   .probability = 1,
+                                   .family = 1 };
                 guint i = 0;
 
                 if (e->op == MSG_SENT || e->op == MSG_RECV)
@@ -277,6 +278,7 @@ static void choose_parent(Figure4 *f, GHashTable *scoreboard, guint child)
 {
         FigureCall *c = call_at(f, child);
         double best = 0, sum = 0;
+        guint chosen = NO_PARENT;
 
         for (guint p = 0; p < f->calls->len; p++) {
                 const FigureCall *parent = call_at(f, p);
@@ -288,13 +290,25 @@ static void choose_parent(Figure4 *f, GHashTable *scoreboard, guint child)
                                   child);
                 sum += score;
                 if (score > best ||
-                    (score == best && score > 0 && parent->enter < call_at(f, c->parent)->enter)) {
+                    (score == best && score > 0 && parent->enter < call_at(f, chosen)->enter)) {
                         best = score;
-                        c->parent = p;
+                        chosen = p;
                 }
         }
-        if (c->parent != NO_PARENT)
-                c->probability = best / sum;
+        if (chosen == NO_PARENT)
+                return;
+        c->probability = best / sum;
+        for (guint p = 0; p < f->calls->len; p++)
+                if (is_candidate(f, p, child) && !descends_from(f, p, child)) {
+                        double share = penalised(f,
+                                                 histogram(f, scoreboard, call_at(f, p),
+                                                           c)[bin_of(f, call_at(f, p), c)],
+                                                 p, child) /
+                                       sum;
+
+                        call_at(f, p)->family *= p == chosen ? share : 1 - share;
+                }
+        c->parent = chosen;
 }
 
 static void find_nested_pairs_of(Figure4 *f, GHashTable *scoreboard)
@@ -337,7 +351,7 @@ static char *create_path_node(const Figure4 *f, guint call, gint64 parent_time, 
 
         sums->latency += c->end - c->start;
         sums->call_delay += c->start - parent_time;
-        sums->probability *= c->probability;
+        sums->probability *= c->family;
         for (;;) {
                 guint first = NO_PARENT;
 

@@ -36,6 +36,7 @@ typedef struct {
         gint64 start, enter, reply, end; /* the four moments */
         guint32 parent;                  /* index of a call, or NO_PARENT */
         double probability;
+        double family; /* that it has the children it has, and no others */
         guint candidates;
 } FigureCall;
 

@@ -717,7 +717,7 @@ static void test_beliefs(void)
  * with two candidates each, of which two are to the same callee, so that all steps are made. */
 static void test_chain(void)
 {
-        enum { COUNTED = 200, RUN = 300000 };
+        enum { RUN = 300000 };
         static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
         static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
         static const float chance[] = { 0.7, 0.3, 0.7, 0.3, 0.7, 0.3, 1, 1 };
@@ -728,7 +728,7 @@ static void test_chain(void)
                 JointChain *chain;
                 double likely[8], all = 0;
                 guint drawn[8] = { 0 };
-                guint8 seen[8] = { 0 };
+                Drawings seen[8] = { { 0 } };
 
                 begin_small(&small, rand, 3, 5, candidates, candidate);
                 for (guint a = 0; a < 8; a++)
@@ -738,8 +738,8 @@ static void test_chain(void)
                         guint a = 0;
 
                         joint_chain_run(chain, 1);
-                        if (i < COUNTED)
-                                joint_chain_count(chain, seen);
+                        if (i < JOINT_DRAWN)
+                                joint_chain_note(chain, seen, (Drawings){ .cold = 1ULL << i });
                         for (guint k = 0; k < 3; k++)
                                 a |= (small.j.parent[k] != candidate[candidates[k]]) << k;
                         drawn[a]++;
@@ -748,11 +748,111 @@ static void test_chain(void)
                         g_assert_cmpfloat_with_epsilon((double)drawn[a] / RUN, likely[a] / all,
                                                        0.03);
                 for (guint i = 0; i < 3; i++)
-                        g_assert_cmpuint(seen[2 * i] + seen[2 * i + 1], ==, COUNTED);
-                g_assert_cmpuint(seen[6] + seen[7], ==, 0); /* they have no choice */
+                        g_assert_cmpuint(seen[2 * i].cold ^ seen[2 * i + 1].cold, ==,
+                                         (1ULL << JOINT_DRAWN) - 1);
+                g_assert_cmpuint(seen[6].cold | seen[7].cold, ==, 0); /* they have no choice */
                 joint_chain_free(chain);
                 end_small(&small);
         }
+}
+
+/* --- families ---------------------------------------------------------------- */
+
+/* The families of calls into a small node, as they are found with these shares by candidate. */
+static void find_small_families(SmallJoint *small, const float *share, float *family)
+{
+        Joint *j = &small->j;
+        Nesting nesting = { .view = { G_MININT64, G_MAXINT64 }, .calls = { .n = 10 } };
+        Span spans[10] = { { 0, 0 } };
+        float found[10];
+
+        nesting.calls.at_caller = spans;
+        nesting.calls.family = found;
+        for (guint i = 0; i < 10; i++)
+                found[i] = 1;
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                j->node->in[p].call = p;
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                j->node->out[i].call = 5 + i;
+        j->share = g_memdup2(share, j->candidates[j->node->n_out] * sizeof *share);
+        joint_find_families(j, &nesting, 0, j->node->n_out);
+        memcpy(family, found, j->node->n_in * sizeof *family);
+}
+
+/* Nothing drawn: the product over what a parent has of p, and of 1 - p over what it might have. A
+ * call's parent was taken for less than its share: the others have the rest. */
+static void test_families_by_product(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
+        static const float share[] = { 0.75f, 0.25f, 0.5f, 0.25f, 0.875f, 0.25f, 1, 1 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(12);
+        SmallJoint small;
+        float family[3];
+
+        begin_small(&small, rand, 3, 5, candidates, candidate);
+        for (guint32 p = 0; p < 3; p++)
+                small.s.in[p].enter = 1000 + p;
+        find_small_families(&small, share, family);
+        g_assert_cmpfloat_with_epsilon(family[0], 0.75 * 0.5, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[1], 0.75 * 0.5 * 0.875, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[2], 0.875, 1e-6); /* it has one for certain */
+        end_small(&small);
+}
+
+/* Two calls that are drawn together or not at all are as likely as one of them; two that are drawn
+ * one or the other are never together. */
+static void test_families_by_drawings(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2 };
+        static const float share[] = { 0.5f, 0.5f, 0.5f, 0.5f, 1, 1, 1 };
+        const guint64 all = (1ULL << JOINT_DRAWN) - 1, half = (1ULL << JOINT_DRAWN / 2) - 1;
+        const Drawings first = { half, half }, last = { all ^ half, all ^ half };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(13);
+
+        for (guint together = 0; together < 2; together++) {
+                SmallJoint small;
+                float family[3];
+
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint32 p = 0; p < 3; p++)
+                        small.s.in[p].enter = 1000 + p;
+                small.j.drawn = g_new0(Drawings, 7);
+                small.j.drawn[0] = first;
+                small.j.drawn[1] = last;
+                small.j.drawn[2] = together ? first : last;
+                small.j.drawn[3] = together ? last : first;
+                find_small_families(&small, share, family);
+                g_assert_cmpfloat_with_epsilon(family[0], together ? 0.5 : 0, 1e-6);
+                g_assert_cmpfloat_with_epsilon(family[1], together ? 0.5 : 0, 1e-6);
+                g_assert_cmpfloat(family[2], ==, 1);
+                end_small(&small);
+        }
+}
+
+/* Two calls into a node that nothing tells apart: whatever is said of one, it may as well be the
+ * other that made them all. */
+static void test_families_of_twins(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 2, 2, 2 };
+        static const float share[] = { 1, 0, 1, 0, 1, 1, 1 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(14);
+        SmallJoint small;
+        float family[3];
+
+        begin_small(&small, rand, 3, 5, candidates, candidate);
+        for (guint32 p = 0; p < 3; p++) {
+                small.s.in[p].enter = 1000;
+                small.s.in[p].reply = p == 2 ? 3000 : 2000;
+                small.j.kind[p] = 0;
+        }
+        find_small_families(&small, share, family);
+        g_assert_cmpfloat_with_epsilon(family[0], 0.5, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[1], 0.5, 1e-6);
+        g_assert_cmpfloat(family[2], ==, 1);
+        end_small(&small);
 }
 
 /* Two calls out of a node have the same context where their parents have, and call the same nodes
@@ -1091,6 +1191,9 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/node-order", test_node_order);
         g_test_add_func("/joint/parts", test_parts);
         g_test_add_func("/joint/chain", test_chain);
+        g_test_add_func("/joint/families/product", test_families_by_product);
+        g_test_add_func("/joint/families/drawings", test_families_by_drawings);
+        g_test_add_func("/joint/families/twins", test_families_of_twins);
         g_test_add_func("/joint/order", test_order);
         g_test_add_func("/joint/mixed-order", test_mixed_order);
         g_test_add_func("/joint/durations", test_durations);

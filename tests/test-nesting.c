@@ -712,6 +712,27 @@ static void test_figure_5(void)
         g_assert_cmpfloat_with_epsilon(a.nesting->calls.cause[3].probability, 2.0 / 3, 1e-6);
         g_assert_cmpfloat_with_epsilon(path_set_summary(a.set)->parallelism, 2, 1e-9);
         g_assert_cmpuint(path_set_pattern(a.set, 0)->count, ==, 2);
+        /* That its child is its own, and that the other's is not. */
+        g_assert_cmpfloat_with_epsilon(path_set_pattern(a.set, 0)->probability, 4.0 / 9, 1e-6);
+}
+
+/* One of two parents alike has both children: the other is no surer of having none. */
+static void test_childless(void)
+{
+        g_auto(Answer) a = answer_with("0 C A B p\n"
+                                       "30 C A B q\n"
+                                       "100 C B C c\n"
+                                       "150 R C B c\n"
+                                       "200 R B A q\n"
+                                       "210 R B A p\n",
+                                       &keep);
+        double right = (double)a.nesting->calls.cause[2].probability;
+
+        g_assert_cmpuint(path_set_size(a.set), ==, 2);
+        g_assert_cmpfloat(right, <, 1);
+        for (guint32 i = 0; i < 2; i++)
+                g_assert_cmpfloat_with_epsilon(path_set_pattern(a.set, i)->probability, right,
+                                               1e-6);
 }
 
 /* Strictly after its parent's call, not after its return. */
@@ -984,6 +1005,7 @@ int main(int argc, char **argv)
         g_test_add_func("/nesting/explanations", test_explanations);
         g_test_add_func("/nesting/figure-3", test_figure_3);
         g_test_add_func("/nesting/figure-5", test_figure_5);
+        g_test_add_func("/nesting/childless", test_childless);
         g_test_add_func("/nesting/bounds", test_bounds);
         g_test_add_func("/nesting/skew-window", test_skew_window);
         g_test_add_func("/nesting/ties", test_ties);

@@ -53,6 +53,7 @@ static guint32 parse_calls(Fixture *f, const char *text, PathCall *calls)
                                 .reply = 1000000 - n * 1000,
                                 .end = 1000000 - n * 1000,
                                 .probability = 1,
+                                .family = 1,
                         };
                         last = n++;
                 }
@@ -140,10 +141,12 @@ static void test_probability(Fixture *f, gconstpointer order)
         guint32 n = parse_calls(f, "c>a(b,d)", calls);
 
         (void)order;
-        calls[1].probability = 0.5f;
-        calls[2].probability = 0.25f;
+        /* A call's own is of its parent, and says nothing of what is missing. */
+        calls[1].probability = calls[2].probability = 0.9f;
+        calls[0].family = 0.5f;
+        calls[2].family = 0.25f;
         g_assert_true(path_set_add(f->set, calls, n, NULL));
-        calls[1].probability = calls[2].probability = 1;
+        calls[0].family = calls[2].family = 1;
         g_assert_true(path_set_add(f->set, calls, n, NULL));
         g_assert_cmpfloat(path_set_pattern(f->set, 0)->probability, ==, 0.5625);
 }
@@ -293,6 +296,7 @@ static void test_large(Fixture *f, gconstpointer order)
                                 .reply = 10 * N - i,
                                 .end = 10 * N - i,
                                 .probability = 1,
+                                .family = 1,
                         };
                 }
                 g_assert_true(path_set_add(f->set, calls, N, NULL));
@@ -346,7 +350,8 @@ static void test_random(Fixture *f, gconstpointer order)
                         calls[i] = (PathCall){ .parent = i == 0 ? NO_PARENT : open[depth - 1],
                                                .caller = node(f, "c"),
                                                .callee = node(f, names[name]),
-                                               .probability = 1 };
+                                               .probability = 1,
+                                               .family = 1 };
                         open[depth++] = i;
                 }
                 g_assert_true(path_set_add(f->set, calls, n, NULL));

@@ -59,6 +59,7 @@ static void gather(const Forest *f, int call, guint32 parent, const NodeId *node
                                   .end = c->end,
                                   .stamps = 1 << CALL_SENT | 1 << RET_SENT,
                                   .probability = 1,
+                                  .family = 1,
                                   .id = &c->id,
                                   .id_length = c->id != 0 };
         for (int i = call + 1; i < f->n; i++)

@@ -22,8 +22,14 @@ static char *make_store(const gint64 *latency, guint n)
 
         path_set_summary(set)->method = "paper";
         for (guint i = 0; i < n; i++) {
-                PathCall call = { NO_PARENT, a, b,    0, 0, latency[i], latency[i], 15,
-                                  1,         0, NULL, 0, 0, 0,          0 };
+                PathCall call = { .parent = NO_PARENT,
+                                  .caller = a,
+                                  .callee = b,
+                                  .reply = latency[i],
+                                  .end = latency[i],
+                                  .stamps = 15,
+                                  .probability = 1,
+                                  .family = 1 };
                 g_assert_true(path_set_add(set, &call, 1, NULL));
         }
         g_assert_true(store_finish(store, NULL));

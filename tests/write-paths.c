@@ -49,6 +49,7 @@ static void add_requests(PathSet *set, NodeTable *nodes, const char *client, con
                         c->reply = c->end - on_wire;
                         c->stamps = on_wire ? 15 : 1 << CALL_SENT | 1 << RET_SENT;
                         c->probability = i == 0 ? 1 : probability;
+                        c->family = i + 1 == n ? 1 : probability;
                         c->candidates = i == 0 ? 0 : 1;
                 }
                 path_set_add(set, calls, n, NULL);
