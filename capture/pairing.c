@@ -120,7 +120,6 @@ static void order_call(Pairing *p, Stamp first, const CaptureContext *context)
                 pairing_forget_calls(p, context);
                 p->unsure = FALSE;
         }
-        p->shifted += p->answered && p->n_calls == 1 && p->beyond == 0;
         if (p->n_calls > 0 || p->beyond > 0) {
                 p->pipelined = TRUE;
                 p->overlaps |= p->answered && !p->unsure;
@@ -146,6 +145,8 @@ static gboolean call_answered(Pairing *p, guint side, const MessageInProgress *m
         if (index >= 0) {
                 *call = call_take(p, (guint)index);
                 p->longest = MAX(p->longest, m->last.time - call->time);
+                p->shifted += !m->keyed && p->n_calls == 1;
+                p->drained += !m->keyed && p->n_calls == 0;
                 return TRUE;
         }
         gboolean beyond = !m->stray && !m->keyed && p->beyond > 0;

@@ -96,8 +96,7 @@ typedef struct {
         guint8 datagrams; /* messages without sequence numbers */
         /* For signs.h, which sets them back to 0. */
         guint32 n_written;               /* calls */
-        guint32 shifted;                 /* of these, made while one from before the last return
-                                          * waited, and nothing else */
+        guint32 shifted, drained;        /* returns in order after which one call waited; none */
         guint32 loose[2];                /* segments of a side, of which it is not known yet, */
         guint32 unseen_segments;         /* or is, that they are in no message */
         guint64 loose_bytes[2], unseen_bytes;

@@ -12,7 +12,8 @@ enum {
         MANY = 4,           /* segments in which nobody writes one request */
         MIN_RUNS = 20,      /* of a connection that is weighed by itself */
         MIN_SIGNS = 5,
-        MIN_SERVICES = 3, /* of an address: with two, who calls the second is the first */
+        MAX_TALLIES = 65536, /* after which callers are put together */
+        MIN_SERVICES = 3,    /* of an address: with two, who calls the second is the first */
         MIN_RETURNS = 8,
         MIN_UNSEEN = 10,    /* segments */
         SHARE_H2 = 50,      /* one in so many runs, where HTTP/2 was chosen, */
@@ -21,7 +22,8 @@ enum {
         SHARE_UNSEEN = 50,
         MAX_RUN = 1400, /* bytes, of one segment */
 };
-#define LATE G_GINT64_CONSTANT(1000000) /* ns */
+#define LATE     G_GINT64_CONSTANT(1000000)    /* ns */
+#define MAX_TURN G_GINT64_CONSTANT(1000000000) /* where it is not known, too */
 
 /* Who has called a node last, and before that. */
 typedef struct {
@@ -48,6 +50,7 @@ typedef struct {
 struct SignTable {
         GHashTable *tallies; /* set of Tally */
         GArray *servers;     /* of Server, by node */
+        Tally beyond;        /* of what there is no room for; never told */
 };
 
 static guint tally_hash(gconstpointer tally)
@@ -172,7 +175,7 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
 /* The client goes on in its run. */
 static void run_go_on(Signs *s, guint side, gint64 time)
 {
-        gint64 near = LATE + (s->turn < G_MAXINT64 ? 2 * s->turn : 0);
+        gint64 near = LATE + 2 * MIN(s->turn, MAX_TURN);
         gboolean held = s->acked >= s->last[side] && time - s->acked <= near;
         if (s->warm < WARM_RUNS || s->run_bytes > MAX_REQUEST)
                 return;
@@ -238,7 +241,7 @@ void signs_ack(Signs *s, const Pairing *p, guint side, gint64 time)
 static gboolean overlaps(const SignCounts *n, const Protocol *protocol, guint inside)
 {
         guint64 lengths = protocol ? n->multiples : 0;
-        guint64 sure = n->crossed + n->late + (protocol ? 0 : n->many);
+        guint64 sure = n->crossed + n->late + (protocol || inside ? 0 : n->many);
         guint64 all = sure + n->again + lengths;
         if (inside == TLS_CHOSE_H2)
                 return all >= MIN_SIGNS && all * SHARE_H2 > n->runs;
@@ -258,7 +261,7 @@ static gboolean find_reason(const SignCounts *n, const Protocol *protocol, guint
                 *reason = DOUBT_INVERTED;
         else if (runs && overlaps(n, protocol, inside))
                 *reason = protocol ? DOUBT_MULTIPLEXED : DOUBT_SEVERAL_AT_ONCE;
-        else if (n->shifted >= MIN_SIGNS && n->shifted * 10 >= n->calls * 9)
+        else if (n->shifted >= MIN_SIGNS && n->shifted >= n->drained * 9)
                 *reason = DOUBT_SHIFTED;
         else if (inside == TLS_CHOSE_H2 || inside == TLS_OFFERS_H2)
                 *reason = DOUBT_MAY_BE_MULTIPLEXED;
@@ -277,6 +280,13 @@ static Tally *tally_find(SignTable *t, const Signs *s, const Pairing *p, const P
                          .protocol = protocol == &protocol_generic ? NULL : protocol,
                          .inside = s->inside };
         Tally *tally = g_hash_table_lookup(t->tallies, &wanted);
+        guint n = g_hash_table_size(t->tallies);
+        if (!tally && n >= MAX_TALLIES) {
+                wanted.caller = NO_NODE;
+                tally = g_hash_table_lookup(t->tallies, &wanted);
+        }
+        if (!tally && n >= 2 * MAX_TALLIES)
+                return &t->beyond;
         if (!tally) {
                 tally = g_memdup2(&wanted, sizeof wanted);
                 g_hash_table_add(t->tallies, tally);
@@ -298,6 +308,7 @@ static void counts_add(SignCounts *to, const SignCounts *from)
 {
         to->calls += from->calls;
         to->shifted += from->shifted;
+        to->drained += from->drained;
         to->runs += from->runs;
         to->crossed += from->crossed;
         to->late += from->late;
@@ -316,6 +327,7 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         Tally *tally = tally_find(t, s, p, protocol);
         s->counts.calls = p->n_written;
         s->counts.shifted = p->shifted;
+        s->counts.drained = p->drained;
         if (MAX(s->counts.runs, s->counts.calls) >= MIN_RUNS &&
             find_reason(&s->counts, tally->protocol, s->inside, &reason) &&
             doubt_class(reason) == DOUBT_OF_CALLS)
@@ -332,7 +344,7 @@ void signs_take(SignTable *t, Signs *s, Pairing *p, const Protocol *protocol)
         tally->quic += s->quic ? s->segments : 0;
         tally->unseen += p->unseen_segments;
         tally->unseen_bytes += p->unseen_bytes;
-        p->n_written = p->unseen_segments = p->shifted = 0;
+        p->n_written = p->unseen_segments = p->shifted = p->drained = 0;
         p->unseen_bytes = 0;
         s->segments = 0;
         s->bytes = 0;

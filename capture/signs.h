@@ -11,6 +11,8 @@
  *   one back, as soon as the first is acknowledged;
  * - of TLS, the client's runs are multiples of its usual one; of what is not parsed, they are
  *   many small segments;
+ * - after each return one call still waits: the pairing may be behind by one, for instance
+ *   because something was taken for a call, and never answered;
  * - a return comes when another connection has called the server, and not when its own did:
  *   the server sends what it got from others, and the client's answer was taken for the call.
  *
@@ -27,7 +29,8 @@
 /* How many runs there were on a connection, or on several, and with which signs. */
 typedef struct {
         guint64 calls;   /* that are in the trace */
-        guint64 shifted; /* of these, made while one from before the last return waited */
+        guint64 shifted; /* returns after which one call still waited, */
+        guint64 drained; /* and after which none did */
         guint64 runs;    /* of the client */
         guint64 crossed; /* runs, of either side, that began before the other's was read */
         guint64 late;    /* of the client, that went on long after */

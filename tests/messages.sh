@@ -92,7 +92,7 @@ says 'stats have the latency of an edge' '^a > b +1 +1\.00 s +1\.00 s' out
 # What was captured and will not do is said after the line that counts.
 live() { # NAME TEXT FILTER [NODES]
 	"$ravel" capture -r loop.pcap ${4:+--nodes "$4"} -f "$3" -w /dev/null 2>err
-	grep -v '^ravel capture: fit for' err | sed 1d >line
+	grep -v '^ravel capture: \(not \)\?fit for' err | sed 1d >line
 	says "$1" "$2" line
 	n=$((n + 1))
 	if [ "$(wc -l <line)" = 1 ]; then

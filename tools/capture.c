@@ -100,6 +100,7 @@ typedef struct {
         GPtrArray *sources;     /* files, or one text that names the interfaces */
         GArray *doubts, *edges; /* of Doubt and EdgeCalls, of all traces */
         GPtrArray *link_types;  /* of each, as the trace has it */
+        gboolean host_is_sure;  /* else it may be only a star of one busy node */
         char *host;             /* recognised; NULL where it was not, or was given */
 } Run;
 
@@ -535,11 +536,15 @@ static gboolean report(Run *run)
         g_auto(GStrv) doubts = doubts_to_lines(run->doubts, run->nodes);
         g_autofree char *judgement = judge(run, account->count, run->doubts, run->edges);
         tool_warn("%s", summary);
-        if (run->host)
+        if (run->host && run->host_is_sure)
                 tool_warn(
                         "every packet is from or to %s: taken for captured there (--host NAME says "
                         "where, --host '' on no host)",
                         run->host);
+        else if (run->host)
+                tool_warn("every packet is from or to %s: if they were captured there, say so with "
+                          "--host %s",
+                          run->host, run->host);
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
         for (char **line = doubts; *line; line++)
@@ -632,7 +637,7 @@ static char *recognise_host(Run *run)
                         left--;
                 }
         }
-        if (!common_address_find(common, &address))
+        if (!common_address_find(common, &address, &run->host_is_sure))
                 return NULL;
         return g_strdup(node_table_name(run->nodes, node_names_lookup(run->names, address, 0)));
 }
@@ -667,7 +672,9 @@ static Run *run_new(gint64 *duration, GError **error)
         run->live = options.interfaces || any_is_pipe();
         run->left = options.count;
         if (!options.host && !run->live)
-                options.host = run->host = recognise_host(run);
+                run->host = recognise_host(run);
+        if (run->host_is_sure)
+                options.host = run->host;
         else if (options.host && !*options.host)
                 g_clear_pointer(&options.host, g_free);
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,

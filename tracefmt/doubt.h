@@ -34,7 +34,7 @@ typedef enum { DOUBT_OF_CALLS, DOUBT_OF_PAYLOAD, DOUBT_REMARK } DoubtClass;
           "address of its own, or name their ports with --nodes")                                  \
         X(SHIFTED, "shifted", DOUBT_OF_CALLS, "calls",                                             \
           "each return may belong to the call before: capture from before the connections are "    \
-          "opened")                                                                                \
+          "opened, or say with --proto what the port speaks")                                      \
         X(CUT, "cut", DOUBT_OF_CALLS, "calls",                                                     \
           "packets were cut by the snapshot length where their bytes were needed: capture whole "  \
           "packets (-s 0)")                                                                        \
