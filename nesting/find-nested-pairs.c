@@ -79,14 +79,18 @@ static inline void note_child(Waiting *parent, gint64 end)
 /* The child is in the family of the candidate that was chosen, and not in those of the others: by
  * their share of all scores. */
 static inline void note_families(Nesting *n, const Candidates *at, guint32 n_found, guint32 chosen,
-                                 double sum)
+                                 double probability, double sum)
 {
-        for (guint32 k = 0; k < n_found; k++) {
-                double share = n->scores[k] / sum;
-                guint32 i = at->found[k];
+        const ActiveCall *active = at->active;
+        const guint32 *found = at->found;
+        float *family = n->trees.family, *scores = n->scores;
+        float before = family[active[chosen].which], each = (float)(1 / sum);
 
-                n->trees.family[at->active[i].which] *= (float)(i == chosen ? share : 1 - share);
-        }
+        for (guint32 k = 0; k < n_found; k++)
+                scores[k] = 1 - scores[k] * each;
+        for (guint32 k = 0; k < n_found; k++)
+                family[active[found[k]].which] *= scores[k];
+        family[active[chosen].which] = before * (float)probability;
 }
 
 /* Finds the best of n_found candidates of child, an active call; FALSE where none
@@ -107,6 +111,7 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         gint64 jammed = count ? G_MININT64 : child.from;
         double best = 0, sum = 0;
         guint32 chosen = 0;
+        float *scores;
 
         /* A sole candidate has all the score there is, and that is not 0, since this child has
          * added to it. */
@@ -119,8 +124,9 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
         if (G_UNLIKELY(n_found > n->scores_size)) {
                 n->scores_size = 2 * n_found;
-                n->scores = g_renew(double, n->scores, n->scores_size);
+                n->scores = g_renew(float, n->scores, n->scores_size);
         }
+        scores = n->scores;
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[found[k]];
                 /* The sum of weights is far from 2^63. */
@@ -132,7 +138,7 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
                 else
                         score *= left[p->waiting.crowded_until > child.from];
                 sum += score;
-                n->scores[k] = score;
+                scores[k] = (float)score;
                 /* Which is best cannot be predicted, so there is no branch on it. */
                 chosen ^= (chosen ^ found[k]) & -(guint32)(score > best);
                 best = MAX(best, score);
@@ -140,7 +146,7 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         *parent = chosen;
         *probability = best / sum;
         if (n_found > 1 && best > 0)
-                note_families(n, at, n_found, chosen, sum);
+                note_families(n, at, n_found, chosen, *probability, sum);
         return best > 0;
 }
 

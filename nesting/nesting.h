@@ -131,7 +131,7 @@ typedef struct {
         GHashTable *numbers;   /* callee << 32 | caller, folded, to the caller's number */
         CallOrder order;
         Scoreboard board;
-        double *scores; /* paper: of one call's candidates */
+        float *scores; /* paper: of one call's candidates */
         guint32 scores_size;
         CallTrees trees;
         gboolean ended;        /* there are no more calls to come */

@@ -758,11 +758,11 @@
       if (hosts.size > 1 && !known.has('skew removed')) list.push(['note', `Stamps are of the clocks of ${hosts.size} hosts, as they were.`]);
       if (data.cutPaths) list.push(['note', `${plural(data.cutPaths, 'path')} cut by the start or the end of the trace ${data.cutPaths === 1 ? 'is' : 'are'} left out.`]);
       const p = data.probability;
-      const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, 100 - floored(p))} in 100 have a call under the wrong parent`;
+      const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, 100 - floored(p))} in 100 have a call that is another's, or lack one`;
       if (!fit) return list;
       if (data.method === 'cheat') list.push(['good', 'The parents of calls are the true ones, which the trace says.']);
       else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
-      else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right in every call with a probability of ${probability(p)} in the mean${wrong}` +
+      else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right with a probability of ${probability(p)} in the mean${wrong}` +
         (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 9.995 ? 2 : 1)} possible parents in the mean.` : '.')]);
       const guessed = data.trust.filter((t) => t[2] > 0).sort((a, b) => a[3] - b[3]);
       if (guessed.length > 1 && data.method !== 'cheat') {

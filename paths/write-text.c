@@ -112,7 +112,7 @@ static void write_verdict(const PathSet *set, const PathWriteOptions *options, G
 
         if (!v)
                 return;
-        if (!v->fit) {
+        if (!v->fit && path_set_instances(set) > 0) {
                 g_autofree char *text = g_strdup_printf(
                         "No probabilities are shown, as what was captured is %s.", v->judgement);
 
@@ -451,12 +451,13 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                          "add up to the latency of the path.",
                 " ", 0, columns);
         if (any_doubt(set, options))
-                text_append_wrapped(out,
-                                    linear ? "prob: how probable it is that no edge of the path "
-                                             "is an accident."
-                                           : "prob: how probable it is that a path is right in "
-                                             "every call, in the mean.",
-                                    " ", 0, columns);
+                text_append_wrapped(
+                        out,
+                        linear ? "prob: how probable it is that no edge of the path "
+                                 "is an accident."
+                               : "prob: how probable it is that a path is right, in the "
+                                 "mean: each call made these calls and no others.",
+                        " ", 0, columns);
         if (any_mark(set, options))
                 text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
 }

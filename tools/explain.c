@@ -131,7 +131,8 @@ static char *format_share(double share)
         return g_strdup(g_ascii_formatd(text, sizeof text, "%.3f", share));
 }
 
-static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_shown)
+static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_shown,
+                               gboolean probable)
 {
         TextTable *table = text_table_new();
         gint64 from = n->calls.at_caller[e->call].from, to = n->calls.at_caller[e->call].to;
@@ -142,7 +143,7 @@ static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_s
         text_table_add_column(table, "left", TEXT_RIGHT, 3);
         text_table_add_column(table, "score", TEXT_RIGHT, 0);
         text_table_add_column(table, n->options.joint ? "" : "penalty", TEXT_RIGHT, 1);
-        text_table_add_column(table, "prob", TEXT_RIGHT, 0);
+        text_table_add_column(table, probable ? "prob" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, "candidate", TEXT_LEFT, 0);
         for (guint i = 0; i < n_shown; i++) {
                 const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
@@ -155,7 +156,7 @@ static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_s
                 text_table_add(table, path_format_duration(at_callee.to - to));
                 text_table_add(table, format_share(p->score));
                 text_table_add(table, n->options.joint ? g_strdup("") : format_share(p->penalty));
-                text_table_add(table, format_share(p->probability));
+                text_table_add(table, probable ? format_share(p->probability) : g_strdup(""));
                 text_table_add(table, format_call(n, p->call));
         }
         return table;
@@ -183,13 +184,14 @@ static void append_heading(GString *out, const Nesting *n, const Explanation *e,
         text_append_wrapped(out, text->str, " ", 0, columns);
 }
 
-static void append_table(GString *out, const Nesting *n, const Explanation *e, guint columns)
+static void append_table(GString *out, const Nesting *n, const Explanation *e, guint columns,
+                         gboolean probable)
 {
         guint n_shown = MIN(e->parents->len, SHOWN);
         g_autoptr(TextTable) table = NULL;
 
         g_array_sort_with_data(e->parents, compare_parents, NULL);
-        table = parent_table(n, e, n_shown);
+        table = parent_table(n, e, n_shown, probable);
         text_table_fit(table, columns);
         for (int row = -1; row < (int)n_shown; row++) {
                 text_table_write_row(table, row, out);
@@ -200,27 +202,30 @@ static void append_table(GString *out, const Nesting *n, const Explanation *e, g
                                        e->parents->len - n_shown);
 }
 
-static void append_legend(GString *out, const Nesting *n, guint columns)
+static void append_legend(GString *out, const Nesting *n, guint columns, gboolean probable)
 {
+        g_autofree char *scores = g_strconcat(
+                n->options.joint
+                        ? "score: its share of the call when all calls of the node are decided "
+                          "together; the largest has it."
+                        : "score: how usual this delay is, as a share of all candidates'. penalty: "
+                          "a factor, for the calls that the candidate was given before.",
+                !probable          ? NULL
+                : n->options.joint ? " prob: how probable it is as the parent."
+                                   : " prob: the share of score times penalty.",
+                NULL);
+
         text_append_wrapped(
                 out,
                 "*: the parent. after: from when the candidate reached its node to this call. "
                 "left: from this "
                 "call's return to the candidate's reply.",
                 " ", 0, columns);
-        text_append_wrapped(
-                out,
-                n->options.joint
-                        ? "score: its share of the call when all calls of the node are decided "
-                          "together; the largest has it. prob: how probable it is as the parent."
-                        : "score: how usual this delay is, as a share of all candidates'. penalty: "
-                          "a "
-                          "factor, for the calls that the candidate was given before. prob: the "
-                          "share of score times penalty.",
-                " ", 0, columns);
+        text_append_wrapped(out, scores, " ", 0, columns);
 }
 
-gboolean explain_write(const Nesting *n, guint columns, OutputFile *file, GError **error)
+gboolean explain_write(const Nesting *n, gboolean probable, guint columns, OutputFile *file,
+                       GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
         guint width = columns ? columns : LEGEND_WIDTH;
@@ -234,13 +239,13 @@ gboolean explain_write(const Nesting *n, guint columns, OutputFile *file, GError
                 append_heading(out, n, e, width);
                 if (e->parents->len > 0) {
                         g_string_append_c(out, '\n');
-                        append_table(out, n, e, columns);
+                        append_table(out, n, e, columns, probable);
                         any = TRUE;
                 }
         }
         if (any) {
                 g_string_append_c(out, '\n');
-                append_legend(out, n, width);
+                append_legend(out, n, width, probable);
         }
         return output_file_write(file, out->str, out->len, error);
 }

@@ -460,11 +460,11 @@ static Verdict *judge(const Nesting *n, const TraceReader *reader)
         return verdict;
 }
 
-static gboolean write_explanation(const Nesting *nesting, GError **error)
+static gboolean write_explanation(const Nesting *nesting, gboolean probable, GError **error)
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
 
-        return out && explain_write(nesting, result_columns(), out, error) &&
+        return out && explain_write(nesting, probable, result_columns(), out, error) &&
                output_file_close(g_steal_pointer(&out), error);
 }
 
@@ -493,7 +493,8 @@ static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceRead
             (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
-        return options.explain ? write_explanation(nesting, error) : result_write(set, error);
+        return options.explain ? write_explanation(nesting, verdict->fit, error)
+                               : result_write(set, error);
 }
 
 /* --- window by window ------------------------------------------------------- */

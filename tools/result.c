@@ -35,8 +35,7 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                         { "sort", 0, 0, G_OPTION_ARG_STRING, &options.sort,
                                           "Rank by total, count, mean or p99 latency", "KEY" },
                                         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict,
-                                          "Exit with 1 where the trace is not fit, or empty",
-                                          NULL },
+                                          "Exit with 1 if nothing fit is found", NULL },
                                         G_OPTION_ENTRY_NULL };
 
 void result_add_options(GOptionContext *context)

@@ -23,6 +23,7 @@ import configuration as conf
 import convolution
 import joint
 import measure
+import path_probability
 import plot
 import random_configuration
 import real_systems
@@ -584,6 +585,7 @@ EXPERIMENTS = {
     **convolution.EXPERIMENTS,
     **joint.EXPERIMENTS,
     **real_systems.EXPERIMENTS,
+    **path_probability.EXPERIMENTS,
 }
 # What an experiment puts into the documentation where that is not one table of its name.
 TABLES = {"real": ["real", "ceiling"]}
