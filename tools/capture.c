@@ -82,7 +82,7 @@ static const GOptionEntry entries[] = {
           "Live: only packets that go in or out", "DIR" },
         { "linktype", 'y', 0, G_OPTION_ARG_STRING, &options.link_type,
           "Live: ask for the link type TYPE", "TYPE" },
-        { "immediate-mode", 0, 0, G_OPTION_ARG_NONE, &options.immediate,
+        { "immediate-mode", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.immediate,
           "Live: take each packet at once", NULL },
         { "packet-buffered", 'U', 0, G_OPTION_ARG_NONE, &options.flush,
           "Write each message at once", NULL },
