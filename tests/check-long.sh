@@ -5,7 +5,7 @@
 # sanitizers, the distribution, installing, fuzzing, the same results whatever the
 # compiler, and the longer forms of the tests.
 #
-#     make check-long               in the build directory; all steps, about 30 minutes
+#     make check-long               in the build directory; all steps, about 40 minutes
 #     make check-long STEPS=fuzz    only some, by name
 #
 # Each step is run, also after one has failed: a line each, and a sum at the end. Works
@@ -14,7 +14,7 @@
 set -u
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
-steps=(gcc clang sanitizers distcheck install fuzz determinism shellcheck browser long drops)
+steps=(gcc clang sanitizers clang_sanitizers distcheck install fuzz determinism shellcheck browser long drops)
 fuzz_runs=1000000 # of each target, but
 fuzz_seconds=300  # for so long at most
 
@@ -59,6 +59,12 @@ step_clang() {
 
 step_sanitizers() {
 	build sanitizers --enable-sanitizers 'CFLAGS=-O1 -g'
+	make -k check
+}
+
+step_clang_sanitizers() {
+	missing clang
+	build clang_sanitizers CC=clang --enable-sanitizers 'CFLAGS=-O1 -g'
 	make -k check
 }
 

@@ -7,6 +7,14 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 enum { HUGE = 1 << 21 };
 
 /* Grows by factor from first until last bytes, with a byte of its own in each stretch. */
@@ -69,7 +77,7 @@ static void test_limit(void)
                 grow(1 << 24, 1 << 26, 2);
                 return;
         }
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
         g_test_skip("sanitizers take address space without end");
 #else
         g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
