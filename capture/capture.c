@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "capture/connection.h"
-#include "capture/link-layer.h"
+#include "capture/network/link-layer.h"
 #include "capture/streams.h"
-#include "capture/tunnel.h"
+#include "capture/network/tunnel.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))

@@ -11,8 +11,8 @@
 
 #include "capture/account.h"
 #include "capture/learned-names.h"
-#include "capture/node-names.h"
-#include "capture/protocol.h"
+#include "capture/network/node-names.h"
+#include "capture/protocol/protocol.h"
 #include "tracefmt/message.h"
 
 typedef struct {

@@ -7,10 +7,10 @@
 #ifndef RAVEL_CONNECTION_H
 #define RAVEL_CONNECTION_H
 
-#include "capture/ip.h"
-#include "capture/node-names.h"
+#include "capture/network/ip.h"
+#include "capture/network/node-names.h"
 #include "capture/pairing.h"
-#include "capture/tcp.h"
+#include "capture/network/tcp.h"
 
 typedef struct ConnectionTable ConnectionTable;
 

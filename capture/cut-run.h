@@ -13,7 +13,7 @@
 #ifndef RAVEL_CUT_RUN_H
 #define RAVEL_CUT_RUN_H
 
-#include "capture/protocol.h"
+#include "capture/protocol/protocol.h"
 
 typedef enum {
         TALK_UNKNOWN, /* runs are calls and returns, and so in the next three */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "capture/streams.h"
-#include "capture/tls.h"
+#include "capture/protocol/tls.h"
 
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "capture/protocol.h"
+#include "capture/protocol/protocol.h"
 
 enum {
         MAX_NAMES = 1000,

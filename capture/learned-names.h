@@ -10,7 +10,7 @@
 #ifndef RAVEL_LEARNED_NAMES_H
 #define RAVEL_LEARNED_NAMES_H
 
-#include "capture/address.h"
+#include "capture/network/address.h"
 
 typedef struct LearnedNames LearnedNames;
 

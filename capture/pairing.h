@@ -19,8 +19,8 @@
 #define RAVEL_PAIRING_H
 
 #include "capture/account.h"
-#include "capture/protocol.h"
-#include "capture/sequencer.h"
+#include "capture/protocol/protocol.h"
+#include "capture/network/sequencer.h"
 
 /* See streams.h. */
 typedef struct StreamPool StreamPool;

@@ -23,7 +23,7 @@
 #define RAVEL_SIGNS_H
 
 #include "capture/pairing.h"
-#include "capture/tls.h"
+#include "capture/protocol/tls.h"
 #include "tracefmt/fitness.h"
 
 /* How many runs there were on a connection, or on several, and with which signs. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/streams.h"
 
-#include "capture/header-labels.h"
+#include "capture/protocol/header-labels.h"
 
 enum {
         MAX_STREAMS = 262144,

@@ -20,7 +20,7 @@
 #include "convolution/edge-trace.h"
 #include "convolution/spike.h"
 #include "paths/path-set.h"
-#include "tracefmt/work.h"
+#include "base/work.h"
 
 typedef struct {
         gint64 quantum;       /* ns; 0: to be chosen */

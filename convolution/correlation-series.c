@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "paths/path-write.h"
-#include "tracefmt/printable.h"
+#include "paths/write/path-write.h"
+#include "base/printable.h"
 
 struct CorrelationSeries {
         const Convolution *run;

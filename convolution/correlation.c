@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefmt/time-search.h"
+#include "base/time-search.h"
 
 /* --- what a correlation costs ---------------------------------------------- */
 

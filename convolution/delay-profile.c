@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tracefmt/time-search.h"
+#include "base/time-search.h"
 
 enum {
         POWERS = 10,        /* of ten that a resolution may be: up to a second */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "paths/fold-clients.h"
-#include "tracefmt/error.h"
-#include "tracefmt/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 
 #define NO_EDGE ((guint32)-1)
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "convolution/convolution.h"
-#include "tracefmt/time-search.h"
+#include "base/time-search.h"
 
 /* The first message of Z from index from on that is not before slot: by steps that double,
  * since it mostly is near. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/prefix-tree.h"
 
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 enum { START_SLOTS = 1024 };
 

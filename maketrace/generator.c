@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 /* Times saturate here, where no stamp is. */
 #define TIME_LIMIT (MAX_STAMP + 1)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 static void clear_group(gpointer group)
 {

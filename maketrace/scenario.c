@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
 enum { MOST_PARALLEL = 1000000, MOST_QUEUE = 1000000 };

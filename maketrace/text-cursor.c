@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { LONGEST_FOUND = 40 }; /* bytes of what was found that a message shows */
 

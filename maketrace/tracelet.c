@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { MOST_REPEATS = 1000000 };
 

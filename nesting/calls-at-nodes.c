@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "nesting/nesting.h"
-#include "nesting/node-order.h"
-#include "tracefmt/big-memory.h"
-#include "tracefmt/fill.h"
+#include "calls/node-order.h"
+#include "base/big-memory.h"
+#include "base/fill.h"
 
 /* The indices of all calls, those into a node together and in order; and those
  * out of it. first_in[node] to first_in[node + 1] are the node's. */

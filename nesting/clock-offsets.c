@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nesting/fixed-log.h"
+#include "base/fixed-log.h"
 
 enum {
         STRETCHES = 4,     /* of the trace, where it is not looked at as a whole, */

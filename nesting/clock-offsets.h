@@ -23,8 +23,8 @@
 #ifndef RAVEL_CLOCK_OFFSETS_H
 #define RAVEL_CLOCK_OFFSETS_H
 
-#include "nesting/call-pair.h"
-#include "nesting/find-call-pairs.h"
+#include "calls/call-pair.h"
+#include "calls/find-call-pairs.h"
 
 /* A node whose clock seems to be off. */
 typedef struct {

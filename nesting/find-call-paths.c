@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "nesting/nesting.h"
-#include "tracefmt/big-memory.h"
+#include "base/big-memory.h"
 
 typedef struct {
         NodeId caller, callee;

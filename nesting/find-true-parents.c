@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "nesting/nesting.h"
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 void true_path_join(Nesting *n, Message *message)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "paths/fold-clients.h"
-#include "tracefmt/big-memory.h"
-#include "tracefmt/error.h"
+#include "base/big-memory.h"
+#include "base/error.h"
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 {

@@ -19,16 +19,16 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
-#include "nesting/call-labels.h"
-#include "nesting/call-order.h"
-#include "nesting/call-tree.h"
-#include "nesting/candidates.h"
+#include "calls/call-labels.h"
+#include "calls/call-order.h"
+#include "calls/call-tree.h"
+#include "calls/candidates.h"
 #include "nesting/clock-offsets.h"
-#include "nesting/find-call-pairs.h"
-#include "nesting/node-problem.h"
+#include "calls/find-call-pairs.h"
+#include "inference/node-problem.h"
 #include "nesting/scoreboard.h"
 #include "tracefmt/trace-clocks.h"
-#include "tracefmt/work.h"
+#include "base/work.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */

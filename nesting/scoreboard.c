@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tracefmt/big-memory.h"
+#include "base/big-memory.h"
 
 void scoreboard_init(Scoreboard *b)
 {

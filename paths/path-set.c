@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "paths/path-shape.h"
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 /* Finding the pattern of an instance must cost little more than reading it.
  * Instances of one pattern differ only in the order of their siblings, and few

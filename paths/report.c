@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */

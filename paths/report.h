@@ -6,7 +6,7 @@
 #ifndef RAVEL_REPORT_H
 #define RAVEL_REPORT_H
 
-#include "paths/store-reader.h"
+#include "paths/store/store-reader.h"
 #include "tracefmt/output-file.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 const guint score_tolerances[SCORE_TOLERANCES] = { 0, 2, 6 };
 

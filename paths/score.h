@@ -10,7 +10,7 @@
 #ifndef RAVEL_SCORE_H
 #define RAVEL_SCORE_H
 
-#include "paths/store-reader.h"
+#include "paths/store/store-reader.h"
 
 typedef struct Score Score;
 

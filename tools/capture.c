@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "capture/capture.h"
-#include "capture/common-address.h"
-#include "capture/packet-merge.h"
+#include "capture/network/common-address.h"
+#include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 

@@ -10,7 +10,7 @@
 #include "paths/path-clocks.h"
 #include "tools/result.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/trace-clocks.h"
 
 enum {

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "paths/diff.h"
-#include "paths/path-write.h"
-#include "paths/text-table.h"
+#include "paths/write/path-write.h"
+#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
-#include "tracefmt/printable.h"
+#include "base/error.h"
+#include "base/printable.h"
 
 enum {
         MAX_WIDTH = 60, /* of a path or a name where lines have no limit */

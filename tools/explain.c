@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "paths/path-write.h"
-#include "paths/text-table.h"
+#include "paths/write/path-write.h"
+#include "paths/write/text-table.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
 enum {

@@ -2,10 +2,10 @@
  *
  * ravel export STORE --as FORMAT: what a store holds, for other programs.
  */
-#include "paths/export.h"
+#include "paths/export/export.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 static struct {

@@ -9,7 +9,7 @@
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/byte-source.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 

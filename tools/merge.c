@@ -7,7 +7,7 @@
 
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/doubt.h"
 #include "tracefmt/merge.h"
 #include "tracefmt/overlap.h"

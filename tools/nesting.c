@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nesting/forwarded.h"
+#include "calls/forwarded.h"
 #include "nesting/nesting.h"
 #include "paths/path-clocks.h"
 #include "tools/explain.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
-#include "tracefmt/printable.h"
+#include "base/printable.h"
 
 static struct {
         NestingOptions nesting;

@@ -4,14 +4,14 @@
  */
 #include <string.h>
 
-#include "paths/path-write.h"
-#include "paths/store-query.h"
-#include "paths/text-table.h"
+#include "paths/write/path-write.h"
+#include "paths/store/store-query.h"
+#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
-#include "tracefmt/printable.h"
+#include "base/printable.h"
 
 static char *format;
 

@@ -5,7 +5,7 @@
 #include "paths/report.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 static struct {
         char *output;

@@ -5,7 +5,7 @@
 
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/file-kind.h"
 
 static struct {

@@ -6,8 +6,8 @@
 #ifndef RAVEL_RESULT_H
 #define RAVEL_RESULT_H
 
-#include "paths/path-write.h"
-#include "paths/store.h"
+#include "paths/write/path-write.h"
+#include "paths/store/store.h"
 #include "paths/verdict.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/trace-reader.h"

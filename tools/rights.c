@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { NOBODY = 65534 };
 

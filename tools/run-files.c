@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/file-kind.h"
 
 /* One of a run's files. */

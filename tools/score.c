@@ -5,12 +5,12 @@
  */
 #include <string.h>
 
-#include "paths/path-write.h"
+#include "paths/write/path-write.h"
 #include "paths/score.h"
-#include "paths/text-table.h"
+#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 #define ALL_PATTERNS G_MAXUINT32

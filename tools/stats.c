@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nesting/find-call-pairs.h"
+#include "calls/find-call-pairs.h"
 #include "paths/histogram.h"
-#include "paths/path-write.h"
-#include "paths/text-table.h"
+#include "paths/write/path-write.h"
+#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
-#include "tracefmt/printable.h"
+#include "base/printable.h"
 
 /* The latencies of an edge's calls, at the caller where that was seen. */
 typedef struct {

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "tools/run-files.h"
-#include "tracefmt/error.h"
-#include "tracefmt/printable.h"
+#include "base/error.h"
+#include "base/printable.h"
 
 static const char *current_verb;
 

@@ -6,7 +6,7 @@
 #ifndef RAVEL_TOOL_H
 #define RAVEL_TOOL_H
 
-#include "paths/store-reader.h"
+#include "paths/store/store-reader.h"
 #include "tracefmt/trace-reader.h"
 
 /* Exit statuses; the manual page says when. */

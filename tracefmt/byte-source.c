@@ -11,7 +11,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { IN_SIZE = 1 << 17, MAGIC = 4, XZ_MEMORY = 1 << 28 }; /* xz -9 takes a quarter of it */
 

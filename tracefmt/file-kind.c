@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "tracefmt/byte-source.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { HEAD = 80, APPLICATION_ID = 68 }; /* where SQLite has it */
 

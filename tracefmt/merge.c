@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 /* No two stamps of a trace differ by more than four times that, so sums do not overflow. */
 #define MAX_WINDOW (G_GINT64_CONSTANT(1) << 61)

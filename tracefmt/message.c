@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 const char *message_op_name(MessageOp op)
 {

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "tracefmt/error.h"
-#include "tracefmt/hash.h"
+#include "base/error.h"
+#include "base/hash.h"
 #include "tracefmt/message.h"
-#include "tracefmt/printable.h"
+#include "base/printable.h"
 
 /* Both forms of a name lie in one string chunk; two tables find them. The
  * second one, from written forms to nodes, is what a reader asks twice a line,

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 
 enum { BUFFER = 1 << 16 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 
 enum {
         MAX_IDS = 16384,

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 enum { LEAST_BUFFER = 1 << 14 };

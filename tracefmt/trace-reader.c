@@ -8,9 +8,9 @@
 #endif
 
 #include "tracefmt/byte-source.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/file-kind.h"
-#include "tracefmt/hash.h"
+#include "base/hash.h"
 #include "tracefmt/reorder.h"
 #include "tracefmt/sorted-runs.h"
 

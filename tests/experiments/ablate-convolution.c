@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "convolution/convolution.h"
-#include "convolution/node-causes.h"
+#include "convolution/joint/node-causes.h"
 #include "tracefmt/trace-reader.h"
 
 static EdgeTraces *read_trace(const char *path, NodeTable *nodes, GError **error)

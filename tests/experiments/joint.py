@@ -17,7 +17,7 @@ from tables import chosen, in_order, percent, values, write_table, write_tsv
 MESSAGES = 20000
 SECOND = 10**9
 
-# As convolution/node-causes.h numbers them.
+# As convolution/joint/node-causes.h numbers them.
 ELEMENTS = {
     "all": 0,
     "without explaining away": 1 << 0,

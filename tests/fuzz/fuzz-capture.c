@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "capture/capture.h"
-#include "capture/link-layer.h"
+#include "capture/network/link-layer.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -2,7 +2,7 @@
  *
  * The DNS parser: the first byte says whether the datagram is whole.
  */
-#include "capture/protocol.h"
+#include "capture/protocol/protocol.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

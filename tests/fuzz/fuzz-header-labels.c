@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "capture/header-labels.h"
+#include "capture/protocol/header-labels.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -2,7 +2,7 @@
  *
  * The file of node names, and looking up in what it says.
  */
-#include "capture/node-names.h"
+#include "capture/network/node-names.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

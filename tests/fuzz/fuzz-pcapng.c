@@ -3,7 +3,7 @@
  * The input is a pcapng file. Each block is shown in a copy of just the size that
  * was asked for, so that reading past it is seen.
  */
-#include "capture/pcapng.h"
+#include "capture/source/pcapng.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

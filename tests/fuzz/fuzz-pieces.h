@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "capture/protocol.h"
+#include "capture/protocol/protocol.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "paths/diff.h"
-#include "paths/export.h"
+#include "paths/export/export.h"
 #include "paths/report.h"
-#include "paths/store-query.h"
+#include "paths/store/store-query.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

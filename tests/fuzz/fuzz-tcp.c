@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "capture/tcp.h"
+#include "capture/network/tcp.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 

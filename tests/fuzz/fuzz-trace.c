@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "nesting/nesting.h"
-#include "tracefmt/error.h"
+#include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A call pair: a call from one node to another and its matching return (paper,
+ * section 5.1.1), with the four moments that a call has.
+ *
+ * A trace gives between two and four of them: a tap or a mirror port one of the
+ * call and one of the return, captures at the hosts all four. What was not
+ * observed is taken over from the other end of the same message, so that
+ * everything at a node can be compared on that node's own clock where it has one:
+ *
+ *     at the caller   start  CALL_SENT, else CALL_RECV     end    RET_RECV, else RET_SENT
+ *     at the callee   enter  CALL_RECV, else CALL_SENT     reply  RET_SENT, else RET_RECV
+ */
+#ifndef RAVEL_CALL_PAIR_H
+#define RAVEL_CALL_PAIR_H
+
+#include "paths/path-set.h"
+#include "tracefmt/message.h"
+
+/* One call pair. */
+typedef struct {
+        gint64 start, enter, reply, end; /* ns since the epoch */
+        NodeId caller, callee;
+        guint8 stamps; /* 1 << MessageOp of each stamp observed */
+} CallPair;
+
+/* From when to when: a call as it is seen at one of its ends. */
+typedef struct {
+        gint64 from, to;
+} Span;
+
+/* Whose clocks the two moments of a span are of. */
+typedef struct {
+        NodeId from, to;
+} SpanClocks;
+
+/* A moment at one end of a call is of the other end's clock where its own stamp is not there. */
+static inline SpanClocks clocks_at_callee(guint8 stamps, NodeId caller, NodeId callee)
+{
+        return (SpanClocks){ stamps & 1 << CALL_RECV ? callee : caller,
+                             stamps & 1 << RET_SENT ? callee : caller };
+}
+
+static inline SpanClocks clocks_at_caller(guint8 stamps, NodeId caller, NodeId callee)
+{
+        return (SpanClocks){ stamps & 1 << CALL_SENT ? caller : callee,
+                             stamps & 1 << RET_RECV ? caller : callee };
+}
+
+/* What caused a call. */
+typedef struct {
+        guint32 parent;    /* index of another call, or NO_PARENT */
+        float probability; /* that this is right; unset where there is no parent */
+} Cause;
+
+/* Where a call ended up. */
+typedef struct {
+        guint64 instance; /* counts path instances from 0; NOT_PLACED */
+        guint32 pattern;  /* in the path set; NO_PATTERN: its instance was cut */
+} CallPlace;
+
+#define NO_PATTERN G_MAXUINT32
+#define NOT_PLACED G_MAXUINT64
+
+/* Columns that not every use of call pairs needs; a set of flags. */
+enum {
+        WANT_CAUSES = 1,
+        WANT_CANDIDATES = 2,
+        WANT_PLACES = 4,
+        WANT_IDS = 8,
+        WANT_PROGRESS = 16,
+        WANT_TREES = 32,
+        WANT_CONTEXTS = 64,
+        WANT_FAMILIES = 128,
+};
+
+/* All call pairs of a trace, or those of it that are still needed, in the order in
+ * which they were opened, a column for each thing that a pass needs together. */
+typedef struct {
+        guint32 n, size;
+        guint wanted;       /* WANT_ flags; set before the first pair is put */
+        gboolean both_ends; /* at_callee is a column of its own */
+        Span *at_caller;    /* start to end */
+        Span *at_callee;    /* enter to reply; the same as at_caller where one end was seen */
+        guint32 *edge;      /* index of an edge, plus one; 0: a call without a return */
+        guint8 *stamps;
+
+        /* NULL where not wanted. */
+        Cause *cause;
+        guint32 *candidates; /* how many candidate parents it had */
+        CallPlace *place;
+        guint64 *id_at;   /* where its id ends << 32 | its length */
+        guint8 *progress; /* the user's flags */
+        guint32 *tree;    /* the tree it is in, plus one; 0: none */
+        guint32 *context; /* of contexts.c; 0: unknown */
+        float *family;    /* how probable it is that its children are those it has, and no others */
+} CallPairs;              /* 21 bytes a call; 16 more with both ends */
+
+void call_pairs_clear(CallPairs *pairs);
+
+/* Puts a pair of an edge (index of it) at index, without a parent. Columns grow as
+ * needed; places that are skipped have no edge. */
+static inline void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair,
+                                  guint32 edge);
+
+/* Moves n pairs to a place before them. */
+void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
+
+/* Makes the column of trees, of zeros, where it was not wanted from the start. */
+void call_pairs_want_trees(CallPairs *pairs);
+
+/* Forgets the first pairs; the others move to the front. */
+void call_pairs_drop(CallPairs *pairs, guint32 n);
+
+/* --- inline ----------------------------------------------------------------- */
+
+void call_pairs_make_room(CallPairs *pairs, guint32 index);
+void call_pairs_split_ends(CallPairs *pairs);
+
+static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, guint32 edge)
+{
+        if (G_UNLIKELY(i >= p->size))
+                call_pairs_make_room(p, i);
+        p->n = MAX(p->n, i + 1);
+        if (G_UNLIKELY(!p->both_ends && ((c->enter ^ c->start) | (c->reply ^ c->end))))
+                call_pairs_split_ends(p);
+        p->at_caller[i] = (Span){ c->start, c->end };
+        if (p->both_ends)
+                p->at_callee[i] = (Span){ c->enter, c->reply };
+        p->edge[i] = edge + 1;
+        p->stamps[i] = c->stamps;
+        if (p->cause)
+                p->cause[i].parent = NO_PARENT;
+        if (p->place)
+                p->place[i].instance = NOT_PLACED;
+        if (p->context)
+                p->context[i] = 0;
+        if (p->family)
+                p->family[i] = 1;
+}
+
+#endif

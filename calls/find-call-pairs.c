@@ -1,0 +1,776 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/find-call-pairs.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum {
+        MAX_CHAIN = 1024, /* open calls of one key that are looked through */
+        MAX_LONE = 100000,
+        HORIZON = 1000000000, /* ns that a call waits for its other stamps */
+        LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
+        OUTLASTS = 4,         /* so many times the longest of them */
+};
+
+#define NO_CALL     G_MAXUINT32
+#define CALL_STAMPS (1 << CALL_SENT | 1 << CALL_RECV)
+#define RET_STAMPS  (1 << RET_SENT | 1 << RET_RECV)
+
+typedef struct {
+        guint64 id_words[SHORT_ID / 8];
+        guint64 nodes;   /* caller << 32 | callee */
+        gint64 stamp[4]; /* by MessageOp */
+        guint64 number;
+        char *long_id; /* NULL where id_words is all of it */
+        guint32 id_length;
+        guint32 edge;
+        guint32 next;        /* of the calls of the same key, in order */
+        guint32 tail, chain; /* in the first of them: the last, and how many they are */
+        guint8 stamps;
+        gboolean in_use;   /* not done or lost yet */
+        gboolean settling; /* in the queue */
+} OpenCall;
+
+typedef struct {
+        guint32 tag;  /* the high half of the hash */
+        guint32 call; /* index of an open call, plus one; 0: free */
+} KeySlot;
+
+typedef struct {
+        guint64 nodes; /* caller << 32 | callee */
+        guint32 edge;  /* index of an edge, plus one; 0: free */
+} EdgeSlot;
+
+typedef struct {
+        guint64 number;
+        gint64 time;
+        guint32 call;
+} Settling;
+
+struct CallMatcher {
+        gint64 window, id_window, horizon, max_call; /* id_window: of calls with an id */
+        OpenCall *open;
+        guint32 n_open, open_size, free; /* free: head of the list of unused ones */
+        KeySlot *keys;
+        guint32 key_mask, keys_used;
+        guint key_shift; /* from a tag to its slot */
+        GArray *edges;   /* of Edge */
+        EdgeSlot *edge_slots;
+        guint32 edge_mask;
+        Settling *queue; /* a ring: calls that could be complete, in time order */
+        guint32 queue_start, queue_length, queue_mask;
+        DoneCall *done;
+        guint n_done, done_size;
+        GPtrArray *done_ids; /* the long ones of them */
+        gboolean long_done;  /* there are such */
+        GArray *lone;        /* of LoneMessage */
+        guint n_lone[2];
+        guint64 next_number;
+        guint64 latest; /* the number of the call that the last message of a call is of */
+        MatchCounts counts;
+};
+
+CallMatcher *call_matcher_new(gint64 window, gint64 max_call)
+{
+        CallMatcher *m = g_new0(CallMatcher, 1);
+
+        m->window = m->id_window = window;
+        m->horizon = MAX(window, HORIZON);
+        m->max_call = max_call;
+        m->free = NO_CALL;
+        m->key_mask = 1023;
+        m->key_shift = 22;
+        m->keys = g_new0(KeySlot, m->key_mask + 1);
+        m->edge_mask = 255;
+        m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
+        m->edges = g_array_new(FALSE, FALSE, sizeof(Edge));
+        m->queue_mask = 255;
+        m->queue = g_new(Settling, m->queue_mask + 1);
+        m->done_ids = g_ptr_array_new_with_free_func(g_free);
+        m->lone = g_array_new(FALSE, FALSE, sizeof(LoneMessage));
+        m->counts.first = m->counts.last = NO_TIME;
+        return m;
+}
+
+void call_matcher_wait(CallMatcher *m, gint64 window)
+{
+        m->id_window = MAX(window, m->window);
+        m->horizon = MAX(m->horizon, m->id_window);
+}
+
+void call_matcher_free(CallMatcher *m)
+{
+        if (!m)
+                return;
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].in_use)
+                        g_free(m->open[i].long_id);
+        g_free(m->open);
+        g_free(m->keys);
+        g_free(m->edge_slots);
+        g_free(m->queue);
+        g_array_free(m->edges, TRUE);
+        g_free(m->done);
+        g_ptr_array_free(m->done_ids, TRUE);
+        g_array_free(m->lone, TRUE);
+        g_free(m);
+}
+
+/* --- edges ---------------------------------------------------------------- */
+
+static Edge *edge_at(const CallMatcher *m, guint32 i)
+{
+        return &g_array_index(m->edges, Edge, i);
+}
+
+static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
+{
+        guint32 i = hash_word(HASH_SEED, nodes) & m->edge_mask;
+
+        while (m->edge_slots[i].edge && m->edge_slots[i].nodes != nodes)
+                i = (i + 1) & m->edge_mask;
+        return &m->edge_slots[i];
+}
+
+static guint32 add_edge(CallMatcher *m, guint64 nodes)
+{
+        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
+
+        g_array_append_val(m->edges, edge);
+        if (m->edges->len * 2 > m->edge_mask) {
+                EdgeSlot *old = m->edge_slots;
+                guint32 old_mask = m->edge_mask;
+
+                m->edge_mask = old_mask * 2 + 1;
+                m->edge_slots = g_new0(EdgeSlot, m->edge_mask + 1);
+                for (guint32 i = 0; i <= old_mask; i++)
+                        if (old[i].edge)
+                                *edge_slot(m, old[i].nodes) = old[i];
+                g_free(old);
+        }
+        *edge_slot(m, nodes) = (EdgeSlot){ nodes, m->edges->len };
+        return m->edges->len - 1;
+}
+
+static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
+{
+        guint32 e = edge_slot(m, nodes)->edge;
+
+        return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
+}
+
+/* --- the table of open calls ---------------------------------------------- */
+
+static inline gboolean same_id(const OpenCall *c, const Message *m)
+{
+        return c->id_words[0] == m->id_words[0] && c->id_words[1] == m->id_words[1] &&
+               c->id_length == m->id_length &&
+               (G_LIKELY(!c->long_id) || !memcmp(c->long_id, m->id, c->id_length));
+}
+
+static inline guint32 key_tag(const guint64 *id_words, guint64 nodes)
+{
+        const guint64 key[] = { id_words[0], id_words[1], nodes };
+
+        return hash_words(key, 3) >> 32;
+}
+
+/* The slot of the key, or the free slot where it would be. */
+static inline guint32 find_key(const CallMatcher *m, guint32 tag, guint64 nodes,
+                               const Message *message)
+{
+        guint32 i = tag >> m->key_shift;
+
+        while (m->keys[i].call) {
+                const OpenCall *c = &m->open[m->keys[i].call - 1];
+
+                if (m->keys[i].tag == tag && c->nodes == nodes && same_id(c, message))
+                        break;
+                i = (i + 1) & m->key_mask;
+        }
+        return i;
+}
+
+static void grow_keys(CallMatcher *m)
+{
+        KeySlot *old = m->keys;
+        guint32 old_mask = m->key_mask;
+
+        m->key_mask = old_mask * 2 + 1;
+        m->key_shift--;
+        m->keys = g_new0(KeySlot, m->key_mask + (gsize)1);
+        for (guint32 i = 0; i <= old_mask; i++) {
+                guint32 k = old[i].tag >> m->key_shift;
+
+                if (!old[i].call)
+                        continue;
+                while (m->keys[k].call)
+                        k = (k + 1) & m->key_mask;
+                m->keys[k] = old[i];
+        }
+        g_free(old);
+}
+
+/* Frees slot i and closes the gap, so that no search stops short. */
+static void remove_key(CallMatcher *m, guint32 i)
+{
+        for (guint32 k = i;;) {
+                guint32 home;
+
+                k = (k + 1) & m->key_mask;
+                if (!m->keys[k].call)
+                        break;
+                home = m->keys[k].tag >> m->key_shift;
+                if (((k - home) & m->key_mask) >= ((k - i) & m->key_mask)) {
+                        m->keys[i] = m->keys[k];
+                        i = k;
+                }
+        }
+        m->keys[i].call = 0;
+        m->keys_used--;
+}
+
+static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, const Message *message)
+{
+        guint32 index = m->free;
+        OpenCall *c;
+
+        if (index != NO_CALL) {
+                m->free = m->open[index].next;
+        } else {
+                if (m->n_open == m->open_size) {
+                        m->open_size = m->open_size ? m->open_size * 2 : 256;
+                        m->open = g_renew(OpenCall, m->open, m->open_size);
+                }
+                index = m->n_open++;
+        }
+        c = &m->open[index];
+        c->id_words[0] = message->id_words[0];
+        c->id_words[1] = message->id_words[1];
+        c->nodes = nodes;
+        c->number = m->next_number++;
+        c->long_id = NULL;
+        c->id_length = message->id_length;
+        c->edge = edge;
+        c->next = NO_CALL;
+        c->tail = index;
+        c->chain = 1;
+        c->stamps = 0;
+        c->in_use = TRUE;
+        c->settling = FALSE;
+        if (G_UNLIKELY(c->id_length > SHORT_ID))
+                c->long_id = g_memdup2(message->id, c->id_length);
+        return index;
+}
+
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
+{
+        Edge *e = edge_at(m, edge);
+        LoneMessage lone = { time, e->caller, e->callee, is_return };
+
+        e->messages++;
+        if (is_return) {
+                m->counts.lone_returns++;
+                e->lone_returns++;
+        } else {
+                m->counts.lone_calls++;
+                e->lone_calls++;
+        }
+        if (m->n_lone[is_return]++ < MAX_LONE)
+                g_array_append_val(m->lone, lone);
+}
+
+G_ALWAYS_INLINE static inline gint64 first_of(const OpenCall *c, guint8 stamps, MessageOp a,
+                                              MessageOp b)
+{
+        return stamps & 1 << a ? c->stamp[a] : c->stamp[b];
+}
+
+static inline void free_call(CallMatcher *m, guint32 index)
+{
+        m->open[index].in_use = FALSE;
+        m->open[index].next = m->free;
+        m->free = index;
+}
+
+/* A call with the stamps given goes out of the table as a pair. It stays as it is
+ * until the next message. */
+G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, guint8 stamps)
+{
+        static const guint8 n_stamps[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+        OpenCall *c = &m->open[index];
+        Edge *e = edge_at(m, c->edge);
+        DoneCall *d;
+
+        if (G_UNLIKELY(m->n_done == m->done_size)) {
+                m->done_size = MAX(16, 2 * m->done_size);
+                m->done = g_renew(DoneCall, m->done, m->done_size);
+        }
+        d = &m->done[m->n_done++];
+        d->pair.start = first_of(c, stamps, CALL_SENT, CALL_RECV);
+        d->pair.enter = first_of(c, stamps, CALL_RECV, CALL_SENT);
+        d->pair.reply = first_of(c, stamps, RET_SENT, RET_RECV);
+        d->pair.end = first_of(c, stamps, RET_RECV, RET_SENT);
+        d->pair.caller = c->nodes >> 32;
+        d->pair.callee = (NodeId)c->nodes;
+        d->pair.stamps = stamps;
+        d->edge = c->edge;
+        d->number = c->number;
+        d->id_length = c->id_length;
+        d->id = (const char *)c->id_words;
+        if (G_UNLIKELY(c->long_id != NULL)) {
+                d->id = c->long_id;
+                g_ptr_array_add(m->done_ids, c->long_id);
+                m->long_done = TRUE;
+        }
+        m->counts.pairs++;
+        e->pairs++;
+        e->messages += n_stamps[stamps];
+        e->longest = MAX(e->longest, d->pair.end - d->pair.start);
+        e->longest_stay = MAX(e->longest_stay, d->pair.reply - d->pair.enter);
+        e->busy += MAX(d->pair.reply - d->pair.enter, 0);
+        free_call(m, index);
+}
+
+static void release_lone(CallMatcher *m, guint32 index)
+{
+        OpenCall *c = &m->open[index];
+        gboolean is_return = !(c->stamps & CALL_STAMPS);
+
+        add_lone(m, c->edge,
+                 is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
+                           : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
+                 is_return);
+        g_free(c->long_id);
+        free_call(m, index);
+}
+
+static gboolean is_pair(const OpenCall *c)
+{
+        return (c->stamps & CALL_STAMPS) && (c->stamps & RET_STAMPS);
+}
+
+static void release(CallMatcher *m, guint32 index)
+{
+        OpenCall *c = &m->open[index];
+
+        if (is_pair(c))
+                release_pair(m, index, c->stamps);
+        else
+                release_lone(m, index);
+}
+
+/* Takes one call out of its key's chain (slot: the key's) and releases it. */
+static inline void take_out(CallMatcher *m, guint32 slot, guint32 index)
+{
+        guint32 head = m->keys[slot].call - 1;
+        OpenCall *c = &m->open[index];
+
+        if (index == head) {
+                if (c->next == NO_CALL) {
+                        remove_key(m, slot);
+                } else {
+                        m->open[c->next].tail = c->tail;
+                        m->open[c->next].chain = c->chain - 1;
+                        m->keys[slot].call = c->next + 1;
+                }
+        } else {
+                guint32 before = head;
+
+                while (m->open[before].next != index)
+                        before = m->open[before].next;
+                m->open[before].next = c->next;
+                if (m->open[head].tail == index)
+                        m->open[head].tail = before;
+                m->open[head].chain--;
+        }
+        release(m, index);
+}
+
+static guint32 slot_of_call(const CallMatcher *m, guint32 index)
+{
+        const OpenCall *c = &m->open[index];
+        Message message = { .id = c->long_id,
+                            .id_length = c->id_length,
+                            .id_words = { c->id_words[0], c->id_words[1] } };
+
+        return find_key(m, key_tag(c->id_words, c->nodes), c->nodes, &message);
+}
+
+/* --- waiting for more stamps ---------------------------------------------- */
+
+static void settle(CallMatcher *m, guint32 index, gint64 time)
+{
+        OpenCall *c = &m->open[index];
+
+        if (c->settling)
+                return;
+        c->settling = TRUE;
+        if (m->queue_length > m->queue_mask) {
+                guint32 size = m->queue_mask + 1;
+
+                m->queue = g_renew(Settling, m->queue, size * (gsize)2);
+                memcpy(m->queue + size, m->queue, m->queue_start * sizeof *m->queue);
+                m->queue_mask = size * 2 - 1;
+        }
+        m->queue[(m->queue_start + m->queue_length++) & m->queue_mask] =
+                (Settling){ c->number, time, index };
+}
+
+/* Gives up on what has waited since before the moment given. */
+static void settle_until(CallMatcher *m, gint64 time)
+{
+        while (m->queue_length > 0) {
+                Settling *s = &m->queue[m->queue_start];
+
+                if (s->time >= time)
+                        break;
+                m->queue_start = (m->queue_start + 1) & m->queue_mask;
+                m->queue_length--;
+                if (m->open[s->call].in_use && m->open[s->call].number == s->number)
+                        take_out(m, slot_of_call(m, s->call), s->call);
+        }
+}
+
+/* --- matching ------------------------------------------------------------- */
+
+/* How long a return may be stamped before its call. */
+static inline gint64 window_of(const CallMatcher *m, const Message *message)
+{
+        return message->id_length > 0 ? m->id_window : m->window;
+}
+
+/* May this stamp be the one that c still lacks? On each end's clock the return
+ * follows the call; between the two ends only a skew window is known, and only
+ * needed where an end was seen once. */
+static inline gboolean fits(const OpenCall *c, MessageOp op, gint64 time, gint64 window)
+{
+        static const struct {
+                MessageOp same, cross;
+        } other[] = {
+                [CALL_SENT] = { RET_RECV, RET_SENT },
+                [CALL_RECV] = { RET_SENT, RET_RECV },
+                [RET_SENT] = { CALL_RECV, CALL_SENT },
+                [RET_RECV] = { CALL_SENT, CALL_RECV },
+        };
+        MessageOp same = other[op].same, cross = other[op].cross;
+        gboolean is_return = op >= RET_SENT;
+
+        if (c->stamps & 1 << op)
+                return FALSE;
+        if (c->stamps & 1 << same)
+                return is_return ? c->stamp[same] <= time : time <= c->stamp[same];
+        if (c->stamps == 1 << cross)
+                return is_return ? c->stamp[cross] <= time + window
+                                 : time <= c->stamp[cross] + window;
+        return TRUE;
+}
+
+/* Opens a call at the end of the chain of its key, whose slot is given. */
+G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, guint32 tag,
+                                                  guint64 nodes, guint32 edge,
+                                                  const Message *message)
+{
+        guint32 index = new_call(m, nodes, edge, message);
+        OpenCall *first;
+
+        if (G_LIKELY(!m->keys[slot].call)) {
+                m->keys[slot] = (KeySlot){ tag, index + 1 };
+                if (G_UNLIKELY(++m->keys_used > m->key_mask / 4))
+                        grow_keys(m);
+                return index;
+        }
+        first = &m->open[m->keys[slot].call - 1];
+        m->open[first->tail].next = index;
+        first->tail = index;
+        first->chain++;
+        /* Without ids all calls of an edge share a chain: one that could be
+         * complete does not wait in the way of too many others. */
+        if (first->chain > MAX_CHAIN && is_pair(first))
+                take_out(m, slot, m->keys[slot].call - 1);
+        return index;
+}
+
+/* Forgets the pairs that were handed out. */
+static inline void begin(CallMatcher *m)
+{
+        m->n_done = 0;
+        if (G_UNLIKELY(m->long_done)) {
+                m->long_done = FALSE;
+                g_ptr_array_set_size(m->done_ids, 0);
+        }
+}
+
+/* The first moment of a call. */
+static gint64 first_stamp(const OpenCall *c)
+{
+        gint64 first = G_MAXINT64;
+
+        for (guint op = 0; op < G_N_ELEMENTS(c->stamp); op++)
+                if (c->stamps & 1 << op)
+                        first = MIN(first, c->stamp[op]);
+        return first;
+}
+
+/* Gives up on calls of the key that have waited too long for a return, or for too long
+ * before others. */
+static void give_up(CallMatcher *m, guint32 slot, guint32 edge, gint64 time)
+{
+        while (m->keys[slot].call) {
+                guint32 index = m->keys[slot].call - 1;
+                const OpenCall *c = &m->open[index];
+                gint64 waited = time - first_stamp(c);
+                const Edge *e = edge_at(m, edge);
+                gboolean learned = c->chain > 1 && e->pairs >= LEARNED;
+
+                if (waited <= m->max_call && !(learned && waited / OUTLASTS > e->longest))
+                        break;
+                if (c->stamps & RET_STAMPS)
+                        break;
+                take_out(m, slot, index);
+        }
+}
+
+/* The first call of the key that still lacks this stamp. */
+static guint32 find_open(const CallMatcher *m, guint32 slot, const Edge *edge,
+                         const Message *message)
+{
+        guint32 index = m->keys[slot].call - 1;
+        gboolean is_call = message_is_call(message);
+        gint64 window = window_of(m, message);
+
+        /* A call where no other stamp of calls is known is always a new one. */
+        if (is_call && (edge->kinds & CALL_STAMPS) == 1 << message->op && window == 0)
+                return NO_CALL;
+        for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
+                if (fits(&m->open[index], message->op, message->time, window))
+                        return index;
+                index = m->open[index].next;
+        }
+        return NO_CALL;
+}
+
+/* A call or return, whatever stamps its edge has. */
+static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guint32 tag,
+                     guint32 slot)
+{
+        gboolean is_return = message_is_return(message);
+        guint32 edge_index = find_edge(m, nodes), found = NO_CALL;
+        Edge *edge = edge_at(m, edge_index);
+        guint8 bit = 1 << message->op;
+        OpenCall *c;
+        guint result = 0;
+
+        if (!(edge->kinds & bit)) {
+                edge->kinds |= bit;
+                edge->kinds_since = message->time;
+        }
+        if (m->keys[slot].call) {
+                give_up(m, slot, edge_index, message->time);
+                if (!m->keys[slot].call) /* the last one's place may be another now */
+                        slot = find_key(m, tag, nodes, message);
+        }
+        if (m->keys[slot].call)
+                found = find_open(m, slot, edge, message);
+        if (found == NO_CALL) {
+                if (is_return && window_of(m, message) == 0) {
+                        add_lone(m, edge_index, message->time, TRUE);
+                        return 0;
+                }
+                found = append_call(m, slot, tag, nodes, edge_index, message);
+                result = is_return ? 0 : MATCH_OPENED;
+                if (is_return)
+                        settle(m, found, message->time);
+        } else if (is_return && !(m->open[found].stamps & RET_STAMPS)) {
+                result = MATCH_CLOSED;
+        } else if (!is_return && !(m->open[found].stamps & CALL_STAMPS)) {
+                m->counts.disorder = TRUE;
+        }
+
+        c = &m->open[found];
+        m->latest = c->number;
+        c->stamps |= bit;
+        c->stamp[message->op] = message->time;
+        if (is_pair(c)) {
+                /* The edge's kinds are sure once they have not grown for a while. */
+                if (c->stamps == (CALL_STAMPS | RET_STAMPS) ||
+                    (c->stamps == edge->kinds && message->time - edge->kinds_since > m->horizon))
+                        take_out(m, slot, found);
+                else
+                        settle(m, found, message->time);
+        }
+        return result;
+}
+
+/* A call where no other of its key is open and its edge was seen before: what
+ * nearly all calls are. */
+G_ALWAYS_INLINE static inline gboolean add_usual_call(CallMatcher *m, const Message *message,
+                                                      guint64 nodes, guint32 tag, guint32 slot)
+{
+        guint32 edge = find_edge(m, nodes);
+        guint8 bit = 1 << message->op;
+        guint32 index;
+
+        if (G_UNLIKELY(!(edge_at(m, edge)->kinds & bit)))
+                return FALSE;
+        index = append_call(m, slot, tag, nodes, edge, message);
+        m->latest = m->open[index].number;
+        m->open[index].stamps = bit;
+        m->open[index].stamp[message->op] = message->time;
+        return TRUE;
+}
+
+/* The return to the one open call of its key, at an edge that is known to have no
+ * other stamps: what nearly all returns of a trace from one tap are. */
+G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Message *message,
+                                                        guint32 slot)
+{
+        guint32 index = m->keys[slot].call - 1;
+        OpenCall *c = &m->open[index];
+        Edge *edge = edge_at(m, c->edge);
+
+        if (G_UNLIKELY(c->stamps != 1 << CALL_SENT || c->chain != 1 ||
+                       c->stamp[CALL_SENT] > message->time ||
+                       message->time - c->stamp[CALL_SENT] > m->max_call ||
+                       edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
+                       message->time - edge->kinds_since <= m->horizon))
+                return FALSE;
+        c->stamp[RET_SENT] = message->time;
+        release_pair(m, index, 1 << CALL_SENT | 1 << RET_SENT);
+        remove_key(m, slot);
+        return TRUE;
+}
+
+G_ALWAYS_INLINE static inline guint add_one(CallMatcher *m, const Message *message,
+                                            gboolean is_return)
+{
+        guint64 nodes = is_return ? (guint64)message->receiver << 32 | message->sender
+                                  : (guint64)message->sender << 32 | message->receiver;
+        guint32 tag = key_tag(message->id_words, nodes);
+        guint32 slot = find_key(m, tag, nodes, message);
+        gboolean is_open = m->keys[slot].call != 0;
+
+        if (is_return) {
+                if (G_LIKELY(message->op == RET_SENT && is_open) &&
+                    add_usual_return(m, message, slot))
+                        return MATCH_CLOSED;
+        } else if (G_LIKELY(!is_open) && add_usual_call(m, message, nodes, tag, slot)) {
+                return MATCH_OPENED;
+        }
+        return add_any(m, message, nodes, tag, slot);
+}
+
+guint call_matcher_add(CallMatcher *m, const Message *message)
+{
+        guint result;
+
+        begin(m);
+        if (G_LIKELY(message->time > m->counts.last)) { /* NO_TIME is less than all */
+                if (G_UNLIKELY(m->counts.last == NO_TIME))
+                        m->counts.first = message->time;
+                m->counts.last = message->time;
+        } else if (G_UNLIKELY(message->time < m->counts.last)) {
+                m->counts.disorder = TRUE;
+        }
+        if (G_UNLIKELY(message->op >= MSG_SENT)) {
+                guint64 nodes = (guint64)message->sender << 32 | message->receiver;
+
+                m->counts.one_way++;
+                edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
+                return 0;
+        }
+        /* Calls and returns follow each other at random, so one branch will be missed:
+         * this one, since which it is is known long before its place in the table. */
+        if (message->op >= RET_SENT)
+                result = add_one(m, message, TRUE);
+        else
+                result = add_one(m, message, FALSE);
+        /* Last, so that no call is opened in the place of one handed out. */
+        if (G_UNLIKELY(m->queue_length > 0))
+                settle_until(m, message->time - m->horizon);
+        return result | (m->n_done ? MATCH_DONE : 0);
+}
+
+guint call_matcher_expire(CallMatcher *m, gint64 time, gint64 max_call)
+{
+        begin(m);
+        m->max_call = max_call;
+        for (guint32 i = 0; i < m->n_open; i++) {
+                const OpenCall *c = &m->open[i];
+
+                if (c->in_use && !(c->stamps & RET_STAMPS) && time - first_stamp(c) > m->max_call)
+                        take_out(m, slot_of_call(m, i), i);
+        }
+        return m->n_done ? MATCH_DONE : 0;
+}
+
+void call_matcher_oldest(const CallMatcher *m, gint64 *time, guint64 *number)
+{
+        *time = G_MAXINT64;
+        *number = G_MAXUINT64;
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].in_use) {
+                        *time = MIN(*time, first_stamp(&m->open[i]));
+                        *number = MIN(*number, m->open[i].number);
+                }
+}
+
+void call_matcher_forget_lone(CallMatcher *m, gint64 before)
+{
+        guint kept = 0;
+
+        m->n_lone[0] = m->n_lone[1] = 0;
+        for (guint i = 0; i < m->lone->len; i++) {
+                LoneMessage lone = g_array_index(m->lone, LoneMessage, i);
+
+                if (lone.time < before)
+                        continue;
+                g_array_index(m->lone, LoneMessage, kept++) = lone;
+                m->n_lone[lone.is_return]++;
+        }
+        g_array_set_size(m->lone, kept);
+}
+
+guint call_matcher_finish(CallMatcher *m)
+{
+        begin(m);
+        for (guint32 i = 0; i < m->n_open; i++)
+                if (m->open[i].in_use)
+                        release(m, i);
+        memset(m->keys, 0, (m->key_mask + (gsize)1) * sizeof *m->keys);
+        m->keys_used = 0;
+        m->queue_length = 0;
+        return m->n_done ? MATCH_DONE : 0;
+}
+
+guint64 call_matcher_latest(const CallMatcher *m)
+{
+        return m->latest;
+}
+
+const DoneCall *call_matcher_done(const CallMatcher *m, guint *n)
+{
+        *n = m->n_done;
+        return m->done;
+}
+
+const MatchCounts *call_matcher_counts(CallMatcher *m)
+{
+        m->counts.messages = m->counts.one_way;
+        for (guint i = 0; i < m->edges->len; i++)
+                m->counts.messages += edge_at(m, i)->messages;
+        return &m->counts;
+}
+
+const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
+{
+        *n = m->edges->len;
+        return (const Edge *)m->edges->data;
+}
+
+const LoneMessage *call_matcher_lone(const CallMatcher *m, guint *n)
+{
+        *n = m->lone->len;
+        return (const LoneMessage *)m->lone->data;
+}

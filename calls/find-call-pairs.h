@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * FindCallPairs (paper, Figure 4, lines 1 to 10): matches calls with their
+ * returns, in a hash table of open calls keyed by (caller, callee, id).
+ *
+ * It is a stream: messages go in one at a time, in time order, call pairs come
+ * out as they are complete. Memory is bounded by the calls that are open.
+ *
+ * Calls with the same key (repeated ids, or none) pair first-in-first-out.
+ * Where a trace has stamps of both ends, the two at the caller are matched on
+ * the caller's clock and the two at the callee on the callee's, never one
+ * against the other: clocks may disagree by any amount. A call then waits for
+ * its missing stamps while its edge is known to carry them, at most a second of
+ * trace time (or the skew window, if that is longer).
+ *
+ * A return without a call is counted and dropped at once, except that with a
+ * skew window, or where it has an id and call_matcher_wait() says so, it waits that long
+ * for a call that is stamped later. A call that has
+ * waited for longer than max_call is given up. Where ids do not tell calls apart, a
+ * call whose return is missing would be given that of the next one, and so on for ever:
+ * there a call is given up, for one that waits behind it, that has waited for longer than
+ * four times the longest of at least a hundred calls of its edge.
+ */
+#ifndef RAVEL_FIND_CALL_PAIRS_H
+#define RAVEL_FIND_CALL_PAIRS_H
+
+#include "calls/call-pair.h"
+
+typedef struct CallMatcher CallMatcher;
+
+/* What a message did; a set of flags. */
+enum {
+        MATCH_OPENED = 1, /* it is the first of a new call */
+        MATCH_CLOSED = 2, /* it is the first return of an open call */
+        MATCH_DONE = 4,   /* call pairs are complete: see call_matcher_done() */
+};
+
+/* A call pair that is complete. */
+typedef struct {
+        CallPair pair;
+        guint32 edge;      /* index of its edge: see call_matcher_edges() */
+        guint64 number;    /* counts calls from 0 in the order they opened */
+        guint32 id_length; /* 0 where the call has no id */
+        const char *id;    /* as written; valid until the next message is added */
+} DoneCall;
+
+/* A call without a return, or a return without a call. */
+typedef struct {
+        gint64 time;
+        NodeId caller, callee;
+        gboolean is_return;
+} LoneMessage;
+
+/* An edge: messages from one node to another, both ways of a call together. */
+typedef struct {
+        NodeId caller, callee;
+        guint8 kinds;       /* 1 << MessageOp of every kind of stamp of calls seen on it */
+        gint64 kinds_since; /* when the last of those was first seen */
+        guint64 messages, pairs, lone_calls, lone_returns;
+        guint64 one_way[2];  /* MSG_SENT, MSG_RECV: not in messages */
+        gint64 longest;      /* end - start of the longest call pair, ns; at least 0 */
+        gint64 longest_stay; /* reply - enter of the one that is longest there, ns; at least 0 */
+        double busy;         /* reply - enter of all call pairs together, ns */
+} Edge;
+
+typedef struct {
+        guint64 messages, pairs, lone_calls, lone_returns, one_way;
+        gint64 first, last; /* time of the first and last message; NO_TIME where none */
+        gboolean disorder;  /* a message came after later ones, or a call after its return */
+} MatchCounts;
+
+/* window: the skew window, ns. max_call: the longest that a call may last, ns; G_MAXINT64
+ * for no limit. */
+CallMatcher *call_matcher_new(gint64 window, gint64 max_call);
+
+/* Before the first message: with an id, which tells calls apart, a return may be stamped before
+ * its call by this, ns, where the skew window is less. */
+void call_matcher_wait(CallMatcher *matcher, gint64 window);
+void call_matcher_free(CallMatcher *matcher);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
+
+/* Returns MATCH_ flags. Constant time. */
+guint call_matcher_add(CallMatcher *matcher, const Message *message);
+
+/* The number (see DoneCall) of the call that the last message was of, where it was a call. */
+guint64 call_matcher_latest(const CallMatcher *matcher);
+
+/* Gives up waiting: what is open and complete enough comes out, the rest is
+ * lone. Returns MATCH_DONE or 0. */
+guint call_matcher_finish(CallMatcher *matcher);
+
+/* Gives up on calls that were open for longer than max_call, from now on the limit, at this
+ * moment. Returns MATCH_DONE or 0. Linear in the most calls that were ever open. */
+guint call_matcher_expire(CallMatcher *matcher, gint64 time, gint64 max_call);
+
+/* The first moment and the least number of the calls that are open: later pairs have no stamp
+ * before the one, and no less a number. G_MAXINT64 and G_MAXUINT64 where none is. As linear. */
+void call_matcher_oldest(const CallMatcher *matcher, gint64 *time, guint64 *number);
+
+/* Forgets what call_matcher_lone() has of before a moment. */
+void call_matcher_forget_lone(CallMatcher *matcher, gint64 before);
+
+/* The n pairs that the last call_matcher_add() or _finish() completed. Borrowed. */
+const DoneCall *call_matcher_done(const CallMatcher *matcher, guint *n);
+
+/* Complete after _finish(). Borrowed. */
+const MatchCounts *call_matcher_counts(CallMatcher *matcher);
+
+/* Borrowed; in order of first sight. */
+const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);
+
+/* In no particular order, up to the first 100,000 of each kind, which is far more
+ * than a capture's start and end cut. Complete after _finish(). Borrowed. */
+const LoneMessage *call_matcher_lone(const CallMatcher *matcher, guint *n);
+
+#endif

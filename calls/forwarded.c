@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/forwarded.h"
+
+#include <stdlib.h>
+
+enum { MOST_CALLEES = 16 };
+
+/* By caller, then the most calls without a return first, then as they are. */
+static int compare_lone(const void *a, const void *b)
+{
+        const Edge *const *x = a, *const *y = b;
+
+        if ((*x)->caller != (*y)->caller)
+                return (*x)->caller < (*y)->caller ? -1 : 1;
+        if ((*x)->lone_calls != (*y)->lone_calls)
+                return (*x)->lone_calls > (*y)->lone_calls ? -1 : 1;
+        return (*x > *y) - (*x < *y);
+}
+
+static int compare_answers(const void *a, const void *b)
+{
+        const Forwarded *x = a, *y = b;
+
+        if (x->answers != y->answers)
+                return x->answers > y->answers ? -1 : 1;
+        if (x->caller != y->caller)
+                return x->caller < y->caller ? -1 : 1;
+        return (x->answering > y->answering) - (x->answering < y->answering);
+}
+
+/* The first of the edges of a caller. */
+static guint first_of(const Edge *const *edges, guint n, NodeId caller)
+{
+        guint low = 0, high = n;
+
+        while (low < high) {
+                guint middle = low + (high - low) / 2;
+
+                if (edges[middle]->caller < caller)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+GArray *forwarded_find(const CallMatcher *matcher)
+{
+        GArray *found = g_array_new(FALSE, FALSE, sizeof(Forwarded));
+        guint n;
+        const Edge *edges = call_matcher_edges(matcher, &n);
+        g_autofree const Edge **by_caller = g_new(const Edge *, n);
+        g_autoptr(GHashTable) sends = g_hash_table_new(g_int64_hash, g_int64_equal);
+        g_autofree gint64 *keys = g_new(gint64, n);
+
+        for (guint i = 0; i < n; i++) {
+                by_caller[i] = &edges[i];
+                keys[i] = (gint64)edges[i].caller << 32 | edges[i].callee;
+                g_hash_table_add(sends, &keys[i]);
+        }
+        if (n > 0)
+                qsort(by_caller, n, sizeof *by_caller, compare_lone);
+        for (guint i = 0; i < n; i++) {
+                const Edge *answers = &edges[i];
+                guint first = first_of(by_caller, n, answers->caller);
+
+                if (!answers->lone_returns || answers->pairs || answers->lone_calls)
+                        continue;
+                for (guint k = first; k < MIN(n, first + MOST_CALLEES); k++) {
+                        const Edge *calls = by_caller[k];
+                        gint64 on = (gint64)calls->callee << 32 | answers->callee;
+                        Forwarded f = { answers->caller, calls->callee, answers->callee,
+                                        answers->lone_returns };
+
+                        if (calls->caller != answers->caller || !calls->lone_calls)
+                                break;
+                        if (!g_hash_table_contains(sends, &on))
+                                continue;
+                        g_array_append_val(found, f);
+                        break;
+                }
+        }
+        g_array_sort(found, compare_answers);
+        return found;
+}

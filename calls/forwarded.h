@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Forwarded calls: A calls B, B passes the call on to C, and C answers A. Such a call
+ * has no return and the answer no call, so that nesting leaves both out; convolution
+ * (paper, section 5.2) does not need pairs.
+ *
+ * They are known by edges, not by ids, which C may not know: A gets returns of C, which it
+ * never calls, and has calls to B without a return; and B sends something to C.
+ */
+#ifndef RAVEL_FORWARDED_H
+#define RAVEL_FORWARDED_H
+
+#include "calls/find-call-pairs.h"
+
+typedef struct {
+        NodeId caller, callee; /* A and B */
+        NodeId answering;      /* C */
+        guint64 answers;       /* C's returns to A */
+} Forwarded;
+
+/* Of Forwarded, most answers first; empty where there are none. The caller's to free. Of a
+ * caller's callees the 16 with the most calls without a return are looked at. O(n log n) in the
+ * edges. */
+GArray *forwarded_find(const CallMatcher *matcher);
+
+#endif

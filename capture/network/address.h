@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * An IP address as a 128-bit number: IPv6, or IPv4 as ::ffff:a.b.c.d (RFC 4291,
+ * 2.5.5.2), so that one comparison and one prefix rule serve both.
+ */
+#ifndef RAVEL_ADDRESS_H
+#define RAVEL_ADDRESS_H
+
+#include "capture/source/packet.h"
+
+typedef struct {
+        guint64 high, low;
+} Address;
+
+#define ADDRESS_TEXT_SIZE 48
+
+static inline Address address_v4(guint32 value)
+{
+        return (Address){ 0, G_GUINT64_CONSTANT(0xffff00000000) | value };
+}
+
+static inline Address address_v6(const guint8 *bytes)
+{
+        return (Address){ read_u64(bytes), read_u64(bytes + 8) };
+}
+
+static inline gboolean address_is_v4(Address a)
+{
+        return a.high == 0 && a.low >> 32 == 0xffff;
+}
+
+static inline gboolean address_equal(Address a, Address b)
+{
+        return a.high == b.high && a.low == b.low;
+}
+
+static inline int address_compare(Address a, Address b)
+{
+        if (a.high != b.high)
+                return a.high < b.high ? -1 : 1;
+        return a.low < b.low ? -1 : a.low > b.low;
+}
+
+/* 127.0.0.0/8 and ::1. */
+gboolean address_is_loopback(Address a);
+
+/* Multicast, or the broadcast address of every network. */
+gboolean address_is_group(Address a);
+
+/* The first bits bits of a, the rest zero. 128 bits for both families: an IPv4
+ * prefix of 8 is one of 104. */
+Address address_prefix(Address a, guint bits);
+
+/* Exactly the n bytes at text, dotted or colon form. FALSE where they are not
+ * an address. */
+gboolean address_parse(const char *text, gsize n, Address *address);
+
+/* As RFC 5952 has it, NUL-terminated. Returns buffer. */
+const char *address_format(Address a, char buffer[ADDRESS_TEXT_SIZE]);
+
+#endif

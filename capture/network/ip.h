@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * From an IP packet to what it carries: IPv4 with options (RFC 791), IPv6 with
+ * extension headers (RFC 8200), and fragments of both put together again.
+ *
+ * Lengths are the header's where they can be right: bytes after the total length
+ * are padding of the link; a total length of 0 is what segmentation offload
+ * leaves, and stands for all there is. Checksums are never looked at, since
+ * offload leaves them unfilled.
+ */
+#ifndef RAVEL_IP_H
+#define RAVEL_IP_H
+
+#include "capture/account.h"
+#include "capture/network/address.h"
+
+enum { IP_TCP = 6, IP_UDP = 17 };
+
+typedef struct {
+        Address source, destination;
+        const guint8 *payload; /* borrowed: the packet's, or the fragments' */
+        gsize captured;        /* bytes of it at hand */
+        gsize length;          /* bytes of it there were, at least captured */
+        guint8 protocol;       /* IP_TCP, ... */
+} IpPacket;
+
+/* Fragments that wait for their fellows: a bounded number of datagrams, each
+ * for a bounded time. */
+typedef struct IpFragments IpFragments;
+
+IpFragments *ip_fragments_new(void);
+void ip_fragments_free(IpFragments *fragments);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(IpFragments, ip_fragments_free)
+
+/* Decodes the n bytes at bytes, of length on the wire, seen at time (ns).
+ * ACCOUNT_NONE: ip is filled, and valid until the next call. ACCOUNT_FRAGMENTS:
+ * a fragment, kept until its datagram is whole. Else why the packet is of no
+ * use. Fragments that were given up are counted in account. */
+AccountEntry ip_decode(IpFragments *fragments, const guint8 *bytes, gsize n, gsize length,
+                       gint64 time, IpPacket *ip, Account *account);
+
+/* Counts the fragments that still wait as lost, and forgets them. */
+void ip_fragments_flush(IpFragments *fragments, Account *account);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Messages leave in the order of their time, though some are known later than
+ * others: a call is stamped at its first byte, and known for a call, and done,
+ * only some bytes later.
+ *
+ * Whoever has begun to see a message that may yet be written with a stamp of
+ * the past keeps an *open item* at the earliest stamp it may have. Messages
+ * earlier than every open item go out; the others wait. Items that stay open
+ * longer than the patience are overdue, and their owner must settle them, so
+ * what waits is bounded in time. It is bounded in number too: when too many
+ * messages wait, the patience is over at once.
+ */
+#ifndef RAVEL_SEQUENCER_H
+#define RAVEL_SEQUENCER_H
+
+#include "capture/source/packet.h"
+#include "tracefmt/message.h"
+
+typedef struct {
+        Stamp stamp;
+        MessageOp op; /* the _SENT ones: whose side it is comes later */
+        NodeId sender, receiver;
+        guint16 port; /* the client's; with number, the id */
+        gboolean has_id;
+        guint64 number;
+        gint64 duration; /* ns between first and last byte */
+        char *label;     /* owned, NULL where there is none */
+} CapturedMessage;
+
+typedef struct OpenItem OpenItem;
+typedef struct Sequencer Sequencer;
+struct OpenItem {
+        Sequencer *in; /* NULL when it is not open */
+        guint place;   /* there */
+        guint kind;    /* the owner's, to know which of its items this is */
+        gint64 time;
+};
+
+/* patience: ns that an item may stay open. disorder: ns by which a stamp may be
+ * earlier than one that came before it, where no item announced it. */
+Sequencer *sequencer_new(gint64 patience, gint64 disorder);
+void sequencer_free(Sequencer *sequencer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Sequencer, sequencer_free)
+
+static inline gboolean open_item_is_open(const OpenItem *item)
+{
+        return item->in != NULL;
+}
+
+/* Opens item at time, or moves it there. Constant time when times rise, else that of the
+ * logarithm of how many are open. */
+void sequencer_open(Sequencer *sequencer, OpenItem *item, gint64 time);
+
+/* Nothing where it is not open. */
+void sequencer_close(OpenItem *item);
+
+/* Takes message, label and all. */
+void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
+
+/* An item that has been open for too long at now, or NULL. Its owner closes or
+ * moves it before asking again. */
+OpenItem *sequencer_overdue(Sequencer *sequencer, gint64 now);
+
+/* The next message in order that nothing can come before, given that it is now.
+ * FALSE where there is none. The label is the caller's to free. */
+gboolean sequencer_next(Sequencer *sequencer, gint64 now, CapturedMessage *message);
+
+/* The clock was set back: what waits goes out before all that comes after. No
+ * item may be open. */
+void sequencer_start_anew(Sequencer *sequencer);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * One TCP connection, seen from outside: puts the bytes of its two directions in
+ * order (RFC 9293).
+ *
+ * Within a direction the order is that of sequence numbers. Between them it is
+ * that of acknowledgements: what a segment acknowledges was there before it. The
+ * order in which segments were captured decides nothing else; taps and queues
+ * change it. A segment that is not next waits, in bounded memory. What was
+ * captured twice is used once, the first time.
+ *
+ * Bytes that nobody captured are a hole. A hole is skipped when the other end
+ * has acknowledged past it, so that no retransmission can be expected, and the
+ * segment may not just be late; when a bound is reached; or when there is no
+ * more to come. A capture may begin in the middle: the first segment seen in a
+ * direction, or acknowledged to it, says where.
+ */
+#ifndef RAVEL_TCP_H
+#define RAVEL_TCP_H
+
+#include "capture/source/packet.h"
+
+enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_ACK = 16 };
+
+typedef struct {
+        guint16 source_port, destination_port;
+        guint32 seq, ack;
+        guint8 flags;
+        const guint8 *payload;
+        gsize captured, length; /* of the payload: at hand, on the wire */
+        Cursor options;         /* as far as captured */
+} TcpSegment;
+
+/* FALSE where the n bytes at bytes, of length on the wire, are not a segment. */
+gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segment);
+
+/* The timestamps option (RFC 7323): value and echo in one number. FALSE where there is none. */
+gboolean tcp_timestamps(const TcpSegment *segment, guint64 *stamps);
+
+typedef struct TcpHeld TcpHeld;
+
+/* One direction. */
+typedef struct {
+        TcpHeld *held, *last_held; /* segments that wait, by sequence number */
+        guint32 next;              /* sequence number of the next byte */
+        guint32 isn;               /* where start_seen */
+        guint32 acked;             /* what the other end has acknowledged */
+        Stamp fin_stamp;           /* when its FIN was seen, */
+        guint32 fin;               /* sequence number after the last byte, where fin_seen */
+        guint32 n_held, held_bytes;
+        guint8 known;      /* next is valid */
+        guint8 start_seen; /* by a SYN */
+        guint8 sends;      /* a segment of this direction was captured */
+        guint8 begun;      /* a byte was delivered */
+        guint8 acked_known, fin_seen, ended;
+} TcpHalf;
+
+typedef struct {
+        TcpHalf half[2]; /* by the side that sends */
+        guint8 closed;   /* reset, or both sides have ended */
+} TcpConnection;
+
+/* Memory that held segments take, over all connections. */
+typedef struct {
+        gsize bytes;
+        guint64 repeated; /* segments that brought nothing new */
+        guint64 holes, hole_bytes;
+} TcpTotals;
+
+/* Where the bytes go. Offsets are sequence numbers. */
+typedef struct {
+        /* length > 0 bytes, of which the first n are at hand, borrowed; the others were cut
+         * off by the snapshot length. */
+        void (*bytes)(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                      gsize length, Stamp stamp);
+        /* n > 0 bytes that were not captured. */
+        void (*missing)(gpointer user, guint side, guint32 seq, gsize n);
+        /* Side will send no more. Once a side. */
+        void (*end)(gpointer user, guint side, Stamp stamp);
+        gpointer user;
+} TcpSink;
+
+/* Whether segment, from side, opens a new connection between the same ports. */
+gboolean tcp_is_new(const TcpConnection *c, guint side, const TcpSegment *segment);
+
+void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
+             const TcpSink *sink, TcpTotals *totals);
+
+/* The earliest stamp of a segment that waits, be it a FIN; FALSE where none
+ * does. */
+gboolean tcp_waits_since(const TcpConnection *c, gint64 *time);
+
+/* Skips what holes keep segments waiting, up to and including time. */
+void tcp_settle(TcpConnection *c, gint64 time, const TcpSink *sink, TcpTotals *totals);
+
+/* Frees what waits. */
+void tcp_clear(TcpConnection *c, TcpTotals *totals);
+
+#endif

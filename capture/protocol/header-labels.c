@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/protocol/header-labels.h"
+
+#include <nghttp2/nghttp2.h>
+#include <string.h>
+
+#include "capture/protocol/path-label.h"
+
+enum {
+        MAX_MEMORY = 64 << 20,
+        /* Servers may allow for more than the usual 4,096 bytes. A client says when it makes
+         * use of that, so what the server allows need not be known. */
+        MAX_TABLE = 16384,
+        MAX_METHOD = 24,
+        MAX_PATH = 4096,
+};
+
+struct HeaderLabels {
+        nghttp2_hd_inflater *inflater;
+        nghttp2_mem allocator;
+        GString *method, *path;
+        gboolean grpc;
+};
+
+/* --- memory, counted: each piece knows its size ----------------------------- */
+
+typedef union {
+        gsize size;
+        max_align_t align;
+} Piece;
+
+static void *piece_resize(void *old, gsize size, void *user)
+{
+        gsize *memory = user, had = 0;
+        Piece *piece = old;
+        if (piece)
+                had = (--piece)->size;
+        if (size > MAX_MEMORY || *memory - had + size + sizeof *piece > MAX_MEMORY)
+                return NULL;
+        *memory += size - had + (piece ? 0 : sizeof *piece);
+        piece = g_realloc(piece, sizeof *piece + size);
+        piece->size = size;
+        return piece + 1;
+}
+
+static void *piece_new(size_t size, void *user)
+{
+        return piece_resize(NULL, size, user);
+}
+
+static void *piece_new0(size_t n, size_t size, void *user)
+{
+        if (size > 0 && n > MAX_MEMORY / size)
+                return NULL;
+        void *piece = piece_resize(NULL, n * size, user);
+        return piece ? memset(piece, 0, n * size) : NULL;
+}
+
+static void piece_free(void *old, void *user)
+{
+        gsize *memory = user;
+        Piece *piece = old;
+        if (!piece)
+                return;
+        piece--;
+        *memory -= piece->size + sizeof *piece;
+        g_free(piece);
+}
+
+/* --- blocks ---------------------------------------------------------------- */
+
+HeaderLabels *header_labels_new(gsize *memory)
+{
+        HeaderLabels *h = g_new0(HeaderLabels, 1);
+        h->allocator = (nghttp2_mem){ memory, piece_new, piece_free, piece_new0, piece_resize };
+        h->method = g_string_new(NULL);
+        h->path = g_string_new(NULL);
+        if (nghttp2_hd_inflate_new2(&h->inflater, &h->allocator) != 0 ||
+            nghttp2_hd_inflate_change_table_size(h->inflater, MAX_TABLE) != 0) {
+                header_labels_free(h);
+                return NULL;
+        }
+        return h;
+}
+
+void header_labels_free(HeaderLabels *h)
+{
+        if (!h)
+                return;
+        if (h->inflater)
+                nghttp2_hd_inflate_del(h->inflater);
+        g_string_free(h->method, TRUE);
+        g_string_free(h->path, TRUE);
+        g_free(h);
+}
+
+static gboolean name_is(const nghttp2_nv *field, const char *name)
+{
+        return field->namelen == strlen(name) && memcmp(field->name, name, field->namelen) == 0;
+}
+
+static void field_take(HeaderLabels *h, const nghttp2_nv *field)
+{
+        static const char grpc[] = "application/grpc";
+        const char *value = (const char *)field->value;
+        if (name_is(field, ":method"))
+                g_string_append_len(g_string_truncate(h->method, 0), value,
+                                    (gssize)MIN(field->valuelen, MAX_METHOD));
+        else if (name_is(field, ":path"))
+                g_string_append_len(g_string_truncate(h->path, 0), value,
+                                    (gssize)MIN(field->valuelen, MAX_PATH));
+        else if (name_is(field, "content-type"))
+                h->grpc = field->valuelen >= sizeof grpc - 1 &&
+                          memcmp(value, grpc, sizeof grpc - 1) == 0;
+}
+
+/* A block is whole. */
+static void label_append(HeaderLabels *h, GString *label)
+{
+        if (h->grpc && h->path->len > 1 && h->path->str[0] == '/') {
+                g_string_append_len(label, h->path->str + 1,
+                                    (gssize)MIN(h->path->len - 1, MAX_PATH_LABEL));
+        } else if (h->method->len > 0) {
+                g_string_append_len(label, h->method->str, (gssize)h->method->len);
+                g_string_append_c(label, ' ');
+                path_label_append(label, (const guint8 *)h->path->str, h->path->len);
+        }
+        g_string_truncate(h->method, 0);
+        g_string_truncate(h->path, 0);
+        h->grpc = FALSE;
+}
+
+gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
+                            GString *label)
+{
+        for (int flags = 0; !(flags & NGHTTP2_HD_INFLATE_FINAL);) {
+                nghttp2_nv field;
+                flags = 0;
+                ssize_t used = nghttp2_hd_inflate_hd2(h->inflater, &field, &flags, bytes, n, last);
+                if (used < 0)
+                        return FALSE;
+                bytes += used;
+                n -= (gsize)used;
+                if (flags & NGHTTP2_HD_INFLATE_EMIT)
+                        field_take(h, &field);
+                else if (n == 0 && !last)
+                        return TRUE;
+        }
+        nghttp2_hd_inflate_end_headers(h->inflater);
+        label_append(h, label);
+        return TRUE;
+}

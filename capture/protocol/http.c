@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * HTTP/1.0 and 1.1 (RFC 9112). A request is a call, a final response its
+ * return, in order; 1xx responses are interim. Headers are read line by line and
+ * only those that say where the body ends are looked at; bodies are passed over.
+ */
+#include "capture/protocol/path-label.h"
+#include "capture/protocol/protocol.h"
+
+#include <string.h>
+
+enum {
+        MAX_START_LINE = 16384,
+        MAX_LINE = 65536,
+        MAX_HEAD = 262144, /* all header lines of a message, or trailers */
+        MAX_METHOD = 24,
+};
+#define MAX_BODY (G_GUINT64_CONSTANT(1) << 56)
+
+/* What a response must know of its request. */
+enum { CALL_PLAIN = 1, CALL_HEAD, CALL_CONNECT };
+
+typedef enum { START, HEADERS, UNTIL_CLOSE, CHUNK_SIZE, TRAILERS } Phase;
+
+typedef struct {
+        guint64 content_length;
+        guint32 head_bytes;
+        guint16 status; /* 0 in a request */
+        guint8 phase;
+        guint8 call;
+        guint8 has_length, chunked, coded;
+        guint8 h2c; /* it switches to HTTP/2, where the answer comes */
+} HttpState;
+
+G_STATIC_ASSERT(sizeof(HttpState) <= PROTOCOL_STATE_SIZE);
+
+/* A line without its end; next is where the following one begins. */
+typedef struct {
+        const guint8 *text;
+        gsize n, next;
+} Line;
+
+static gboolean line_find(const guint8 *bytes, gsize n, Line *line)
+{
+        const guint8 *end = n ? memchr(bytes, '\n', n) : NULL;
+        if (!end)
+                return FALSE;
+        line->text = bytes;
+        line->n = (gsize)(end - bytes);
+        line->next = line->n + 1;
+        if (line->n > 0 && bytes[line->n - 1] == '\r')
+                line->n--;
+        return TRUE;
+}
+
+static gboolean is_method_char(guint8 c)
+{
+        return (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+static gsize method_length(const guint8 *bytes, gsize n)
+{
+        gsize i = 0;
+        while (i < n && i <= MAX_METHOD && is_method_char(bytes[i]))
+                i++;
+        return i;
+}
+
+static const char version_prefix[] = "HTTP/1.";
+enum { VERSION_PREFIX = sizeof version_prefix - 1, VERSION = VERSION_PREFIX + 1 };
+
+static gboolean is_version(const guint8 *p)
+{
+        return memcmp(p, version_prefix, VERSION_PREFIX) == 0 &&
+               (p[VERSION_PREFIX] == '0' || p[VERSION_PREFIX] == '1');
+}
+
+/* "HTTP/1.1 200" and then a blank or the end. The status, or 0. */
+static guint status_line_parse(const guint8 *p, gsize n)
+{
+        if (n < VERSION + 4 || !is_version(p) || p[VERSION] != ' ')
+                return 0;
+        p += VERSION + 1;
+        if (p[0] < '1' || p[0] > '9' || !g_ascii_isdigit(p[1]) || !g_ascii_isdigit(p[2]) ||
+            (n > VERSION + 4 && p[3] != ' '))
+                return 0;
+        return (guint)((p[0] - '0') * 100 + (p[1] - '0') * 10 + (p[2] - '0'));
+}
+
+/* METHOD target HTTP/1.x: the length of the method, or 0. */
+static gsize request_line_parse(const guint8 *p, gsize n)
+{
+        gsize method = method_length(p, n);
+        if (method < 2 || method > MAX_METHOD || n < method + 3 + VERSION || p[method] != ' ' ||
+            p[n - VERSION - 1] != ' ' || !is_version(p + n - VERSION))
+                return 0;
+        for (gsize i = method + 1; i < n - VERSION - 1; i++)
+                if (p[i] <= ' ' || p[i] == 0x7f)
+                        return 0;
+        return method;
+}
+
+/* Whether bytes without an end of line may yet become a start line. */
+static gboolean start_line_is_plausible(const guint8 *bytes, gsize n)
+{
+        gsize method = method_length(bytes, n);
+        if (n > MAX_START_LINE)
+                return FALSE;
+        if (n > 0 && bytes[0] == '\r')
+                return n == 1;
+        if (memcmp(bytes, version_prefix, MIN(n, VERSION_PREFIX)) == 0)
+                return TRUE;
+        if (method == n)
+                return method <= MAX_METHOD;
+        if (method < 2 || method > MAX_METHOD || bytes[method] != ' ')
+                return FALSE;
+        return n == method + 1 || bytes[method + 1] == '/' || bytes[method + 1] == '*' ||
+               g_ascii_isalnum(bytes[method + 1]) || bytes[method + 1] == '[';
+}
+
+/* "GET /users/{id}/cart": method and path, without values. */
+static void label_append(GString *label, const guint8 *line, gsize n, gsize method)
+{
+        g_string_append_len(label, (const char *)line, (gssize)method);
+        g_string_append_c(label, ' ');
+        path_label_append(label, line + method + 1, n - method - VERSION - 2);
+}
+
+static gboolean request_begin(HttpState *s, const Line *line, GString *label, Parsed *parsed)
+{
+        gsize method = request_line_parse(line->text, line->n);
+        if (!method)
+                return FALSE;
+        parsed->call = CALL_PLAIN;
+        if (method == 4 && memcmp(line->text, "HEAD", 4) == 0)
+                parsed->call = CALL_HEAD;
+        else if (method == 7 && memcmp(line->text, "CONNECT", 7) == 0)
+                parsed->call = CALL_CONNECT;
+        if (label)
+                label_append(label, line->text, line->n, method);
+        s->status = 0;
+        return TRUE;
+}
+
+static ParseStatus message_begin(HttpState *s, guint8 call, const Line *line, GString *label,
+                                 Parsed *parsed)
+{
+        guint status = status_line_parse(line->text, line->n);
+        memset(s, 0, sizeof *s);
+        if (status) {
+                s->status = (guint16)status;
+                s->call = call;
+        } else if (!request_begin(s, line, label, parsed)) {
+                return PARSE_NOT_MINE;
+        }
+        s->phase = HEADERS;
+        return PARSE_MORE;
+}
+
+static MessageKind message_kind(const HttpState *s)
+{
+        if (s->status == 0)
+                return KIND_CALL;
+        if (s->status == 101)
+                return s->h2c ? KIND_INTERIM : KIND_RETURN;
+        return s->status < 200 ? KIND_INTERIM : KIND_RETURN;
+}
+
+static const guint8 *skip_blanks(const guint8 *p, const guint8 *end)
+{
+        while (p < end && (*p == ' ' || *p == '\t'))
+                p++;
+        return p;
+}
+
+/* A number; a list of the same number is taken (RFC 9112, 6.3). */
+static gboolean content_length_parse(const guint8 *p, const guint8 *end, guint64 *length)
+{
+        gboolean any = FALSE;
+        *length = 0;
+        for (p = skip_blanks(p, end); p < end && g_ascii_isdigit(*p); p++) {
+                *length = *length * 10 + (guint64)(*p - '0');
+                any = TRUE;
+                if (*length > MAX_BODY)
+                        return FALSE;
+        }
+        p = skip_blanks(p, end);
+        return any && (p == end || *p == ',');
+}
+
+/* Whether the last coding named is chunked. */
+static gboolean coding_is_chunked(const guint8 *p, const guint8 *end)
+{
+        while (end > p && (end[-1] == ' ' || end[-1] == '\t'))
+                end--;
+        return end - p >= 7 && g_ascii_strncasecmp((const char *)end - 7, "chunked", 7) == 0;
+}
+
+static gboolean header_is(const Line *line, const char *name, gsize n)
+{
+        return line->n > n && line->text[n] == ':' &&
+               g_ascii_strncasecmp((const char *)line->text, name, n) == 0;
+}
+
+static ParseStatus header_read(HttpState *s, const Line *line)
+{
+        const guint8 *end = line->text + line->n;
+        guint8 first = line->text[0] | 0x20;
+        if (first == 'c' && header_is(line, "content-length", 14)) {
+                guint64 length;
+                if (!content_length_parse(line->text + 15, end, &length) ||
+                    (s->has_length && length != s->content_length))
+                        return PARSE_NOT_MINE;
+                s->content_length = length;
+                s->has_length = TRUE;
+        } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
+                s->coded = TRUE;
+                s->chunked = coding_is_chunked(line->text + 18, end);
+        } else if (first == 'u' && s->status == 101 && header_is(line, "upgrade", 7)) {
+                const guint8 *value = skip_blanks(line->text + 8, end);
+                s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
+        }
+        return PARSE_MORE;
+}
+
+/* After the empty line: where the body ends (RFC 9112, 6.3). */
+static ParseStatus headers_end(HttpState *s, Parsed *parsed)
+{
+        parsed->switches = s->status == 101 || (s->call == CALL_CONNECT && s->status / 100 == 2);
+        s->phase = START;
+        if (parsed->switches || (s->status && (s->status < 200 || s->status == 204 ||
+                                               s->status == 304 || s->call == CALL_HEAD)))
+                return PARSE_MESSAGE;
+        if (s->chunked) {
+                s->phase = CHUNK_SIZE;
+                return PARSE_MORE;
+        }
+        if (s->has_length && !s->coded) {
+                parsed->length += s->content_length;
+                return PARSE_MESSAGE;
+        }
+        if (s->status == 0)
+                return PARSE_MESSAGE;
+        s->phase = UNTIL_CLOSE;
+        return PARSE_MORE;
+}
+
+/* Hexadecimal, extensions ignored. */
+static ParseStatus chunk_begin(HttpState *s, const Line *line, Parsed *parsed)
+{
+        guint64 size = 0;
+        gsize i = 0;
+        for (; i < line->n && g_ascii_isxdigit(line->text[i]); i++) {
+                size = size << 4 | (guint64)g_ascii_xdigit_value((char)line->text[i]);
+                if (size > MAX_BODY)
+                        return PARSE_NOT_MINE;
+        }
+        if (i == 0 ||
+            (i < line->n && line->text[i] != ';' && line->text[i] != ' ' && line->text[i] != '\t'))
+                return PARSE_NOT_MINE;
+        if (size == 0)
+                s->phase = TRAILERS;
+        else
+                parsed->length += size + 2;
+        return PARSE_MORE;
+}
+
+static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GString *label,
+                             Parsed *parsed)
+{
+        s->head_bytes += (guint32)line->next;
+        switch ((Phase)s->phase) {
+        case START:
+                return message_begin(s, call, line, label, parsed);
+        case HEADERS:
+                if (s->head_bytes > MAX_HEAD)
+                        return PARSE_NOT_MINE;
+                return line->n ? header_read(s, line) : headers_end(s, parsed);
+        case CHUNK_SIZE:
+                s->head_bytes = 0;
+                return chunk_begin(s, line, parsed);
+        case TRAILERS:
+                if (s->head_bytes > MAX_HEAD)
+                        return PARSE_NOT_MINE;
+                if (line->n)
+                        return PARSE_MORE;
+                s->phase = START;
+                return PARSE_MESSAGE;
+        case UNTIL_CLOSE:
+                break;
+        }
+        g_assert_not_reached();
+}
+
+/* Nothing more comes: a message that was begun ends here. */
+static ParseStatus parse_end(HttpState *s, gsize n, Parsed *parsed)
+{
+        if (s->phase == START)
+                return PARSE_NOT_MINE;
+        parsed->kind = message_kind(s);
+        parsed->length = n;
+        s->phase = START;
+        return PARSE_MESSAGE;
+}
+
+static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                              gboolean eof, GString *label, Parsed *parsed)
+{
+        HttpState *s = state;
+        while (s->phase != UNTIL_CLOSE && parsed->length < n) {
+                gsize at = (gsize)parsed->length;
+                Line line;
+                if (!line_find(bytes + at, n - at, &line)) {
+                        if (s->phase == START ? !start_line_is_plausible(bytes + at, n - at)
+                                              : n - at > MAX_LINE)
+                                return PARSE_NOT_MINE;
+                        break;
+                }
+                parsed->length += line.next;
+                if (s->phase == START && line.n == 0) { /* RFC 9112, 2.2 */
+                        parsed->kind = KIND_NOTHING;
+                        return PARSE_MESSAGE;
+                }
+                ParseStatus status = line_read(s, call, &line, label, parsed);
+                if (status == PARSE_NOT_MINE)
+                        return status;
+                if (s->status != 101 || s->phase == START) /* else its headers say */
+                        parsed->kind = message_kind(s);
+                if (status == PARSE_MESSAGE)
+                        return status;
+        }
+        if (eof)
+                return parse_end(s, n, parsed);
+        if (s->phase != START && s->status != 101)
+                parsed->kind = message_kind(s);
+        if (s->phase == UNTIL_CLOSE)
+                parsed->length = PARSE_FOREVER;
+        return PARSE_MORE;
+}
+
+static gsize http_find_boundary(const guint8 *bytes, gsize n)
+{
+        gsize at = 0;
+        Line line;
+        while (at < n && line_find(bytes + at, n - at, &line)) {
+                if (status_line_parse(line.text, line.n) || request_line_parse(line.text, line.n))
+                        return at;
+                at += line.next;
+        }
+        return at < n && start_line_is_plausible(bytes + at, n - at) ? at : n;
+}
+
+const Protocol protocol_http = {
+        .name = "http",
+        .parse = http_parse,
+        .find_boundary = http_find_boundary,
+};

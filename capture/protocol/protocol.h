@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a protocol is to the capture: a file with a parser, and a row in the
+ * table in protocol.c. It turns the bytes of one direction of a connection, in
+ * order, or one datagram, into messages. It sees plain bytes and keeps a few
+ * bytes of state; connections, stamps, pairing and holes are others' business.
+ */
+#ifndef RAVEL_PROTOCOL_H
+#define RAVEL_PROTOCOL_H
+
+#include "capture/source/packet.h"
+
+typedef enum {
+        KIND_UNKNOWN,
+        KIND_CALL,
+        KIND_RETURN,
+        KIND_ONE_WAY,
+        KIND_INTERIM, /* belongs to an answer that is still to come: HTTP's 100 Continue */
+        KIND_NOTHING, /* no message at all, such as blank lines between two */
+        KIND_CONTROL, /* no message either, but surely of this protocol: a handshake, settings */
+        KIND_SESSION, /* nor what begins or ends a session: a greeting, a login. Counted */
+        KIND_BY_SIDE, /* of a part: of a call or a return, whichever its sender sends */
+} MessageKind;
+
+typedef enum {
+        PARSE_MORE,    /* not a whole message yet */
+        PARSE_MESSAGE, /* a message ends */
+        PARSE_NOT_MINE /* this is not the protocol */
+} ParseStatus;
+
+/* What ends with PARSE_MESSAGE may be only a part of a message; this is then set
+ * together with kind, KIND_CALL, KIND_RETURN or KIND_BY_SIDE. Either a protocol has
+ * many messages in a direction at a time (HTTP/2), and it is a part of the one of
+ * its key; or it has records and no messages (TLS), and is a part of a run. */
+typedef enum {
+        PART_GOES_ON = 1, /* belongs to a message that has begun */
+        PART_BEGINS = 2,  /* and may be the first of one */
+        PART_ENDS = 4,    /* is the last */
+        PART_ABORTS = 8,  /* nothing of it: its sender gives the call up */
+        PART_OF_RUN = 16, /* of a message by the generic rule: see exchange.h */
+        PART_ANSWERS = 32 /* and no message before the first call */
+} PartFlags;
+
+/* What parse() found out. Zero when it is called, but for the first. */
+typedef struct {
+        gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
+        /* Bytes settled, from the first of those shown: never shown again. May
+         * be more than were shown: the rest, when it comes, need not be. With
+         * PARSE_MESSAGE the message ends after them. */
+        guint64 length;
+        MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
+        gboolean keyed;   /* paired by key, not in order */
+        guint64 key;
+        guint8 part;       /* PartFlags; 0 where messages are whole */
+        guint8 call;       /* of a call: what parse() must know to parse its return */
+        gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
+        gboolean switches; /* after this message the connection speaks something else */
+
+        /* Where labels are wanted: the header block of a part, or a piece of it, of the
+         * bytes shown; NULL where it has none. See header-labels.h. */
+        const guint8 *fields;
+        guint32 n_fields;
+        gboolean fields_end; /* of the block */
+} Parsed;
+
+#define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */
+
+enum {
+        PROTOCOL_STATE_SIZE = 32,
+        CALL_NONE = 0,    /* the call that a return belongs to was not seen */
+        CALL_PROBE = 255, /* of no call: the bytes are shown to recognise them: see parse() */
+};
+
+typedef struct {
+        const char *name;   /* as in --proto PORT=NAME */
+        gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
+        gboolean greets;    /* its servers speak first, and may not say what they speak */
+        gboolean keyed;     /* paired by key: a run stands for no message */
+
+        /* state: PROTOCOL_STATE_SIZE bytes of this direction, zero at a message
+         * boundary where the protocol begins or is found again. call: what the
+         * oldest call of the other direction that has no return set in
+         * Parsed.call, or CALL_NONE. eof: nothing comes after these bytes (n may
+         * be 0). label: NULL, or where to append a call's operation name, once.
+         *
+         * To recognise a protocol the first bytes of a direction are shown with
+         * a zero state and CALL_PROBE: it is taken at its word when it settles any
+         * that are not KIND_NOTHING, and shown them again. */
+        ParseStatus (*parse)(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                             gboolean eof, GString *label, Parsed *parsed);
+
+        /* The offset of the first byte that looks like the start of a message,
+         * or n: for going on after a hole. NULL for datagrams. */
+        gsize (*find_boundary)(const guint8 *bytes, gsize n);
+} Protocol;
+
+extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_http2,
+        protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis,
+        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
+
+/* For what no protocol recognises: see exchange.h. Its functions are NULL. */
+extern const Protocol protocol_generic;
+
+/* Those that are recognised by content, in the order in which they are asked;
+ * NULL at the end. */
+extern const Protocol *const protocols[];
+
+/* NULL where there is none of that name. */
+const Protocol *protocol_lookup(const char *name);
+
+#endif

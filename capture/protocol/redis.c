@@ -1,0 +1,831 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Redis: RESP2 and RESP3 (https://redis.io/docs/reference/protocol-spec/). A
+ * command is a call, a reply its return, in order. What the server sends of its
+ * own accord is one-way: messages of channels, RESP3's pushes, the lines of
+ * MONITOR. So is a command that gets no reply.
+ *
+ * Replies are trees; how many values are still to come is all that must be known
+ * to find their end. Strings are passed over.
+ */
+#include "capture/protocol/protocol.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+        MAX_LINE = 65536,
+        MAX_NAME = 64,
+        MAX_CHANNELS = 200,
+};
+#define MAX_VALUES (G_GUINT64_CONSTANT(1) << 32)
+#define MAX_STRING (G_GUINT64_CONSTANT(1) << 40)
+
+/* What a reply must know of its command. */
+enum { CALL_PLAIN = 1, CALL_MONITOR, CALL_PSYNC, CALL_SUBSCRIBE /* plus the number of channels */ };
+
+typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
+
+typedef struct {
+        guint64 values;     /* of the message in progress, still to come; 0 between messages */
+        guint8 string_ends; /* a string is over, but for the end of its line */
+        guint8 kind;        /* of the message in progress */
+        guint8 side;
+        guint8 subscribed, monitors, replicates;
+        guint8 confirmed;   /* channels of the oldest call that were confirmed */
+        guint8 replies_off; /* CLIENT REPLY OFF */
+        guint8 skips_reply; /* CLIENT REPLY SKIP: of the next command */
+} RedisState;
+
+G_STATIC_ASSERT(sizeof(RedisState) <= PROTOCOL_STATE_SIZE);
+
+/* Sorted. Commands of modules have a dot in them. */
+static const char *const command_names[] = {
+        "ACL",
+        "APPEND",
+        "ASKING",
+        "AUTH",
+        "BGREWRITEAOF",
+        "BGSAVE",
+        "BITCOUNT",
+        "BITFIELD",
+        "BITFIELD_RO",
+        "BITOP",
+        "BITPOS",
+        "BLMOVE",
+        "BLMPOP",
+        "BLPOP",
+        "BRPOP",
+        "BRPOPLPUSH",
+        "BZMPOP",
+        "BZPOPMAX",
+        "BZPOPMIN",
+        "CLIENT",
+        "CLUSTER",
+        "COMMAND",
+        "CONFIG",
+        "COPY",
+        "DBSIZE",
+        "DEBUG",
+        "DECR",
+        "DECRBY",
+        "DEL",
+        "DISCARD",
+        "DUMP",
+        "ECHO",
+        "EVAL",
+        "EVALSHA",
+        "EVALSHA_RO",
+        "EVAL_RO",
+        "EXEC",
+        "EXISTS",
+        "EXPIRE",
+        "EXPIREAT",
+        "EXPIRETIME",
+        "FAILOVER",
+        "FCALL",
+        "FCALL_RO",
+        "FLUSHALL",
+        "FLUSHDB",
+        "FUNCTION",
+        "GEOADD",
+        "GEODIST",
+        "GEOHASH",
+        "GEOPOS",
+        "GEORADIUS",
+        "GEORADIUSBYMEMBER",
+        "GEORADIUSBYMEMBER_RO",
+        "GEORADIUS_RO",
+        "GEOSEARCH",
+        "GEOSEARCHSTORE",
+        "GET",
+        "GETBIT",
+        "GETDEL",
+        "GETEX",
+        "GETRANGE",
+        "GETSET",
+        "HDEL",
+        "HELLO",
+        "HEXISTS",
+        "HEXPIRE",
+        "HGET",
+        "HGETALL",
+        "HINCRBY",
+        "HINCRBYFLOAT",
+        "HKEYS",
+        "HLEN",
+        "HMGET",
+        "HMSET",
+        "HRANDFIELD",
+        "HSCAN",
+        "HSET",
+        "HSETNX",
+        "HSTRLEN",
+        "HTTL",
+        "HVALS",
+        "INCR",
+        "INCRBY",
+        "INCRBYFLOAT",
+        "INFO",
+        "KEYS",
+        "LASTSAVE",
+        "LATENCY",
+        "LCS",
+        "LINDEX",
+        "LINSERT",
+        "LLEN",
+        "LMOVE",
+        "LMPOP",
+        "LOLWUT",
+        "LPOP",
+        "LPOS",
+        "LPUSH",
+        "LPUSHX",
+        "LRANGE",
+        "LREM",
+        "LSET",
+        "LTRIM",
+        "MEMORY",
+        "MGET",
+        "MIGRATE",
+        "MODULE",
+        "MONITOR",
+        "MOVE",
+        "MSET",
+        "MSETNX",
+        "MULTI",
+        "OBJECT",
+        "PERSIST",
+        "PEXPIRE",
+        "PEXPIREAT",
+        "PEXPIRETIME",
+        "PFADD",
+        "PFCOUNT",
+        "PFDEBUG",
+        "PFMERGE",
+        "PFSELFTEST",
+        "PING",
+        "PSETEX",
+        "PSUBSCRIBE",
+        "PSYNC",
+        "PTTL",
+        "PUBLISH",
+        "PUBSUB",
+        "PUNSUBSCRIBE",
+        "QUIT",
+        "RANDOMKEY",
+        "READONLY",
+        "READWRITE",
+        "RENAME",
+        "RENAMENX",
+        "REPLCONF",
+        "REPLICAOF",
+        "RESET",
+        "RESTORE",
+        "RESTORE-ASKING",
+        "ROLE",
+        "RPOP",
+        "RPOPLPUSH",
+        "RPUSH",
+        "RPUSHX",
+        "SADD",
+        "SAVE",
+        "SCAN",
+        "SCARD",
+        "SCRIPT",
+        "SDIFF",
+        "SDIFFSTORE",
+        "SELECT",
+        "SENTINEL",
+        "SET",
+        "SETBIT",
+        "SETEX",
+        "SETNX",
+        "SETRANGE",
+        "SHUTDOWN",
+        "SINTER",
+        "SINTERCARD",
+        "SINTERSTORE",
+        "SISMEMBER",
+        "SLAVEOF",
+        "SLOWLOG",
+        "SMEMBERS",
+        "SMISMEMBER",
+        "SMOVE",
+        "SORT",
+        "SORT_RO",
+        "SPOP",
+        "SPUBLISH",
+        "SRANDMEMBER",
+        "SREM",
+        "SSCAN",
+        "SSUBSCRIBE",
+        "STRLEN",
+        "SUBSCRIBE",
+        "SUBSTR",
+        "SUNION",
+        "SUNIONSTORE",
+        "SUNSUBSCRIBE",
+        "SWAPDB",
+        "SYNC",
+        "TIME",
+        "TOUCH",
+        "TTL",
+        "TYPE",
+        "UNLINK",
+        "UNSUBSCRIBE",
+        "UNWATCH",
+        "WAIT",
+        "WAITAOF",
+        "WATCH",
+        "XACK",
+        "XADD",
+        "XAUTOCLAIM",
+        "XCLAIM",
+        "XDEL",
+        "XGROUP",
+        "XINFO",
+        "XLEN",
+        "XPENDING",
+        "XRANGE",
+        "XREAD",
+        "XREADGROUP",
+        "XREVRANGE",
+        "XSETID",
+        "XTRIM",
+        "ZADD",
+        "ZCARD",
+        "ZCOUNT",
+        "ZDIFF",
+        "ZDIFFSTORE",
+        "ZINCRBY",
+        "ZINTER",
+        "ZINTERCARD",
+        "ZINTERSTORE",
+        "ZLEXCOUNT",
+        "ZMPOP",
+        "ZMSCORE",
+        "ZPOPMAX",
+        "ZPOPMIN",
+        "ZRANDMEMBER",
+        "ZRANGE",
+        "ZRANGEBYLEX",
+        "ZRANGEBYSCORE",
+        "ZRANGESTORE",
+        "ZRANK",
+        "ZREM",
+        "ZREMRANGEBYLEX",
+        "ZREMRANGEBYRANK",
+        "ZREMRANGEBYSCORE",
+        "ZREVRANGE",
+        "ZREVRANGEBYLEX",
+        "ZREVRANGEBYSCORE",
+        "ZREVRANK",
+        "ZSCAN",
+        "ZSCORE",
+        "ZUNION",
+        "ZUNIONSTORE",
+};
+
+/* Bytes of a message, not ended by NUL. */
+typedef struct {
+        const guint8 *text;
+        gsize n;
+} Piece;
+
+static gboolean piece_is(Piece p, const char *name)
+{
+        return strlen(name) == p.n && g_ascii_strncasecmp((const char *)p.text, name, p.n) == 0;
+}
+
+static int compare_name(gconstpointer key, gconstpointer entry)
+{
+        const Piece *p = key;
+        const char *name = *(const char *const *)entry;
+        int order = g_ascii_strncasecmp((const char *)p->text, name, p->n);
+        return order ? order : name[p->n] ? -1 : 0;
+}
+
+static gboolean is_name(Piece p)
+{
+        for (gsize i = 0; i < p.n; i++)
+                if (!g_ascii_isalnum(p.text[i]) && !strchr("._-", p.text[i] ? p.text[i] : ' '))
+                        return FALSE;
+        return p.n > 0 && p.n <= MAX_NAME && g_ascii_isalpha(p.text[0]);
+}
+
+static gboolean is_known_name(Piece p)
+{
+        return is_name(p) &&
+               (memchr(p.text, '.', p.n) || bsearch(&p, command_names, G_N_ELEMENTS(command_names),
+                                                    sizeof command_names[0], compare_name));
+}
+
+/* --- lines, numbers, strings ----------------------------------------------- */
+
+typedef enum { GOT, MORE, BROKEN } Got;
+
+/* What follows the type of the value at *at, up to the end of the line. */
+static Got take_line(const guint8 *bytes, gsize n, gsize *at, Piece *line)
+{
+        const guint8 *text = bytes + *at + 1;
+        gsize left = n - *at - 1;
+        const guint8 *end = memchr(text, '\n', left);
+        if (!end)
+                return left > MAX_LINE ? BROKEN : MORE;
+        if (end == text || end[-1] != '\r')
+                return BROKEN;
+        *line = (Piece){ text, (gsize)(end - text) - 1 };
+        *at += line->n + 3;
+        return GOT;
+}
+
+/* The number after the type, a length or a count: -1 is null. */
+static Got take_number(const guint8 *bytes, gsize n, gsize *at, gint64 *number)
+{
+        gsize i = *at + 1;
+        gboolean null = i < n && bytes[i] == '-';
+        i += null;
+        gsize first = i;
+        gint64 value = 0;
+        for (; i < n && g_ascii_isdigit(bytes[i]); i++) {
+                if (i - first >= 13)
+                        return BROKEN;
+                value = value * 10 + (bytes[i] - '0');
+        }
+        if ((i < n && (i == first || bytes[i] != '\r')) || (i + 1 < n && bytes[i + 1] != '\n') ||
+            (null && i > first && value != 1))
+                return BROKEN;
+        if (i + 1 >= n)
+                return MORE;
+        *number = null ? -1 : value;
+        *at = i + 2;
+        return GOT;
+}
+
+/* A short string, whole. */
+static Got take_string(const guint8 *bytes, gsize n, gsize *at, Piece *text)
+{
+        gint64 length;
+        gsize i = *at;
+        if (i >= n)
+                return MORE;
+        if (bytes[i] != '$')
+                return BROKEN;
+        Got got = take_number(bytes, n, &i, &length);
+        if (got != GOT)
+                return got;
+        if (length < 0 || length > MAX_NAME)
+                return BROKEN;
+        gsize end = i + (gsize)length;
+        if ((end < n && bytes[end] != '\r') || (end + 1 < n && bytes[end + 1] != '\n'))
+                return BROKEN;
+        if (end + 2 > n)
+                return MORE;
+        *text = (Piece){ bytes + i, (gsize)length };
+        *at = end + 2;
+        return GOT;
+}
+
+/* --- commands -------------------------------------------------------------- */
+
+static gboolean is_subscribe(Piece name)
+{
+        return piece_is(name, "SUBSCRIBE") || piece_is(name, "PSUBSCRIBE") ||
+               piece_is(name, "SSUBSCRIBE");
+}
+
+static gboolean is_unsubscribe(Piece name)
+{
+        return piece_is(name, "UNSUBSCRIBE") || piece_is(name, "PUNSUBSCRIBE") ||
+               piece_is(name, "SUNSUBSCRIBE");
+}
+
+/* words: of the command, with its name. */
+static guint8 command_call(Piece name, guint64 words)
+{
+        switch (name.text[0] | 0x20) {
+        case 'm':
+                return piece_is(name, "MONITOR") ? CALL_MONITOR : CALL_PLAIN;
+        case 'p':
+        case 's':
+        case 'u':
+                if (piece_is(name, "PSYNC"))
+                        return CALL_PSYNC;
+                if (is_subscribe(name) || is_unsubscribe(name))
+                        return (guint8)(CALL_SUBSCRIBE + MIN(words - 1, MAX_CHANNELS));
+                return CALL_PLAIN;
+        default:
+                return CALL_PLAIN;
+        }
+}
+
+/* what: NULL, or what CLIENT REPLY says. */
+static void command_begin(RedisState *s, Piece name, guint64 words, const Piece *what,
+                          GString *label, Parsed *parsed)
+{
+        s->side = SIDE_CLIENT;
+        s->values = 1;
+        if (what)
+                s->replies_off = piece_is(*what, "OFF");
+        gboolean silent = s->replicates || s->replies_off || s->skips_reply;
+        s->skips_reply = FALSE;
+        if (what && piece_is(*what, "SKIP")) {
+                silent = TRUE;
+                s->skips_reply = TRUE;
+        }
+        s->kind = silent ? KIND_ONE_WAY : KIND_CALL;
+        parsed->kind = (MessageKind)s->kind;
+        parsed->call = command_call(name, words);
+        s->replicates |= parsed->call == CALL_PSYNC;
+        if (label)
+                for (gsize i = 0; i < name.n; i++)
+                        g_string_append_c(label, g_ascii_toupper((char)name.text[i]));
+}
+
+/* at: of the first word; name: that word. */
+static Got command_begin_array(RedisState *s, const guint8 *bytes, gsize n, gsize at, guint64 words,
+                               GString *label, Parsed *parsed)
+{
+        Piece name, reply, what;
+        Got got = take_string(bytes, n, &at, &name);
+        if (got != GOT)
+                return got;
+        gboolean says = FALSE;
+        if (words == 3 && piece_is(name, "CLIENT")) {
+                got = take_string(bytes, n, &at, &reply);
+                if (got == MORE)
+                        return MORE;
+                if (got == GOT && piece_is(reply, "REPLY")) {
+                        got = take_string(bytes, n, &at, &what);
+                        if (got != GOT)
+                                return got;
+                        says = TRUE;
+                }
+        }
+        command_begin(s, name, words, says ? &what : NULL, label, parsed);
+        return GOT;
+}
+
+/* "PING\r\n": as typed by hand. */
+static ParseStatus inline_parse(RedisState *s, const guint8 *bytes, gsize n, GString *label,
+                                Parsed *parsed)
+{
+        Piece name = { bytes, 0 };
+        guint64 words = 0;
+        const guint8 *end = memchr(bytes, '\n', n);
+        gsize line = end ? (gsize)(end - bytes) : n;
+        while (name.n < line && bytes[name.n] > ' ')
+                name.n++;
+        if (name.n == line && !end)
+                return name.n <= MAX_NAME && is_name(name) ? PARSE_MORE : PARSE_NOT_MINE;
+        if (!is_known_name(name) || line > MAX_LINE)
+                return PARSE_NOT_MINE;
+        if (!end)
+                return PARSE_MORE;
+        for (gsize i = 0; i < line; i++)
+                words += bytes[i] > ' ' && (i == 0 || bytes[i - 1] <= ' ');
+        command_begin(s, name, words, NULL, label, parsed);
+        s->values = 0;
+        parsed->length = line + 1;
+        return PARSE_MESSAGE;
+}
+
+/* --- replies --------------------------------------------------------------- */
+
+/* "1700000000.123456 [0 127.0.0.1:1234] ..." */
+static gboolean is_monitor_line(Piece line)
+{
+        gsize i = 0, seconds = 0, fraction = 0;
+        for (; i < line.n && g_ascii_isdigit(line.text[i]); i++)
+                seconds++;
+        if (i == line.n || line.text[i++] != '.')
+                return FALSE;
+        for (; i < line.n && g_ascii_isdigit(line.text[i]); i++)
+                fraction++;
+        return seconds >= 9 && seconds <= 11 && fraction == 6 && i + 2 < line.n &&
+               line.text[i] == ' ' && line.text[i + 1] == '[';
+}
+
+static gboolean is_channel_message(Piece name, gint64 values)
+{
+        return values == 4
+                       ? piece_is(name, "pmessage")
+                       : values == 3 && (piece_is(name, "message") || piece_is(name, "smessage"));
+}
+
+/* What an array or a push is, by its first value. */
+static MessageKind aggregate_kind(RedisState *s, guint8 call, gboolean push, Piece name,
+                                  gint64 values)
+{
+        if ((push || s->subscribed || call == CALL_NONE) && is_channel_message(name, values)) {
+                s->subscribed = TRUE;
+                return KIND_ONE_WAY;
+        }
+        if (values == 3 && (is_subscribe(name) || is_unsubscribe(name)) &&
+            (push || s->subscribed || call >= CALL_SUBSCRIBE)) {
+                s->subscribed = TRUE;
+                if (call < CALL_SUBSCRIBE)
+                        return KIND_ONE_WAY;
+                if (++s->confirmed < call - CALL_SUBSCRIBE)
+                        return KIND_INTERIM;
+                s->confirmed = 0;
+                return KIND_RETURN;
+        }
+        return push ? KIND_ONE_WAY : KIND_RETURN;
+}
+
+static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n)
+{
+        Piece text;
+        gint64 number;
+        gsize at = 0;
+        Got got;
+        MessageKind kind = KIND_RETURN;
+        switch (bytes[0]) {
+        case '+':
+                got = take_line(bytes, n, &at, &text);
+                if (got != GOT)
+                        return got;
+                if ((s->monitors || call == CALL_NONE) && is_monitor_line(text)) {
+                        s->monitors = TRUE;
+                        kind = KIND_ONE_WAY;
+                } else if (call == CALL_MONITOR) {
+                        s->monitors = TRUE;
+                } else if (call == CALL_PSYNC) {
+                        s->replicates = TRUE;
+                }
+                break;
+        case '*':
+        case '>':
+                got = take_number(bytes, n, &at, &number);
+                if (got != GOT)
+                        return got;
+                if (number <= 0)
+                        break;
+                got = take_string(bytes, n, &at, &text);
+                if (got == MORE)
+                        return MORE;
+                kind = aggregate_kind(s, call, bytes[0] == '>',
+                                      got == GOT ? text : (Piece){ bytes, 0 }, number);
+                break;
+        default:
+                if (!strchr("-:$_,#(!=~%|", bytes[0] ? bytes[0] : ' '))
+                        return BROKEN;
+        }
+        s->side = SIDE_SERVER;
+        s->values = 1;
+        s->kind = kind;
+        return GOT;
+}
+
+/* --- both ------------------------------------------------------------------ */
+
+/* Begins a message, of which nothing is settled yet. */
+static Got message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n, GString *label,
+                         Parsed *parsed)
+{
+        if (s->side == SIDE_SERVER || call != CALL_NONE || bytes[0] != '*')
+                return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n);
+        gint64 words;
+        gsize at = 0, first;
+        Piece name;
+        Got got = take_number(bytes, n, &at, &words);
+        if (got != GOT || (s->side == SIDE_CLIENT && words <= 0)) {
+                s->values = got == GOT;
+                s->kind = KIND_NOTHING;
+                return got;
+        }
+        first = at;
+        got = take_string(bytes, n, &at, &name);
+        if (got == MORE)
+                return MORE;
+        if (got == GOT && (s->side == SIDE_CLIENT ? is_name(name) : is_known_name(name)) &&
+            !(s->side == SIDE_UNKNOWN && is_channel_message(name, words)))
+                return command_begin_array(s, bytes, n, first, (guint64)words, label, parsed);
+        return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n);
+}
+
+/* A value's first line, and as much of it as need not be looked at. */
+static Got value_read(RedisState *s, const guint8 *bytes, gsize n, gsize *at, guint64 *skip)
+{
+        gint64 number = -1;
+        Piece line;
+        Got got;
+        guint8 type = bytes[*at];
+        switch (type) {
+        case '+':
+        case '-':
+        case ':':
+        case '_':
+        case ',':
+        case '#':
+        case '(':
+                got = take_line(bytes, n, at, &line);
+                break;
+        default:
+                got = take_number(bytes, n, at, &number);
+        }
+        if (got != GOT)
+                return got;
+        s->values--;
+        if (number < 0)
+                return GOT;
+        switch (type) {
+        case '$':
+        case '!':
+        case '=':
+                s->values++;
+                s->string_ends = TRUE;
+                *skip = (guint64)number;
+                return *skip <= MAX_STRING ? GOT : BROKEN;
+        case '*':
+        case '~':
+        case '>':
+                s->values += (guint64)number;
+                break;
+        case '%':
+                s->values += 2 * (guint64)number;
+                break;
+        case '|': /* an attribute, and then what it is about */
+                s->values += 2 * (guint64)number + 1;
+                break;
+        default:
+                return BROKEN;
+        }
+        return s->values <= MAX_VALUES ? GOT : BROKEN;
+}
+
+/* The offset after the short string at at, where all of it is there; else at. Most
+ * of long replies are such. */
+static gsize skip_short_string(const guint8 *bytes, gsize n, gsize at)
+{
+        gsize i = at + 1, length = 0;
+        if (bytes[at] != '$')
+                return at;
+        for (; i < n && i < at + 5 && g_ascii_isdigit(bytes[i]); i++)
+                length = length * 10 + (gsize)(bytes[i] - '0');
+        if (i == at + 1 || n - i < length + 4 || memcmp(bytes + i, "\r\n", 2) != 0 ||
+            memcmp(bytes + i + 2 + length, "\r\n", 2) != 0)
+                return at;
+        return i + length + 4;
+}
+
+static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        gsize at = 0;
+        while (at < n) {
+                guint64 skip = 0;
+                gsize next = s->string_ends ? at : skip_short_string(bytes, n, at);
+                if (next > at) {
+                        at = next;
+                        s->values--;
+                } else if (s->string_ends) {
+                        if (bytes[at] != '\r' || (at + 1 < n && bytes[at + 1] != '\n'))
+                                return PARSE_NOT_MINE;
+                        if (at + 1 == n)
+                                break;
+                        at += 2;
+                        s->string_ends = FALSE;
+                        s->values--;
+                } else {
+                        Got got = value_read(s, bytes, n, &at, &skip);
+                        if (got == BROKEN)
+                                return PARSE_NOT_MINE;
+                        if (got == MORE)
+                                break;
+                }
+                parsed->length = at + skip;
+                if (s->values == 0)
+                        return PARSE_MESSAGE;
+                if (skip > n - at)
+                        break;
+                at += (gsize)skip;
+        }
+        return PARSE_MORE;
+}
+
+/* Replies that nothing else would begin with. */
+static gboolean is_plainly_reply(const guint8 *bytes, gsize n, gboolean *more)
+{
+        gint64 length;
+        gsize at = 0;
+        Got got;
+        *more = FALSE;
+        switch (bytes[0]) {
+        case '$':
+                got = take_number(bytes, n, &at, &length);
+                *more = got == MORE;
+                return got == GOT && (length < 0 || (guint64)length >= n - at ||
+                                      bytes[at + (gsize)length] == '\r');
+        case '+':
+                *more = n < 7 && memcmp(bytes, "+PONG\r\n", n) == 0;
+                return n >= 7 && memcmp(bytes, "+PONG\r\n", 7) == 0;
+        default:
+                return FALSE;
+        }
+}
+
+/* Small letters that more often are data, such as the name of a field: where an
+ * array of them may be a reply, it does not say who calls. */
+static gboolean is_common_word(const guint8 *bytes, gsize n)
+{
+        static const char *const words[] = {
+                "client", "command", "config", "copy",   "echo", "function",
+                "info",   "keys",    "memory", "module", "move", "object",
+                "role",   "script",  "sort",   "time",   "type",
+        };
+        gint64 values;
+        gsize at = 0;
+        Piece name;
+        if (take_number(bytes, n, &at, &values) != GOT ||
+            take_string(bytes, n, &at, &name) != GOT || !g_ascii_islower(name.text[0]))
+                return FALSE;
+        for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+                if (piece_is(name, words[i]))
+                        return TRUE;
+        return FALSE;
+}
+
+/* Whether message_begin() may be asked what this is: it is recognised by a
+ * command, by what only a server of Redis says, and by no more than that. */
+static ParseStatus recognise(const guint8 *bytes, gsize n)
+{
+        RedisState s = { 0 };
+        Parsed parsed = { 0 };
+        gboolean more;
+        if (is_plainly_reply(bytes, n, &more))
+                return PARSE_MESSAGE;
+        if (more)
+                return PARSE_MORE;
+        if (bytes[0] != '*' && bytes[0] != '>' && bytes[0] != '+')
+                return PARSE_NOT_MINE;
+        Got got = message_begin(&s, CALL_NONE, bytes, n, NULL, &parsed);
+        if (got != GOT)
+                return got == MORE && (bytes[0] != '+' || n < 12 || g_ascii_isdigit(bytes[11]))
+                               ? PARSE_MORE
+                               : PARSE_NOT_MINE;
+        if (s.side == SIDE_CLIENT)
+                return is_common_word(bytes, n) ? PARSE_NOT_MINE : PARSE_MESSAGE;
+        return s.subscribed || s.monitors ? PARSE_MESSAGE : PARSE_NOT_MINE;
+}
+
+static ParseStatus redis_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                               gboolean eof, GString *label, Parsed *parsed)
+{
+        RedisState *s = state;
+        if (eof) { /* what replicates ends with the connection, all else is cut */
+                parsed->kind = KIND_ONE_WAY;
+                return s->replicates && s->values == 0 ? PARSE_MESSAGE : PARSE_NOT_MINE;
+        }
+        if (s->values == 0) {
+                if (call == CALL_PROBE) {
+                        ParseStatus status = recognise(bytes, n);
+                        if (status != PARSE_MESSAGE)
+                                return status;
+                        call = CALL_NONE;
+                }
+                if (s->replicates && s->side == SIDE_SERVER) {
+                        parsed->kind = KIND_ONE_WAY;
+                        parsed->length = PARSE_FOREVER;
+                        return PARSE_MORE;
+                }
+                if (bytes[0] == '\n' || bytes[0] == '\r') {
+                        parsed->kind = KIND_NOTHING;
+                        parsed->length = 1;
+                        return PARSE_MESSAGE;
+                }
+                if (s->side != SIDE_SERVER && call == CALL_NONE && g_ascii_isalpha(bytes[0]))
+                        return inline_parse(s, bytes, n, label, parsed);
+                Got got = message_begin(s, call, bytes, n, label, parsed);
+                if (got != GOT)
+                        return got == MORE ? PARSE_MORE : PARSE_NOT_MINE;
+        }
+        parsed->kind = (MessageKind)s->kind;
+        return values_read(s, bytes, n, parsed);
+}
+
+/* Where a command begins; else only the first byte shown may be the start of a
+ * reply, since the values within one look the same. */
+static gsize redis_find_boundary(const guint8 *bytes, gsize n)
+{
+        if (n > 0 && strchr("+-:$*>_,#(!=~%|", bytes[0] ? bytes[0] : ' '))
+                return 0;
+        for (const guint8 *p = bytes;
+             p < bytes + n && (p = memchr(p, '\n', (gsize)(bytes + n - p)));) {
+                RedisState s = { 0 };
+                Parsed parsed = { 0 };
+                gsize left = (gsize)(bytes + n - ++p);
+                if (left > 0 && *p == '*' &&
+                    message_begin(&s, CALL_NONE, p, left, NULL, &parsed) == GOT &&
+                    (s.side == SIDE_CLIENT || s.subscribed))
+                        return (gsize)(p - bytes);
+        }
+        return n;
+}
+
+const Protocol protocol_redis = {
+        .name = "redis",
+        .parse = redis_parse,
+        .find_boundary = redis_find_boundary,
+};

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * All packets of one run: those of any number of files as one stream in the order
+ * of time, or those of interfaces as they come.
+ *
+ * Files that overlap in time are merged; files that follow one another, such as
+ * those of a rotated capture, are read one after the other, whatever the order in
+ * which they are named. A file is open from its first packet's time to its end, so
+ * that only those are open at once that overlap.
+ */
+#ifndef RAVEL_PACKET_MERGE_H
+#define RAVEL_PACKET_MERGE_H
+
+#include "capture/source/pcap-source.h"
+
+typedef struct PacketMerge PacketMerge;
+
+/* n > 0 paths, "-" being standard input. All are looked at before this returns, so
+ * that a file that is no capture is an error here. options are copied, paths and
+ * filter borrowed. */
+PacketMerge *packet_merge_new(const char *const *paths, guint n, const PcapOptions *options,
+                              GError **error);
+PacketMerge *packet_merge_new_live(const char *const *interfaces, guint n,
+                                   const PcapOptions *options, GError **error);
+void packet_merge_free(PacketMerge *merge);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PacketMerge, packet_merge_free)
+
+/* As pcap_source_next(). A file that breaks off ends there, and the others go on:
+ * its error comes when they are at their end. */
+int packet_merge_next(PacketMerge *merge, Packet *packet, GError **error);
+
+/* As pcap_source_stop(). */
+void packet_merge_stop(PacketMerge *merge);
+
+/* Of file i, or for 0 of the interfaces; as far as it was read. Borrowed. */
+const char *packet_merge_link_type(const PacketMerge *merge, guint i);
+
+/* How many interfaces the packets are from, of all files, as far as they were read. */
+guint packet_merge_interfaces(const PacketMerge *merge);
+
+/* Of all of them. */
+PcapCounts packet_merge_counts(const PacketMerge *merge);
+
+#endif

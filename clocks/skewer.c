@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "clocks/skewer.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+typedef struct {
+        Message message; /* its time is the new one, its texts lie in text */
+        char *text;
+        GPtrArray *facts; /* that stand before it; NULL where there are none */
+        guint64 number;   /* counts messages in the order of the lines */
+} Waiting;
+
+struct Skewer {
+        GArray *skews; /* of Skew, those of a node together */
+        guint32 *
+                first; /* by NodeId, below n_first: the first of its skews, or how many there are */
+        NodeId n_first;
+        const NodeTable *nodes;
+        TraceWriter *out;
+
+        GArray *heap; /* of Waiting: a binary heap, the first to write on top */
+        GPtrArray *facts;
+        guint64 n_read, most_waiting;
+        gint64 earliest;       /* nothing that is still to come is stamped before */
+        guint64 next_earliest; /* the message that it is found again at */
+};
+
+static void waiting_clear(gpointer data)
+{
+        Waiting *w = data;
+
+        g_free(w->text);
+        g_clear_pointer(&w->facts, g_ptr_array_unref);
+}
+
+static int by_node(gconstpointer a, gconstpointer b)
+{
+        NodeId x = ((const Skew *)a)->node, y = ((const Skew *)b)->node;
+
+        return (x > y) - (x < y);
+}
+
+Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out)
+{
+        Skewer *s = g_new0(Skewer, 1);
+
+        s->skews = g_array_new(FALSE, FALSE, sizeof(Skew));
+        s->heap = g_array_new(FALSE, FALSE, sizeof(Waiting));
+        g_array_set_clear_func(s->heap, waiting_clear);
+        g_array_append_vals(s->skews, skews, n);
+        g_array_sort(s->skews, by_node); /* stable: a node's skews stay in order */
+        s->n_first = n ? g_array_index(s->skews, Skew, n - 1).node + 1 : 0;
+        s->first = g_new(guint32, s->n_first);
+        for (NodeId node = 0; node < s->n_first; node++)
+                s->first[node] = n;
+        for (guint i = n; i-- > 0;)
+                s->first[g_array_index(s->skews, Skew, i).node] = i;
+        s->nodes = nodes;
+        s->out = out;
+        return s;
+}
+
+/* Through all skews of the node that the i-th is of, from there on. */
+static gint64 move(const Skewer *s, guint i, gint64 time)
+{
+        const Skew *skew = &g_array_index(s->skews, Skew, i);
+        NodeId node = skew->node;
+
+        for (; i < s->skews->len && skew->node == node; i++, skew++)
+                time = skew_apply(skew, time);
+        return time;
+}
+
+/* --- the heap -------------------------------------------------------------- */
+
+static gboolean is_before(const Skewer *s, const Waiting *a, const Waiting *b)
+{
+        const Message *x = &a->message, *y = &b->message;
+        NodeId at_x = message_observer(x), at_y = message_observer(y);
+
+        if (x->time != y->time)
+                return x->time < y->time;
+        if (message_is_return(x) != message_is_return(y))
+                return message_is_return(y);
+        if (at_x != at_y)
+                return strcmp(node_table_written(s->nodes, at_x),
+                              node_table_written(s->nodes, at_y)) < 0;
+        return a->number < b->number;
+}
+
+static void put(Skewer *s, const Waiting *new)
+{
+        GArray *heap = s->heap;
+        guint i = heap->len;
+
+        g_array_set_size(heap, i + 1);
+        while (i > 0) {
+                const Waiting *parent = &g_array_index(heap, Waiting, (i - 1) / 2);
+
+                if (!is_before(s, new, parent))
+                        break;
+                g_array_index(heap, Waiting, i) = *parent;
+                i = (i - 1) / 2;
+        }
+        g_array_index(heap, Waiting, i) = *new;
+        s->most_waiting = MAX(s->most_waiting, heap->len);
+}
+
+/* Takes the top, which is then the caller's. */
+static Waiting take(Skewer *s)
+{
+        Waiting *w = (Waiting *)s->heap->data;
+        Waiting top = w[0], last = w[s->heap->len - 1];
+        guint n = s->heap->len - 1, i = 0, child;
+
+        while ((child = 2 * i + 1) < n) {
+                if (child + 1 < n && is_before(s, &w[child + 1], &w[child]))
+                        child++;
+                if (!is_before(s, &w[child], &last))
+                        break;
+                w[i] = w[child];
+                i = child;
+        }
+        w[i] = last;
+        memset(&w[n], 0, sizeof w[n]); /* nothing to clear there */
+        g_array_set_size(s->heap, n);
+        return top;
+}
+
+/* --- writing --------------------------------------------------------------- */
+
+static gboolean write_facts(Skewer *s, const GPtrArray *facts, GError **error)
+{
+        for (guint i = 0; facts && i < facts->len; i++)
+                if (!trace_writer_copy_fact(s->out, facts->pdata[i], error))
+                        return FALSE;
+        return TRUE;
+}
+
+/* All messages before time. */
+static gboolean write_until(Skewer *s, gint64 time, GError **error)
+{
+        while (s->heap->len && g_array_index(s->heap, Waiting, 0).message.time < time) {
+                Waiting w = take(s);
+                gboolean ok = write_facts(s, w.facts, error) &&
+                              trace_writer_add(s->out, &w.message, error);
+
+                waiting_clear(&w);
+                if (!ok)
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* Where no stamp is before time, none is before this after it has moved. */
+static gint64 earliest(const Skewer *s, gint64 time)
+{
+        gint64 first = time;
+
+        for (guint i = 0; i < s->skews->len; i++)
+                if (s->first[g_array_index(s->skews, Skew, i).node] == i)
+                        first = MIN(first, move(s, i, time));
+        return first;
+}
+
+void skewer_add_fact(Skewer *s, const char *fact)
+{
+        if (!s->facts)
+                s->facts = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(s->facts, g_strdup(fact));
+}
+
+static gboolean fail_range(const Skewer *s, const Message *m, GError **error)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "the skew of %s moves the stamp %" G_GINT64_FORMAT
+                    ".%09d out of the years 1824 to 2115, which a trace may have",
+                    node_table_written(s->nodes, message_observer(m)), m->time / 1000000000,
+                    (int)ABS(m->time % 1000000000));
+        return FALSE;
+}
+
+gboolean skewer_add(Skewer *s, const Message *m, GError **error)
+{
+        Waiting w = { .message = *m, .number = s->n_read };
+        NodeId observer = message_observer(m);
+
+        if (observer < s->n_first && s->first[observer] < s->skews->len)
+                w.message.time = move(s, s->first[observer], m->time);
+        if (w.message.time > MAX_STAMP || w.message.time < -MAX_STAMP)
+                return fail_range(s, m, error);
+        w.text = g_malloc(m->id_length + m->attrs_length + 1);
+        memcpy(w.text, m->id, m->id_length);
+        memcpy(w.text + m->id_length, m->attrs, m->attrs_length);
+        w.message.id = w.text;
+        w.message.attrs = w.text + m->id_length;
+        w.facts = g_steal_pointer(&s->facts);
+        put(s, &w);
+
+        /* The same for every message would cost as many steps as there are clocks. An
+         * older value is as right, only less: nothing here goes back. */
+        if (s->n_read++ >= s->next_earliest) {
+                s->earliest = earliest(s, m->time);
+                s->next_earliest = s->n_read + s->skews->len;
+        }
+        return write_until(s, s->earliest, error);
+}
+
+gboolean skewer_finish(Skewer *s, GError **error)
+{
+        return write_until(s, G_MAXINT64, error) && write_facts(s, s->facts, error);
+}
+
+guint64 skewer_most_waiting(const Skewer *s)
+{
+        return s->most_waiting;
+}
+
+void skewer_free(Skewer *s)
+{
+        if (!s)
+                return;
+        g_array_free(s->skews, TRUE);
+        g_array_free(s->heap, TRUE);
+        g_clear_pointer(&s->facts, g_ptr_array_unref);
+        g_free(s->first);
+        g_free(s);
+}

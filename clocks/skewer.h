@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The skewer of the paper (section 7.5.6): moves the stamps of chosen nodes and
+ * writes the trace in time order again. It is a stream.
+ *
+ * A stamp that moves back against others is written before them, so messages wait
+ * until nothing that is still to come can belong before them. That is for as long as
+ * the moved clocks lie apart: memory holds the messages of the largest difference
+ * between two nodes' skews, which a drift makes wider as the trace goes on.
+ *
+ * Equal stamps are written calls first, then returns, each by the observer's name,
+ * then in the order of the lines. This order does not depend on how the clocks lay
+ * before, so that what was written here comes back in the same bytes when
+ * a skew is added and removed.
+ */
+#ifndef RAVEL_SKEWER_H
+#define RAVEL_SKEWER_H
+
+#include "clocks/skew.h"
+#include "tracefmt/trace-writer.h"
+
+typedef struct Skewer Skewer;
+
+/* skews are applied one after the other, as they stand; copied. nodes and out are
+ * borrowed and must outlive the skewer. */
+Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out);
+
+/* A fact that stands before the next message, or at the end. It goes where that
+ * message goes. Copied. */
+void skewer_add_fact(Skewer *skewer, const char *fact);
+
+/* Messages in time order; one that is late is written late. FALSE and error set where
+ * a stamp leaves the range of stamps, or the output cannot be written. */
+gboolean skewer_add(Skewer *skewer, const Message *message, GError **error);
+
+/* Writes all that waits. */
+gboolean skewer_finish(Skewer *skewer, GError **error);
+
+/* The most messages that waited at one time. */
+guint64 skewer_most_waiting(const Skewer *skewer);
+
+void skewer_free(Skewer *skewer);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Skewer, skewer_free)
+
+#endif

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "convolution/joint/delay-window.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/exact-log.h"
+
+enum {
+        BLOCKS = 96,     /* that the background is found in */
+        NEIGHBOURS = 24, /* blocks on either side whose median it is */
+        MOST_WINDOWS = 12,
+};
+
+/* A window grows as long as what is beside it has this share of its height. */
+static const double GROW_SHARE = 0.05, GROW_DEVIATIONS = 2;
+
+static int compare(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Sorts values. */
+static double median(double *values, gsize n)
+{
+        qsort(values, n, sizeof *values, compare);
+        return (values[(n - 1) / 2] + values[n / 2]) / 2;
+}
+
+/* The mean number of pairs a lag in each block, from..from + 1 of them at at[]. */
+typedef struct {
+        gsize n, at[BLOCKS + 1];
+        double level[BLOCKS], smooth[BLOCKS];
+} Blocks;
+
+static void level_blocks(Blocks *b, const float *c, gsize n)
+{
+        double sorted[BLOCKS], sum = 0;
+        gsize low;
+
+        b->n = MIN(n, BLOCKS);
+        for (gsize k = 0; k <= b->n; k++)
+                b->at[k] = k * n / b->n;
+        for (gsize k = 0; k < b->n; k++) {
+                b->level[k] = 0;
+                for (gsize i = b->at[k]; i < b->at[k + 1]; i++)
+                        b->level[k] += MAX(c[i], 0);
+                sorted[k] = b->level[k] /= (double)(b->at[k + 1] - b->at[k]);
+        }
+        /* Where most blocks are empty the median is too. Accidents are as rare as in all but
+         * the highest of them, and half of that is the least that they are. */
+        qsort(sorted, b->n, sizeof *sorted, compare);
+        low = MAX(b->n * 9 / 10, 1);
+        for (gsize k = 0; k < low; k++)
+                sum += sorted[k];
+        sum = MAX(sum / (double)low, 1e-6);
+        for (gsize k = 0; k < b->n; k++) {
+                gsize first = k > NEIGHBOURS ? k - NEIGHBOURS : 0;
+                gsize last = MIN(k + NEIGHBOURS, b->n - 1);
+
+                for (gsize i = first; i <= last; i++)
+                        sorted[i - first] = b->level[i];
+                b->smooth[k] = MAX(median(sorted, last - first + 1), sum / 2);
+        }
+}
+
+/* By how much the number of accidental pairs varies more than a Poisson number: from the
+ * blocks below lag index end, whose pairs are accidents, most of them. At least 1. */
+static double dispersion(const Blocks *b, gsize end)
+{
+        double off[BLOCKS], spread;
+        gsize n = 0;
+
+        for (gsize k = 0; k < b->n && b->at[k + 1] <= end; k++)
+                /* in standard deviations of a Poisson number */
+                off[n++] = fabs(b->level[k] - b->smooth[k]) *
+                           sqrt((double)(b->at[k + 1] - b->at[k]) / b->smooth[k]);
+        if (n < 8)
+                return 1;
+        spread = 1.4826 * median(off, n); /* of a normal law, from the median */
+        return MAX(spread * spread, 1);
+}
+
+/* How far a Poisson number stands above its mean: the square root of the deviance. */
+static double poisson_deviation(double number, double mean)
+{
+        return sqrt(2 * MAX(number * exact_log(number / mean) - (number - mean), 0));
+}
+
+typedef struct {
+        const Lags *lags;
+        gsize begin, end;          /* where windows may be */
+        double *pairs, *accidents; /* sums of all before an index */
+        double dispersion;
+        const DelayWindowOptions *options;
+} Search;
+
+static double excess(const Search *s, gsize from, gsize to)
+{
+        return s->pairs[to] - s->pairs[from] - (s->accidents[to] - s->accidents[from]);
+}
+
+/* Above 0 where the range has as many pairs as it must. */
+static double deviation(const Search *s, gsize from, gsize to)
+{
+        double number = s->pairs[to] - s->pairs[from];
+        double mean = s->accidents[to] - s->accidents[from];
+        double needed = s->options->deviations * s->options->deviations * s->dispersion * mean;
+
+        /* The deviance is never greater than the square of the difference by the mean. */
+        if (number - mean < s->options->least || (number - mean) * (number - mean) < needed)
+                return 0;
+        return poisson_deviation(number, mean) / sqrt(s->dispersion);
+}
+
+static DelayWindow best_window(const Search *s)
+{
+        DelayWindow best = { 0 };
+
+        for (gsize width = 1; width <= MAX((s->end - s->begin) / 8, 1); width *= 2)
+                for (gsize from = s->begin; from + width <= s->end; from += MAX(width / 4, 1)) {
+                        double d = deviation(s, from, from + width);
+
+                        if (d > best.deviation)
+                                best = (DelayWindow){ from, from + width, 0, d };
+                }
+        return best;
+}
+
+/* Whether from..to, beside a window of that height above the background, belongs to it. */
+static gboolean belongs(const Search *s, gsize from, gsize to, double height)
+{
+        double mean = s->accidents[to] - s->accidents[from], more = excess(s, from, to);
+
+        return more > GROW_DEVIATIONS * sqrt(s->dispersion * MAX(mean, 1e-3)) &&
+               more > GROW_SHARE * height * (double)(to - from) && more >= 1;
+}
+
+static void grow(const Search *s, DelayWindow *w)
+{
+        gsize step = MAX((w->to - w->from) / 4, 1);
+        double height;
+
+        height = excess(s, w->from, w->to) / (double)(w->to - w->from);
+        while (w->from >= s->begin + step && belongs(s, w->from - step, w->from, height))
+                w->from -= step;
+        while (w->to + step <= s->end && belongs(s, w->to, w->to + step, height))
+                w->to += step;
+        w->excess = excess(s, w->from, w->to);
+}
+
+/* As if the window had had nothing but accidents. */
+static void level(Search *s, const DelayWindow *w)
+{
+        double base = s->pairs[w->from] - s->accidents[w->from];
+        double removed = s->pairs[w->to] - s->accidents[w->to] - base;
+
+        for (gsize i = w->from; i < w->to; i++)
+                s->pairs[i] = base + s->accidents[i];
+        for (gsize i = w->to; i <= s->lags->n; i++)
+                s->pairs[i] -= removed;
+}
+
+static int compare_windows(gconstpointer a, gconstpointer b)
+{
+        const DelayWindow *x = a, *y = b;
+
+        return (x->from > y->from) - (x->from < y->from);
+}
+
+GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,
+                           const DelayWindowOptions *options, float *background)
+{
+        GArray *windows = g_array_new(FALSE, FALSE, sizeof(DelayWindow));
+        Search s = { .lags = lags, .options = options };
+        Blocks blocks;
+
+        s.begin = lags->first < 0 ? MIN((gsize)-lags->first, lags->n) : 0;
+        s.end = MIN(s.begin + search, lags->n);
+        level_blocks(&blocks, c, lags->n);
+        s.dispersion = dispersion(&blocks, s.begin);
+        s.pairs = g_new(double, lags->n + 1);
+        s.accidents = g_new(double, lags->n + 1);
+        s.pairs[0] = s.accidents[0] = 0;
+        for (gsize k = 0; k < blocks.n; k++)
+                for (gsize i = blocks.at[k]; i < blocks.at[k + 1]; i++) {
+                        background[i] = (float)blocks.smooth[k];
+                        s.pairs[i + 1] = s.pairs[i] + MAX(c[i], 0);
+                        s.accidents[i + 1] = s.accidents[i] + background[i];
+                }
+        while (windows->len < MOST_WINDOWS) {
+                DelayWindow w = best_window(&s);
+
+                if (w.deviation < options->deviations)
+                        break;
+                grow(&s, &w);
+                level(&s, &w);
+                g_array_append_val(windows, w);
+        }
+        g_array_sort(windows, compare_windows);
+        g_free(s.pairs);
+        g_free(s.accidents);
+        return windows;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Assignments: each call out of a node to one parent at most.
+ */
+#include "inference/joint.h"
+#include "base/fill.h"
+
+enum {
+        BOUNDS_ROUNDS = 12, /* before the first assignment */
+        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
+        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
+};
+
+/* --- bounds: since a parent's enter, until its reply ------------------------ */
+
+void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
+{
+        const WalkCall *call = &j->calls[child];
+        const CallIn *in = &j->node->in[parent];
+
+        delay_densities_count(&j->habits->bounds, j->habits->enter_row[call->callee],
+                              density_bin(call->start - in->enter), count);
+        delay_densities_count(&j->habits->bounds, j->habits->reply_row[call->callee],
+                              density_bin(in->reply - call->end), count);
+}
+
+/* Weighs the candidates of each call by how usual its delays are since their enter and until
+ * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
+static void weigh_candidates(const Joint *j, guint32 *weight)
+{
+        double power[128] = { MOST_WEIGHT };
+
+        for (guint i = 1; i < G_N_ELEMENTS(power); i++)
+                power[i] = power[i - 1] * 0.939413062813476; /* e^(-1/16) */
+        for (guint32 child = 0; child < j->node->n_out; child++) {
+                guint32 sum = 0;
+                const WalkCall *call = &j->calls[child];
+                const gint16 *since = j->habits->bounds.log[j->habits->enter_row[call->callee]];
+                const gint16 *until = j->habits->bounds.log[j->habits->reply_row[call->callee]];
+                gsize first = j->candidates[child], end = j->candidates[child + 1];
+                gint32 best = G_MININT32;
+
+                for (gsize k = first; k < end; k++) {
+                        const CallIn *in = &j->node->in[j->candidate[k]];
+                        gint32 log = since[density_bin(call->start - in->enter)] +
+                                     until[density_bin(in->reply - call->end)];
+
+                        weight[k] = (guint32)log;
+                        best = MAX(best, log);
+                }
+                for (gsize k = first; k < end; k++) {
+                        guint32 below = (guint32)(best - (gint32)weight[k]) / (LOG_UNIT / 16);
+
+                        sum += 1 + (guint32)power[MIN(below, G_N_ELEMENTS(power) - 1)];
+                        weight[k] = sum;
+                }
+        }
+}
+
+static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 child, gsize k)
+{
+        return weight[k] - (k > j->candidates[child] ? weight[k - 1] : 0);
+}
+
+/* --- assignments ------------------------------------------------------------ */
+
+void joint_link_children(Joint *j)
+{
+        fill(j->first, 0xff, j->node->n_in * sizeof *j->first);
+        for (guint32 i = j->node->n_out; i-- > 0;) {
+                guint32 parent = j->parent[i];
+
+                j->next[i] = NO_PARENT;
+                if (parent != NO_PARENT) {
+                        j->next[i] = j->first[parent];
+                        j->first[parent] = i;
+                }
+        }
+}
+
+/* --- the first assignment --------------------------------------------------- */
+
+/* Learns bounds where nothing is known of parents, by expectation maximisation: each call counts
+ * for all its candidates, first alike, then as their weights are. */
+static void learn_bounds(Joint *j, guint32 *weight)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++)
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        weight[k] = 1 + k - j->candidates[i];
+        for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
+                delay_densities_fade(&j->habits->bounds);
+                for (guint32 i = 0; i < j->node->n_out; i++) {
+                        gsize end = j->candidates[i + 1];
+
+                        for (gsize k = j->candidates[i]; k < end; k++)
+                                joint_count_bounds(j, i, j->candidate[k],
+                                                   weight_of(j, weight, i, k) * DENSITY_COUNT /
+                                                           weight[end - 1]);
+                }
+                delay_densities_learn(&j->habits->bounds);
+                weigh_candidates(j, weight);
+        }
+}
+
+/* What speaks against a parent of child, by the children it was given so far: each to the same
+ * callee, and that it waits for one. last is the latest by parent, before the one before by child.
+ */
+static guint32 count_against(const Joint *j, guint32 child, guint32 parent, const guint32 *last,
+                             const guint32 *before)
+{
+        guint32 k = last[parent], same = 0;
+        gboolean waits = FALSE;
+
+        for (guint32 i = 0; i < REMEMBERED && k != NO_PARENT; i++, k = before[k]) {
+                same += j->calls[k].callee == j->calls[child].callee;
+                waits |= j->calls[k].end > j->calls[child].start;
+        }
+        return 2 * same + waits;
+}
+
+/* Each call, in order, to the candidate with the most weight and the least against it. */
+void joint_assign_first(Joint *j)
+{
+        guint32 n_out = j->node->n_out, n_in = j->node->n_in;
+        g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
+        g_autofree guint32 *weight = g_new(guint32, j->candidates[n_out]);
+
+        learn_bounds(j, weight);
+        fill(last, 0xff, n_in * sizeof *last);
+        for (guint32 i = 0; i < n_out; i++) {
+                guint32 parent = NO_PARENT;
+                double best = 0;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 against = count_against(j, i, j->candidate[k], last, before);
+                        double score = weight_of(j, weight, i, k) / (1.0 + 4 * against);
+
+                        if (score > best) {
+                                best = score;
+                                parent = j->candidate[k];
+                        }
+                }
+                j->parent[i] = parent;
+                if (parent == NO_PARENT)
+                        continue;
+                before[i] = last[parent];
+                last[parent] = i;
+        }
+        joint_link_children(j);
+}
+
+/* --- assignment in the order of time --------------------------------------- */
+
+/* A parent on its way. */
+typedef struct {
+        WalkPlace at;
+        guint32 open; /* the child that returns next, or NO_PARENT */
+} Way;
+
+/* Takes p over the returns up to time; later links children that are under way. */
+static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
+{
+        for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
+                p->at = parent_walk_return(&j->habits->walk, p->at, j->calls[p->open].callee,
+                                           j->calls[p->open].end);
+}
+
+/* Each call, in order, to the candidate that is most likely to make it now, as far as that
+ * has come by what it was given before, and to reply so long after its return. */
+void joint_assign_in_time(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        g_autofree guint32 *later = g_new(guint32, n_out);
+        g_autofree Way *ways = g_new(Way, n_in);
+
+        parent_walk_learn_patience(&j->habits->walk);
+        for (guint32 p = 0; p < n_in; p++) {
+                const CallIn *in = &j->node->in[p];
+
+                ways[p] = (Way){ parent_walk_start(&j->habits->walk, j->kind[p], in->enter),
+                                 NO_PARENT };
+        }
+        for (guint32 i = 0; i < n_out; i++) {
+                const WalkCall *call = &j->calls[i];
+                const gint16 *rest = j->habits->bounds.log[j->habits->reply_row[call->callee]];
+                gint32 best = G_MININT32;
+                guint32 parent = NO_PARENT, *open;
+                Way *way;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        guint32 p = j->candidate[k];
+                        gint32 log;
+
+                        advance(j, &ways[p], later, call->start);
+                        log = parent_walk_urge(&j->habits->walk, ways[p].at, call->callee,
+                                               call->start) +
+                              rest[density_bin(j->node->in[p].reply - call->end)];
+                        if (log > best) {
+                                best = log;
+                                parent = p;
+                        }
+                }
+                j->parent[i] = parent;
+                if (parent == NO_PARENT)
+                        continue;
+                way = &ways[parent];
+                way->at = parent_walk_call(&j->habits->walk, way->at, call->callee, call->start);
+                for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
+                        open = &later[*open];
+                later[i] = *open;
+                *open = i;
+        }
+        joint_link_children(j);
+}
+
+void joint_assign_truth(Joint *j)
+{
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                j->parent[i] = NO_PARENT;
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        if (j->node->in[j->candidate[k]].call == j->node->truth[i])
+                                j->parent[i] = j->candidate[k];
+        }
+        joint_link_children(j);
+}
+
+void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
+{
+        LatticeParent lattice_parent = joint_lattice_parent(j, parent);
+        guint32 n = 0;
+
+        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
+                n++;
+        joint_make_room(j, n);
+        n = 0;
+        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
+                j->offered[n++] = (LatticeCall){
+                        .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
+                };
+        walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n, count);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a node does for a call may depend on what it is called for; and that shows in what its
+ * caller does beside the call. A call after another one to an authentication service is perhaps an
+ * order, and a call without one a search. So the parents that were found at the caller say
+ * something of what happens at the callee, where they count as a label does (call-labels.h).
+ *
+ * The context of a call is which nodes its parent calls before it, which after it, and the context
+ * of the parent. Nodes are gone through callers first (node-order.h), so that no node's contexts
+ * come of its own parents.
+ */
+#include "inference/joint.h"
+#include "base/hash.h"
+
+/* Natural logarithms by which a context has to make its parents likelier, all of them and each. */
+#define LEAST_GAIN      5.0
+#define LEAST_GAIN_EACH 0.01
+
+/* --- contexts of calls out of the node --------------------------------------- */
+
+/* Of more than 64 nodes some share theirs. */
+static inline guint64 bit_of(const Joint *j, guint32 call)
+{
+        return (guint64)1 << j->node->out[call].callee % 64;
+}
+
+/* A call, and the nodes that its parent calls before it. */
+typedef struct {
+        guint32 call;
+        guint64 before;
+} Child;
+
+static guint32 hash_context(guint64 before, guint64 after, guint32 parent)
+{
+        guint64 h = hash_word(hash_word(hash_word(HASH_SEED, before), after), parent);
+
+        return (guint32)MAX(h >> 32, 1);
+}
+
+void joint_set_contexts(const Joint *j, guint32 *context)
+{
+        g_autoptr(GArray) children = g_array_new(FALSE, FALSE, sizeof(Child));
+
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                guint64 nodes = 0;
+
+                g_array_set_size(children, 0);
+                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k]) {
+                        Child child = { k, nodes };
+
+                        g_array_append_val(children, child);
+                        nodes |= bit_of(j, k);
+                }
+                nodes = 0;
+                for (guint i = children->len; i-- > 0;) {
+                        const Child *child = &g_array_index(children, Child, i);
+
+                        context[child->call] =
+                                hash_context(child->before, nodes, j->node->in[p].context);
+                        nodes |= bit_of(j, child->call);
+                }
+        }
+}
+
+/* --- and of calls into it ----------------------------------------------------- */
+
+/* Adds, by fine kind, the logarithms of how likely parents are, times sign: of each half of them,
+ * by what walks learn from the other. */
+static void add_logs(Joint *j, double sign, double *log)
+{
+        for (guint32 half = 0; half < 2; half++) {
+                joint_learn_every_other(j, half);
+                for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
+                        if (!teaches(j, p))
+                                continue;
+                        joint_run_assigned(j, p, FALSE);
+                        log[j->fine[p]] += sign * j->lattice.log / LOG_UNIT;
+                }
+        }
+}
+
+void joint_tell_contexts(Joint *j)
+{
+        NodeHabits *h = j->habits;
+        gsize size = j->node->n_in * sizeof *j->kind;
+        g_autofree double *gain = g_new0(double, h->in.n);
+        g_autofree guint32 *n = g_new0(guint32, h->in.n);
+        guint8 *told;
+
+        if (!memcmp(j->kind, j->fine, size))
+                return;
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                n[j->fine[p]] += teaches(j, p);
+        add_logs(j, -1, gain);
+        memcpy(j->kind, j->fine, size);
+        add_logs(j, 1, gain);
+        told = g_new(guint8, h->in.n);
+        for (guint32 k = 0; k < h->in.n; k++)
+                told[k] = gain[k] >= MAX(LEAST_GAIN, LEAST_GAIN_EACH * n[k]);
+        node_habits_tell_kinds(h, told);
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                j->kind[p] = node_habits_kind(h, j->fine[p]);
+        joint_begin_lattice(j);
+}

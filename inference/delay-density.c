@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/delay-density.h"
+
+/* What is less, where counts were smoothed, is rounding. */
+#define LEAST_COUNT 1e-6
+
+gint64 density_bin_start(guint bin)
+{
+        return bin == 0 ? 0
+                        : (gint64)(8 + (bin - 1) % 8) << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
+
+gint64 density_bin_width(guint bin)
+{
+        return bin == 0 ? (gint64)1 << DENSITY_FIRST_OCTAVE
+                        : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
+
+static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
+{
+        d->density[row][bin] = density;
+        d->log[row][bin] = CLAMP(fixed_log(density), G_MININT16, G_MAXINT16);
+}
+
+static void find_rest(DelayDensities *d, guint32 row)
+{
+        float most = 0;
+
+        for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                most = MAX(most, d->density[row][bin]);
+                d->rest[row][bin] = most;
+        }
+}
+
+guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
+{
+        if (d->n == DENSITY_MAX_ROWS)
+                return backoff;
+        if (d->n == d->room) {
+                d->room = MAX(16, 2 * d->room);
+                d->backoff = g_renew(guint32, d->backoff, d->room);
+                d->part = g_renew(guint8, d->part, d->room);
+                d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
+                d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
+                d->rest = g_realloc_n(d->rest, d->room, sizeof *d->rest);
+                d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
+                if (d->kept)
+                        d->kept = g_realloc_n(d->kept, d->room, sizeof *d->kept);
+        }
+        d->backoff[d->n] = backoff;
+        d->part[d->n] = FALSE;
+        memset(d->count[d->n], 0, sizeof *d->count);
+        if (d->kept)
+                memset(d->kept[d->n], 0, sizeof *d->kept);
+        return d->n++;
+}
+
+guint32 delay_densities_add_part(DelayDensities *d, guint32 whole)
+{
+        guint32 row = delay_densities_add_row(d, whole);
+
+        if (row != whole)
+                d->part[row] = TRUE;
+        return row;
+}
+
+void delay_densities_init(DelayDensities *d)
+{
+        memset(d, 0, sizeof *d);
+        delay_densities_add_row(d, 0);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
+        find_rest(d, 0);
+}
+
+void delay_densities_clear(DelayDensities *d)
+{
+        g_free(d->backoff);
+        g_free(d->part);
+        g_free(d->count);
+        g_free(d->kept);
+        g_free(d->density);
+        g_free(d->rest);
+        g_free(d->log);
+}
+
+void delay_densities_fade(DelayDensities *d)
+{
+        for (guint32 row = 1; row < d->n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        d->count[row][bin] /= 2;
+}
+
+void delay_densities_forget(DelayDensities *d)
+{
+        if (d->kept)
+                memcpy(d->count, d->kept, d->n * sizeof *d->count);
+        else
+                memset(d->count, 0, d->n * sizeof *d->count);
+}
+
+void delay_densities_keep(DelayDensities *d, gboolean half)
+{
+        if (!d->kept)
+                d->kept = g_malloc_n(d->room, sizeof *d->kept);
+        for (guint32 row = 0; row < d->n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        d->kept[row][bin] = d->count[row][bin] >> half;
+}
+
+void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count)
+{
+        for (; row != 0; row = d->backoff[row])
+                d->count[row][bin] += count;
+}
+
+/* Bins from first to end - 1. */
+typedef struct {
+        gint first, end;
+} Bins;
+
+/* So many bins more to either side, of those there are. */
+static Bins widen(Bins bins, gint reach)
+{
+        return (Bins){ MAX(bins.first - reach, 0), MIN(bins.end + reach, DENSITY_BINS) };
+}
+
+/* The mean of each bin and of reach bins to either side; of those there are at an end. in is 0 but
+ * in some bins; out is set for these and reach more to either side, which are returned. */
+static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
+{
+        Bins wide = widen(bins, reach);
+        double sum = 0;
+
+        for (gint bin = bins.first - reach; bin < wide.end; bin++) {
+                gint enters = bin + reach, leaves = bin - reach - 1;
+
+                if (enters < bins.end)
+                        sum += in[enters];
+                if (leaves >= bins.first)
+                        sum -= in[leaves];
+                if (bin >= wide.first)
+                        out[bin] = MAX(sum, 0) / (MIN(enters, DENSITY_BINS - 1) - MAX(leaves, -1));
+        }
+        return wide;
+}
+
+/* Three running means, which come close to a Gaussian with a deviation of half a bin
+ * more than their reach: a bin and a half where a thousand delays were seen, eight for
+ * one alone. row is 0 but in some bins; returns those where it is not 0 then. */
+static Bins smooth(double *row, double n, Bins bins)
+{
+        double once[DENSITY_BINS], twice[DENSITY_BINS];
+        gint reach = 1;
+
+        while (reach < 8 && (n + 1) * reach * reach * reach < 1000)
+                reach++;
+        bins = running_mean(row, once, reach, bins);
+        bins = running_mean(once, twice, reach, bins);
+        return running_mean(twice, row, reach, bins);
+}
+
+/* The counts of a row as they are, in all n. Returns the bins between which they are not 0. */
+static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, double *n)
+{
+        Bins bins = { DENSITY_BINS, 0 };
+
+        *n = 0;
+        for (gint bin = 0; bin < DENSITY_BINS; bin++) {
+                *n += counts[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
+                if (counts[bin] > 0)
+                        bins = (Bins){ MIN(bins.first, bin), bin + 1 };
+        }
+        return bins;
+}
+
+/* A row leans on its backoff as on so many delays. */
+static double lean_of(double n)
+{
+        return 4 + n / 100;
+}
+
+/* What has seen nothing is as its backoff. */
+static void copy_row(DelayDensities *d, guint32 row, guint32 from)
+{
+        memcpy(d->density[row], d->density[from], sizeof *d->density);
+        memcpy(d->rest[row], d->rest[from], sizeof *d->rest);
+        memcpy(d->log[row], d->log[from], sizeof *d->log);
+}
+
+static void learn_row(DelayDensities *d, guint32 row)
+{
+        const float *backoff = d->density[d->backoff[row]];
+        double counts[DENSITY_BINS], n, lean;
+        Bins bins = get_counts(d, row, counts, &n);
+
+        if (n == 0) {
+                copy_row(d, row, d->backoff[row]);
+                return;
+        }
+        lean = lean_of(n);
+        smooth(counts, n, bins);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, row, bin,
+                        (counts[bin] / density_bin_width(bin) + lean * backoff[bin]) / (n + lean));
+        find_rest(d, row);
+}
+
+/* The whole's density, times what of its counts were the part's in a bin, next to what were in all;
+ * smoothed alike, they blur nothing that the whole knows. */
+static void learn_part(DelayDensities *d, guint32 row)
+{
+        const float *whole = d->density[d->backoff[row]];
+        double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
+        double n, n_whole, lean;
+        Bins bins = get_counts(d, row, counts, &n);
+
+        if (n == 0) {
+                copy_row(d, row, d->backoff[row]);
+                return;
+        }
+        lean = lean_of(n);
+        smooth(counts, n, bins);
+        smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
+        for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                density[bin] = whole[bin];
+                if (of_whole[bin] > LEAST_COUNT)
+                        density[bin] *= (counts[bin] * n_whole / of_whole[bin] + lean) / (n + lean);
+                sum += density[bin] * density_bin_width(bin);
+        }
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                set_row(d, row, bin, density[bin] / sum);
+        find_rest(d, row);
+}
+
+void delay_densities_learn(DelayDensities *d)
+{
+        for (guint32 row = 1; row < d->n; row++) {
+                if (d->part[row])
+                        learn_part(d, row);
+                else
+                        learn_row(d, row);
+        }
+}

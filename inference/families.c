@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * How probable it is that a call into the node made the calls that it was given, and no others: the
+ * probability of a family.
+ *
+ * Each call out of the node that a parent may have made is in its family or is not, with some
+ * probability. Drawings of the chain say how these go together: their share in which the family is
+ * what it is, next to the product of the shares of its members one by one. They are surer of each
+ * member than calls turn out to be, so the level is that of the calls' own probabilities. Where
+ * nothing was drawn, the product is all there is.
+ */
+#include <stdlib.h>
+
+#include "inference/joint.h"
+
+/* A parent's, as far as it is known. */
+typedef struct {
+        Drawings drawn;  /* those in which all members that were drawn are as they are */
+        double product;  /* of the probabilities of its members */
+        double separate; /* of their shares of the drawings */
+        double least;    /* of the probabilities: no family is likelier than a member */
+} Likelihood;
+
+/* What the probabilities of a call's other candidates are multiplied by and then raised by, so that
+ * all add up to 1: what its parent's was lowered by is nobody's in particular. */
+typedef struct {
+        double factor, even;
+} Remainder;
+
+static Remainder find_remainder(const Joint *j, guint32 call)
+{
+        double own = 0, others = 0;
+        guint32 n = 0;
+
+        for (gsize k = j->candidates[call]; k < j->candidates[call + 1]; k++)
+                if (j->candidate[k] == j->parent[call]) {
+                        own = (double)j->share[k];
+                } else {
+                        others += (double)j->share[k];
+                        n++;
+                }
+        if (others > 1 - own)
+                return (Remainder){ MAX(1 - own, 0) / others, 0 };
+        return (Remainder){ 1, n > 0 ? (1 - own - others) / n : 0 };
+}
+
+static Drawings all_drawings(const Joint *j, guint32 call)
+{
+        Drawings all = { 0, 0 };
+
+        for (gsize k = j->candidates[call]; j->drawn && k < j->candidates[call + 1]; k++) {
+                all.warm |= j->drawn[k].warm;
+                all.cold |= j->drawn[k].cold;
+        }
+        return all;
+}
+
+/* A call is, or is not, in the families of its candidates. */
+static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
+{
+        Remainder remainder = find_remainder(j, call);
+        Drawings all = all_drawings(j, call);
+        guint n_all = joint_count_drawings(all);
+
+        for (gsize k = j->candidates[call]; k < j->candidates[call + 1]; k++) {
+                Likelihood *l = &likelihoods[j->candidate[k]];
+                gboolean is_parent = j->candidate[k] == j->parent[call];
+                double share = (double)j->share[k], p;
+
+                p = is_parent ? share : MAX(1 - share * remainder.factor - remainder.even, 0);
+                l->product *= p;
+                l->least = MIN(l->least, p);
+                if (n_all == 0)
+                        continue;
+                Drawings as_it_is = j->drawn[k];
+
+                if (!is_parent) {
+                        as_it_is.warm ^= all.warm;
+                        as_it_is.cold ^= all.cold;
+                }
+                l->drawn.warm &= as_it_is.warm;
+                l->drawn.cold &= as_it_is.cold;
+                l->separate *= joint_count_drawings(as_it_is) / (double)n_all;
+        }
+}
+
+static double probability_of(const Likelihood *l)
+{
+        guint n_drawn = joint_count_drawings(l->drawn);
+
+        if (l->drawn.warm == G_MAXUINT64) /* no member was drawn */
+                return l->product;
+        if (n_drawn == 0)
+                return 0;
+        return MIN(l->product * n_drawn / (JOINT_DRAWN * 2.0) / l->separate, l->least);
+}
+
+/* --- twins ------------------------------------------------------------------- */
+
+static int compare_calls(const void *a, const void *b, void *data)
+{
+        const Joint *j = data;
+        guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+        const CallIn *in = j->node->in;
+
+        if (in[x].reply != in[y].reply)
+                return in[x].reply < in[y].reply ? -1 : 1;
+        return (j->kind[x] > j->kind[y]) - (j->kind[x] < j->kind[y]);
+}
+
+/* Of n calls into the node that nothing tells apart each may as well have what another has: what is
+ * found of one holds for all. */
+static void share_among_twins(const Joint *j, double *probability, const guint32 *twin, guint32 n)
+{
+        double childless = 0, other = 0; /* sums: that it has no child, and not those that it has */
+
+        for (guint32 i = 0; i < n; i++) {
+                double p = probability[twin[i]];
+
+                other += 1 - p;
+                childless += j->first[twin[i]] == NO_PARENT ? p : 1 - p;
+        }
+        for (guint32 i = 0; i < n; i++) {
+                double *p = &probability[twin[i]];
+                double sum = j->first[twin[i]] == NO_PARENT ? childless : other + 2 * *p - 1;
+
+                *p = MIN(*p, sum / n);
+        }
+}
+
+/* Goes through n calls that entered together. */
+static void find_twins(const Joint *j, double *probability, guint32 *calls, guint32 n)
+{
+        guint32 end;
+
+        qsort_r(calls, n, sizeof *calls, compare_calls, (void *)j);
+        for (guint32 i = 0; i < n; i = end) {
+                for (end = i + 1; end < n && compare_calls(&calls[i], &calls[end], (void *)j) == 0;)
+                        end++;
+                if (end > i + 1)
+                        share_among_twins(j, probability, calls + i, end - i);
+        }
+}
+
+static void find_all_twins(const Joint *j, double *probability)
+{
+        g_autofree guint32 *together = g_new(guint32, j->node->n_in);
+        guint32 n;
+
+        for (guint32 p = 0; p < j->node->n_in; p += n) {
+                n = 0;
+                do {
+                        together[n] = p + n;
+                        n++;
+                } while (p + n < j->node->n_in && j->node->in[p].enter == j->node->in[p + n].enter);
+                if (n > 1)
+                        find_twins(j, probability, together, n);
+        }
+}
+
+void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family)
+{
+        guint32 n_in = j->node->n_in;
+        g_autofree Likelihood *likelihoods = NULL;
+        g_autofree double *probability = NULL;
+
+        if (j->n_choice == 0)
+                return;
+        likelihoods = g_new(Likelihood, n_in);
+        probability = g_new(double, n_in);
+        for (guint32 p = 0; p < n_in; p++)
+                likelihoods[p] = (Likelihood){ { G_MAXUINT64, G_MAXUINT64 }, 1, 1, 1 };
+        for (guint32 i = first; i < end; i++)
+                if (n_candidates(j, i) > 1 && joint_decides(j, i))
+                        count_call(j, i, likelihoods);
+        for (guint32 p = 0; p < n_in; p++)
+                probability[p] = probability_of(&likelihoods[p]);
+        find_all_twins(j, probability);
+        for (guint32 p = 0; p < n_in; p++)
+                family[p] *= (float)probability[p];
+}

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The parents of all calls that a node makes, found together: a call's parent is more
+ * likely the less it leaves the others without.
+ *
+ * How likely a call into the node has made just these calls, parent-walk.c says. Each call into
+ * the node has a claim on each call that it may have made: how likely it is, per ns, that it makes
+ * this one then, by all that it may have done with what the others leave it. What they leave it is
+ * the share of its claim in the sum of all claims on that call. So claims follow from claims, and
+ * they are found by going round, parent by parent: belief propagation (Pearl, 1982; for data
+ * association Williams and Lau, 2014).
+ *
+ * The walks learn from what is believed, and that follows from what the walks say, so both go in
+ * rounds: expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn from
+ * parents of calm moments, when few calls were open and there is little to mistake.
+ *
+ * Of many or crowded parents only some teach; then the parents of calls are found part by part, by
+ * what was learned, and there are never claims on all calls at once.
+ */
+#include <stdlib.h>
+
+#include "calls/candidates.h"
+#include "inference/joint.h"
+
+enum {
+        DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
+
+        LEARN_CLAIMS = 1 << 18, /* that are enough to learn from, of crowded parents; */
+        PART_LIVES = 8,         /* a part is so many times as long as calls into the node last, */
+        PART_CLAIMS = 1 << 20,  /* and has so many claims, */
+        LONG_LIVES = 256,       /* or is as long as that */
+        LONG_CLAIMS = 1 << 16,  /* and has so many, which caches hold; */
+        CONTEXT_LIVES = 3,      /* and before and after it are looked at so many */
+};
+
+/* A candidate is handed out with so much of the best one's score. */
+#define WORTH_NAMING 1e-3
+
+/* --- kinds of calls -------------------------------------------------------- */
+
+static void find_all_kinds(Joint *j)
+{
+        const NodeProblem *node = j->node;
+        g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
+        g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
+        g_autofree guint32 *context = g_new(guint32, node->n_in);
+
+        for (guint32 p = 0; p < node->n_in; p++) {
+                j->fine[p] = node->in[p].caller;
+                label[p] = node->in[p].label;
+                context[p] = node->in[p].context;
+        }
+        call_kinds_find(&j->habits->in, j->fine, label, context, node->n_in);
+        for (guint32 p = 0; p < node->n_in; p++)
+                j->kind[p] = node_habits_kind(j->habits, j->fine[p]);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                out_kind[i] = node->out[i].callee;
+                label[i] = node->out[i].label;
+        }
+        call_kinds_find(&j->habits->out, out_kind, label, NULL, node->n_out);
+        for (guint32 i = 0; i < node->n_out; i++)
+                j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
+                                          MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
+}
+
+/* --- candidates ------------------------------------------------------------ */
+
+/* Of the candidates that were found for a child, those that need no skew window, if there are
+ * such: clocks were set right as far as they can be, and what is open only by the window would
+ * teach delays that there are not. */
+static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_found)
+{
+        gint64 end = MAX(child->start, child->end);
+        guint32 kept = 0;
+
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 i = c->found[k];
+
+                if (c->active[i].enter < child->start && c->reply[i] >= end)
+                        c->found[kept++] = i;
+        }
+        return kept > 0 ? kept : n_found;
+}
+
+/* Goes through the calls out of a node. */
+typedef struct {
+        const Joint *j;
+        Candidates *open;
+        guint32 next_in;
+} CandidateSearch;
+
+/* Those of a call, not before the one that was asked for last: indices of calls into the node, in
+ * open->found. Returns how many there are. */
+static guint32 search_candidates(CandidateSearch *s, guint32 child)
+{
+        const NodeProblem *node = s->j->node;
+        const CallOut *out = &node->out[child];
+        gint64 window = node->window;
+        gboolean known = (out->flags & OUT_DECIDED) && s->j->from > G_MININT64;
+        guint32 n_found, kept = 0, *found;
+
+        for (; s->next_in < node->n_in && node->in[s->next_in].enter < out->start + window;
+             s->next_in++)
+                if (node->in[s->next_in].reply + window >= out->start)
+                        candidates_add(s->open, node->in[s->next_in].enter,
+                                       node->in[s->next_in].reply, 0, s->next_in);
+        n_found = candidates_find(s->open, out->start, out->end);
+        if (window > 0)
+                n_found = drop_unlikely(s->open, out, n_found);
+        found = s->open->found;
+        for (guint32 k = 0; k < n_found; k++) {
+                guint32 parent = s->open->active[found[k]].which;
+
+                if (node->in[parent].call != out->call && /* a node that calls itself */
+                    (!known || node->in[parent].call == out->parent))
+                        found[kept++] = parent;
+        }
+        return kept;
+}
+
+/* How many candidates the calls before each have, and all; and whether any has a choice. */
+static gboolean count_candidates(const Joint *j, Candidates *open, gsize *all, NodeAnswer *answer)
+{
+        CandidateSearch search = { j, open, 0 };
+        gboolean choice = FALSE;
+
+        candidates_restart(open);
+        all[0] = 0;
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                guint32 n_found = search_candidates(&search, i);
+
+                all[i + 1] = all[i] + n_found;
+                choice |= n_found > 1;
+                answer->n_candidates[i] = n_found;
+        }
+        return choice;
+}
+
+static gboolean any_teaches(const Joint *j, const guint32 *parent, guint32 n)
+{
+        for (guint32 k = 0; k < n; k++)
+                if (teaches(j, parent[k]))
+                        return TRUE;
+        return FALSE;
+}
+
+/* Finds the candidates of calls out of the node, from first to end - 1; to_learn: of those alone
+ * that a parent which teaches may have made. */
+static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 end,
+                            gboolean to_learn)
+{
+        CandidateSearch search = { j, open, 0 };
+        gsize n_all = 0, room = end - first + 1;
+
+        candidates_restart(open);
+        j->candidates = g_new(gsize, room);
+        j->candidate = g_new(guint32, room);
+        for (guint32 i = first; i < end; i++) {
+                guint32 n_found = search_candidates(&search, i);
+
+                j->candidates[i - first] = n_all;
+                if (n_found == 0 || (to_learn && !any_teaches(j, open->found, n_found)))
+                        continue;
+                if (n_all + n_found > room) {
+                        room = 2 * (n_all + n_found);
+                        j->candidate = g_renew(guint32, j->candidate, room);
+                }
+                memcpy(j->candidate + n_all, open->found, n_found * sizeof *open->found);
+                n_all += n_found;
+                j->n_choice += n_found > 1;
+                j->n_sole += n_found == 1;
+        }
+        j->candidates[end - first] = n_all;
+        j->share = g_new(float, n_all + 1);
+        j->score = g_new(float, n_all + 1);
+        for (gsize k = 0; k < n_all; k++)
+                j->share[k] = j->score[k] = 1;
+}
+
+typedef struct {
+        gint64 time;
+        guint32 which;
+} OutputTime;
+
+static int compare_outputs(const void *a, const void *b)
+{
+        const OutputTime *x = a, *y = b;
+
+        if (x->time != y->time)
+                return x->time < y->time ? -1 : 1;
+        return (x->which > y->which) - (x->which < y->which);
+}
+
+/* Numbers the calls out of the node and, after them, its replies in the order of time. */
+static void order_outputs(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        g_autofree OutputTime *times = g_new(OutputTime, n_out + n_in);
+        Output *outputs = g_new(Output, n_out + n_in);
+
+        for (guint32 i = 0; i < n_out; i++)
+                times[i] = (OutputTime){ j->calls[i].start, i };
+        for (guint32 p = 0; p < n_in; p++)
+                times[n_out + p] = (OutputTime){ j->node->in[p].reply, n_out + p };
+        qsort(times, n_out + n_in, sizeof *times, compare_outputs);
+        for (guint32 i = 0; i < n_out + n_in; i++) {
+                outputs[i].time = times[i].time;
+                j->output[times[i].which] = i;
+        }
+        serving_order_take(&j->habits->order, outputs, n_out + n_in);
+}
+
+/* --- all of it ------------------------------------------------------------- */
+
+LatticeParent joint_lattice_parent(const Joint *j, guint32 parent)
+{
+        const CallIn *in = &j->node->in[parent];
+
+        return (LatticeParent){ parent, j->kind[parent], in->enter, in->reply,
+                                j->output[j->node->n_out + parent] };
+}
+
+void joint_begin_lattice(Joint *j)
+{
+        const NodeHabits *h = j->habits;
+
+        walk_lattice_clear(&j->lattice);
+        walk_lattice_init(&j->lattice, h->n_callees, h->whole, h->n_whole);
+}
+
+void joint_make_room(Joint *j, guint32 n)
+{
+        if (n <= j->offered_room)
+                return;
+        j->offered_room = MAX(n, 2 * j->offered_room);
+        j->offered = g_renew(LatticeCall, j->offered, j->offered_room);
+}
+
+static void start_walks(Joint *j)
+{
+        joint_make_claims(j);
+        order_outputs(j);
+        joint_begin_lattice(j);
+}
+
+/* Claims that begin with an assignment by what was learned. */
+static void begin_anew(Joint *j)
+{
+        joint_assign_in_time(j);
+        joint_start_claims(j);
+}
+
+/* What learning takes, and then the rounds that decide, was measured where many calls are open. */
+void joint_done(const Joint *j, double share)
+{
+        if (j->node->work && j->n_stretches == 1)
+                work_part_done(j->node->work, share);
+}
+
+/* Finds shares and scores by going round. */
+static void settle(Joint *j)
+{
+        if (j->lattice.order && !j->lattice.order->in_use)
+                j->lattice.order = NULL;
+        for (guint round = 0; round < SETTLE; round++) {
+                joint_claim_all(j, FALSE);
+                joint_done(j, LEARNT + (1 - LEARNT) * (round + 1) / (SETTLE + DECIDE));
+        }
+        joint_get_shares(j, j->share);
+        for (guint round = 0; round < DECIDE; round++) {
+                joint_claim_all(j, TRUE);
+                joint_done(j, LEARNT + (1 - LEARNT) * (SETTLE + round + 1) / (SETTLE + DECIDE));
+        }
+        joint_get_shares(j, j->score);
+        joint_draw(j);
+}
+
+/* Finds shares and scores, all calls of the node being at hand. */
+static void find_beliefs(Joint *j)
+{
+        start_walks(j);
+        if (j->node->truth)
+                joint_learn_from_truth(j);
+        else if (j->from == G_MININT64)
+                joint_learn(j);
+        else
+                joint_go_on(j);
+        if (j->node->truth || j->n_stretches > 1)
+                begin_anew(j);
+        settle(j);
+        joint_assign_best(j, FALSE);
+        if (j->keeps)
+                joint_keep_habits(j);
+}
+
+/* What is to be learned from: where there are habits already, the stretch's calls, and only these
+ * stay in view; where there are none, or far more calls than when learning began, all calls that
+ * there are. */
+static void find_view(Joint *j)
+{
+        NodeProblem *node = j->node;
+        const NodeHabits *h = j->habits;
+        guint32 n_in = 0, n_out = 0;
+
+        j->from = G_MININT64;
+        j->before = node->decide;
+        if (h->n_parents == 0 || (h->n_parents < LEARN_FROM && node->n_in >= 2 * h->n_known))
+                return;
+        j->from = node->from;
+        for (guint32 p = 0; p < node->n_in; p++)
+                if (node->in[p].reply + 2 * node->window >= j->from)
+                        node->in[n_in++] = node->in[p];
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (!(node->out[i].flags & OUT_PAST)) {
+                        if (node->truth)
+                                node->truth[n_out] = node->truth[i];
+                        node->out[n_out++] = node->out[i];
+                }
+        node->n_in = n_in;
+        node->n_out = n_out;
+}
+
+/* There is nothing to find out, but something to learn for what comes. */
+static void learn_without_choice(Joint *j)
+{
+        start_walks(j);
+        joint_assign_best(j, FALSE);
+        if (j->from == G_MININT64)
+                joint_tell_contexts(j);
+        joint_go_on_from_assignment(j);
+        joint_keep_habits(j);
+}
+
+static void joint_init(Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+
+        j->parent = g_new(guint32, n_out);
+        j->output = g_new(guint32, n_out + n_in);
+        j->next = g_new(guint32, n_out);
+        j->first = g_new(guint32, n_in);
+        j->crowd = g_new0(guint64, n_in);
+}
+
+/* Begins to learn, where it does not go on or what there is has no room for these calls. */
+static void begin_habits(Joint *j)
+{
+        NodeHabits *h = j->habits;
+
+        if (j->from > G_MININT64) {
+                find_all_kinds(j);
+                if (node_habits_fit(h))
+                        return;
+                j->from = G_MININT64;
+        }
+        node_habits_clear(h);
+        node_habits_init(h);
+        find_all_kinds(j);
+        node_habits_start(h, j->keeps ? h->out.n / 2 + 2 : 0);
+        h->n_known = j->node->n_in;
+}
+
+/* Without candidates there are no claims. */
+static void drop_candidates(Joint *j)
+{
+        g_clear_pointer(&j->candidates, g_free);
+        g_clear_pointer(&j->candidate, g_free);
+        g_clear_pointer(&j->share, g_free);
+        g_clear_pointer(&j->score, g_free);
+        g_clear_pointer(&j->drawn, g_free);
+        g_clear_pointer(&j->claimed, g_free);
+        g_clear_pointer(&j->first_claim, g_free);
+        g_clear_pointer(&j->claims, g_free);
+}
+
+static void joint_clear(Joint *j)
+{
+        walk_lattice_clear(&j->lattice);
+        drop_candidates(j);
+        g_free(j->parent);
+        g_free(j->next);
+        g_free(j->first);
+        g_free(j->output);
+        g_free(j->crowd);
+        g_free(j->offered);
+}
+
+/* --- handing out ----------------------------------------------------------- */
+
+/* Hands out, as the calls out of the node from at on, the calls from first to end - 1 with the
+ * candidates that are worth naming: all where that is asked for. */
+static void hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *found, guint32 at)
+{
+        gsize n_found = found->first[at],
+              room = n_found + j->candidates[end] - j->candidates[first];
+
+        found->parent = g_renew(guint32, found->parent, room);
+        found->share = g_renew(float, found->share, room);
+        found->score = g_renew(float, found->score, room);
+        for (guint32 i = first; i < end; i++, at++) {
+                const CallOut *out = &j->node->out[i];
+                float least = 0;
+
+                if (!(out->flags & OUT_EXPLAIN))
+                        for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                                least = MAX(least, j->score[k] * (float)WORTH_NAMING);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                        if (j->score[k] < least)
+                                continue;
+                        found->parent[n_found] = j->node->in[j->candidate[k]].call;
+                        found->share[n_found] = j->share[k];
+                        found->score[n_found++] = j->score[k];
+                }
+                found->call[at] = joint_decides(j, i) ? out->call : NO_PARENT;
+                found->first[at + 1] = n_found;
+        }
+        found->parent = g_renew(guint32, found->parent, n_found);
+        found->share = g_renew(float, found->share, n_found);
+        found->score = g_renew(float, found->score, n_found);
+}
+
+/* --- part by part ---------------------------------------------------------- */
+
+/* Calls out of a node whose parents are found together: from at to before, and with them those
+ * from first to end - 1. */
+typedef struct {
+        guint32 first, at, before, end;
+} Part;
+
+/* How long calls into the node last in the mean. */
+static gint64 mean_life(const NodeProblem *node)
+{
+        double sum = 0;
+
+        for (guint32 p = 0; p < node->n_in; p++)
+                sum += (double)MAX(node->in[p].reply - node->in[p].enter, 0);
+        return (gint64)(sum / MAX(node->n_in, 1));
+}
+
+static gboolean is_enough(gsize claims, gint64 time, gint64 life)
+{
+        return (time >= PART_LIVES * life && claims >= PART_CLAIMS) ||
+               (time >= LONG_LIVES * life && claims >= LONG_CLAIMS);
+}
+
+/* The part that begins at a call. */
+static Part find_part(const NodeProblem *node, const gsize *all, gint64 life, guint32 at)
+{
+        const CallOut *out = node->out;
+        Part part = { at, at, at + 1, 0 };
+
+        while (part.before < node->n_out &&
+               !is_enough(all[part.before] - all[at], out[part.before].start - out[at].start, life))
+                part.before++;
+        while (part.first > 0 && out[part.first - 1].start >= out[at].start - CONTEXT_LIVES * life)
+                part.first--;
+        part.end = part.before;
+        while (part.end < node->n_out &&
+               out[part.end].start <= out[part.before - 1].start + CONTEXT_LIVES * life)
+                part.end++;
+        return part;
+}
+
+/* Leaves of the node what candidates are of, and calls that have them. */
+static void narrow(Joint *j, NodeProblem *slice, const Part *part)
+{
+        gsize n = j->candidates[part->end - part->first];
+        guint32 first_in = slice->n_in, end_in = 0;
+
+        for (gsize k = 0; k < n; k++) {
+                first_in = MIN(first_in, j->candidate[k]);
+                end_in = MAX(end_in, j->candidate[k] + 1);
+        }
+        first_in = MIN(first_in, end_in);
+        for (gsize k = 0; k < n; k++)
+                j->candidate[k] -= first_in;
+        slice->in += first_in;
+        slice->out += part->first;
+        slice->n_in = end_in - first_in;
+        slice->n_out = part->end - part->first;
+        j->calls += part->first;
+        j->kind += first_in;
+}
+
+static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeAnswer *found)
+{
+        NodeProblem slice = *whole->node; /* it does not say how far it is */
+        Joint j = { .node = &slice,
+                    .from = whole->from,
+                    .before = whole->before,
+                    .n_stretches = 1,
+                    .habits = whole->habits,
+                    .calls = whole->calls,
+                    .kind = whole->kind };
+
+        slice.work = NULL;
+        find_candidates(&j, open, part->first, part->end, FALSE);
+        narrow(&j, &slice, part);
+        joint_init(&j);
+        if (j.n_choice > 0) {
+                start_walks(&j);
+                j.lattice.order = whole->lattice.order;
+                begin_anew(&j);
+                settle(&j);
+        }
+        joint_assign_best(&j, FALSE);
+        for (guint32 i = part->at; i < part->before; i++) {
+                guint32 parent = j.parent[i - part->first];
+
+                whole->parent[i] =
+                        parent == NO_PARENT ? NO_PARENT : parent + (slice.in - whole->node->in);
+        }
+        joint_find_families(&j, part->at - part->first, part->before - part->first,
+                            found->family + (slice.in - whole->node->in));
+        hand_out(&j, part->at - part->first, part->before - part->first, found, part->at);
+        joint_clear(&j);
+}
+
+/* Learns from the parents that teach, and then finds the parents of calls part by part, so that
+ * there are never the claims of all of them. */
+static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
+                          NodeAnswer *found)
+{
+        gint64 life = mean_life(j->node);
+
+        if (choice) {
+                find_candidates(j, open, 0, j->node->n_out, TRUE);
+                start_walks(j);
+                joint_learn(j);
+                drop_candidates(j);
+        }
+        for (guint32 at = 0; at < j->node->n_out;) {
+                Part part = find_part(j->node, all, life, at);
+
+                find_in_part(j, open, &part, found);
+                at = part.before;
+                if (j->node->work)
+                        work_part_done(j->node->work, (double)at / j->node->n_out);
+        }
+        joint_link_children(j);
+}
+
+/* All of it at once. */
+static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
+{
+        find_candidates(j, open, 0, j->node->n_out, FALSE);
+        if (j->n_choice > 0)
+                find_beliefs(j);
+        else if (j->keeps && j->node->n_in > 0)
+                learn_without_choice(j);
+        else
+                joint_assign_best(j, FALSE);
+        joint_find_families(j, 0, j->node->n_out, found->family);
+        hand_out(j, 0, j->node->n_out, found, 0);
+}
+
+/* One in so many teaches. */
+static guint32 find_stretches(const NodeProblem *node, gsize n_claims)
+{
+        guint32 by_parents = node->n_in / LEARN_FROM;
+        guint32 by_claims = MIN(n_claims / LEARN_CLAIMS, node->n_in / STRETCH);
+
+        return MAX(MAX(by_parents, by_claims), 1);
+}
+
+void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *answer)
+{
+        NodeHabits own;
+        Joint j = { .node = problem, .keeps = habits != NULL, .habits = habits ? habits : &own };
+        g_autofree gsize *all = NULL;
+        Candidates open;
+        gboolean choice;
+
+        node_habits_init(&own);
+        candidates_init(&open, problem->window);
+        find_view(&j);
+        joint_init(&j);
+        j.calls = g_new(WalkCall, problem->n_out);
+        j.kind = g_new(guint32, problem->n_in);
+        j.fine = g_new(guint32, problem->n_in);
+        begin_habits(&j);
+        *answer = (NodeAnswer){ .n_out = problem->n_out,
+                                .call = g_new(guint32, problem->n_out),
+                                .n_candidates = g_new(guint32, problem->n_out),
+                                .context = g_new0(guint32, problem->n_out),
+                                .first = g_new0(gsize, problem->n_out + 1) };
+        all = g_new(gsize, problem->n_out + 1);
+        answer->family = g_new(float, problem->n_in);
+        for (guint32 p = 0; p < problem->n_in; p++)
+                answer->family[p] = 1;
+        choice = count_candidates(&j, &open, all, answer);
+        j.n_stretches = find_stretches(problem, all[problem->n_out]);
+        if (j.n_stretches > 1 && !j.keeps && !problem->truth)
+                find_in_parts(&j, &open, all, choice, answer);
+        else
+                find_at_once(&j, &open, answer);
+        joint_set_contexts(&j, answer->context);
+        if (choice && problem->keep_log && !j.keeps) {
+                j.lattice.order = NULL;
+                answer->log = joint_log_of_assignment(&j);
+        }
+        answer->true_log = j.true_log;
+        g_free(j.calls);
+        g_free(j.kind);
+        g_free(j.fine);
+        joint_clear(&j);
+        serving_order_take(&j.habits->order, NULL, 0);
+        node_habits_clear(&own);
+        candidates_clear(&open);
+}
+
+void node_answer_clear(NodeAnswer *answer)
+{
+        g_free(answer->call);
+        g_free(answer->n_candidates);
+        g_free(answer->context);
+        g_free(answer->family);
+        g_free(answer->first);
+        g_free(answer->parent);
+        g_free(answer->share);
+        g_free(answer->score);
+        *answer = (NodeAnswer){ 0 };
+}

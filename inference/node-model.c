@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/node-model.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum { LEARN_AGAIN = 256 }; /* parents that came since: it costs as much as to find some dozens */
+
+/* --- kinds of calls -------------------------------------------------------- */
+
+/* Fewer calls than that share of a node's are of no kind of their own for their label. */
+enum { RARE_SHARE = 100 };
+
+#define NO_KIND G_MAXUINT32
+
+/* What calls have at their other end. */
+typedef struct {
+        guint32 node, context;
+        guint16 label;
+        guint32 kind; /* or NO_KIND */
+        guint64 n_calls;
+} OtherEnd;
+
+static guint hash_end(gconstpointer key)
+{
+        const OtherEnd *e = key;
+
+        return (guint)hash_word(hash_word(HASH_SEED, (guint64)e->node << 16 | e->label),
+                                e->context);
+}
+
+static gboolean equal_ends(gconstpointer a, gconstpointer b)
+{
+        const OtherEnd *x = a, *y = b;
+
+        return x->node == y->node && x->label == y->label && x->context == y->context;
+}
+
+void call_kinds_init(CallKinds *k)
+{
+        *k = (CallKinds){ .seen = g_hash_table_new_full(hash_end, equal_ends, g_free, NULL) };
+}
+
+void call_kinds_clear(CallKinds *k)
+{
+        g_hash_table_unref(k->seen);
+        g_free(k->whole);
+}
+
+static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint32 context)
+{
+        OtherEnd new = { .node = node, .label = label, .context = context, .kind = NO_KIND };
+        OtherEnd *end = g_hash_table_lookup(k->seen, &new);
+
+        if (!end) {
+                end = g_memdup2(&new, sizeof new);
+                g_hash_table_add(k->seen, end);
+        }
+        return end;
+}
+
+static gboolean is_rare(const CallKinds *k, const OtherEnd *end)
+{
+        return end->kind == NO_KIND && end->n_calls < k->n_calls / RARE_SHARE;
+}
+
+static void number_kind(CallKinds *k, OtherEnd *end, const OtherEnd *whole)
+{
+        if (end->kind != NO_KIND)
+                return;
+        end->kind = k->n++;
+        k->whole = g_renew(guint32, k->whole, k->n);
+        k->whole[end->kind] = whole->kind;
+}
+
+void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
+                     guint32 n)
+{
+        g_autofree OtherEnd **wholes = g_new(OtherEnd *, n), **ends = g_new(OtherEnd *, n);
+
+        for (guint32 i = 0; i < n; i++) {
+                ends[i] = wholes[i] = get_other_end(k, kind[i], label[i], 0);
+                wholes[i]->n_calls++;
+                if (!context || !context[i])
+                        continue;
+                ends[i] = get_other_end(k, kind[i], label[i], context[i]);
+                ends[i]->n_calls++;
+        }
+        k->n_calls += n;
+        for (guint32 i = 0; i < n; i++) {
+                OtherEnd *end = ends[i], *whole = wholes[i];
+
+                if (is_rare(k, whole))
+                        end = whole = get_other_end(k, kind[i], 0, 0);
+                else if (is_rare(k, end))
+                        end = whole;
+                number_kind(k, whole, whole);
+                number_kind(k, end, whole);
+                kind[i] = end->kind;
+        }
+}
+
+/* --- habits ------------------------------------------------------------------ */
+
+void node_habits_init(NodeHabits *h)
+{
+        memset(h, 0, sizeof *h);
+        call_kinds_init(&h->in);
+        call_kinds_init(&h->out);
+}
+
+static void clear_walks(NodeHabits *h)
+{
+        if (h->n_callees == 0)
+                return;
+        parent_walk_clear(&h->walk);
+        delay_densities_clear(&h->bounds);
+        g_free(h->enter_row);
+        g_free(h->reply_row);
+        g_free(h->whole);
+        g_clear_pointer(&h->told, g_free);
+        h->n_told = 0;
+        g_clear_pointer(&h->limits, g_free);
+        g_clear_pointer(&h->first, g_free);
+        serving_order_clear(&h->order);
+}
+
+void node_habits_start(NodeHabits *h, guint32 more_callees)
+{
+        clear_walks(h);
+        h->n_parents = h->n_new = 0;
+        h->n_callees = h->n_whole = MIN(h->out.n + more_callees, WALK_MAX_CALLEES);
+        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        delay_densities_init(&h->bounds);
+        h->enter_row = g_new(guint32, h->n_callees);
+        h->reply_row = g_new(guint32, h->n_callees);
+        h->whole = g_new(guint32, h->n_callees);
+        for (guint32 i = 0; i < h->n_callees; i++) {
+                h->whole[i] = i;
+                h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
+                h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
+        }
+        serving_order_init(&h->order, h->n_callees > MOST_ORDERED
+                                              ? 0
+                                              : (2 * h->n_callees + 1) * (h->n_callees + 1));
+}
+
+static void begin_walks(NodeHabits *h)
+{
+        parent_walk_clear(&h->walk);
+        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+}
+
+void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits)
+{
+        g_free(h->limits);
+        h->limits = limits;
+        h->first = g_renew(guint32, h->first, h->n_whole);
+        h->n_callees = h->n_whole;
+        for (guint32 i = 0; i < h->n_whole; i++) {
+                h->first[i] = h->n_callees;
+                h->n_callees += limits[i].n;
+        }
+        h->whole = g_renew(guint32, h->whole, h->n_callees);
+        for (guint32 i = 0; i < h->n_whole; i++)
+                for (guint32 k = 0; k < limits[i].n; k++)
+                        h->whole[h->first[i] + k] = i;
+        h->enter_row = g_renew(guint32, h->enter_row, h->n_callees);
+        h->reply_row = g_renew(guint32, h->reply_row, h->n_callees);
+        for (guint32 i = 0; i < h->n_callees; i++) {
+                guint32 whole = h->whole[i];
+
+                /* They lean on those of the whole callee, which have the first rows. */
+                h->enter_row[i] = 1 + 2 * whole;
+                h->reply_row[i] = 2 + 2 * whole;
+                if (limits[whole].n == 0)
+                        continue;
+                h->enter_row[i] = delay_densities_add_row(&h->bounds, h->enter_row[i]);
+                h->reply_row[i] = delay_densities_add_row(&h->bounds, h->reply_row[i]);
+        }
+        begin_walks(h);
+}
+
+void node_habits_tell_kinds(NodeHabits *h, guint8 *told)
+{
+        g_free(h->told);
+        h->told = told;
+        h->n_told = h->in.n;
+        begin_walks(h);
+}
+
+gboolean node_habits_fit(NodeHabits *h)
+{
+        if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_whole)
+                return FALSE;
+        parent_walk_add_callers(&h->walk, h->in.n, h->in.whole);
+        return TRUE;
+}
+
+gboolean node_habits_are_stale(const NodeHabits *h, guint32 n)
+{
+        return h->n_new + n >= MIN(h->n_parents / 8, LEARN_AGAIN);
+}
+
+void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned)
+{
+        gboolean half = h->n_parents + n >= 2 * LEARN_FROM;
+
+        h->n_parents = (h->n_parents + n) >> half;
+        h->n_new = learned ? 0 : h->n_new + n;
+        parent_walk_keep(&h->walk, half);
+        delay_densities_keep(&h->bounds, half);
+        serving_order_keep(&h->order, half);
+}
+
+void node_habits_clear(NodeHabits *h)
+{
+        clear_walks(h);
+        call_kinds_clear(&h->in);
+        call_kinds_clear(&h->out);
+        memset(h, 0, sizeof *h);
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/parent-walk.h"
+
+#include "base/hash.h"
+
+enum {
+        MOST = 3,        /* calls that a state counts, of a callee */
+        ANY = 0xff,      /* in a key, instead of such counts: a general state */
+        NOTHING = 0xffff /* in a key, instead of a caller */
+};
+
+/* How much a particular state leans on the general one, and that of a part on the whole's. */
+#define LEAN 2.0
+
+/* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
+ * calls that have returned and, times 16, calls that have not. */
+enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
+
+/* Events: a call to each callee, a return of each, the reply. States have also the start. */
+static inline guint32 event_reply(const ParentWalk *w)
+{
+        return 2 * w->n_callees;
+}
+
+static inline guint32 event_start(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 1;
+}
+
+static inline guint32 n_events(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 1;
+}
+
+static inline guint32 key_caller(const guint8 *key)
+{
+        return key[KEY_CALLER] | key[KEY_CALLER + 1] << 8;
+}
+
+static inline void set_key_caller(guint8 *key, guint32 caller)
+{
+        key[KEY_CALLER] = caller & 0xff;
+        key[KEY_CALLER + 1] = caller >> 8;
+}
+
+/* --- states ---------------------------------------------------------------- */
+
+static guint32 add_state(ParentWalk *w, const guint8 *key, guint32 general, gboolean part)
+{
+        if (w->n_states == w->states_room) {
+                w->states_room = MAX(64, 2 * w->states_room);
+                w->states = g_renew(WalkState, w->states, w->states_room);
+        }
+        if (w->keys_length + w->key_length > w->keys_room) {
+                w->keys_room = MAX(2 * w->keys_room, 64 * w->key_length);
+                w->keys = g_realloc(w->keys, w->keys_room);
+        }
+        memcpy(w->keys + w->keys_length, key, w->key_length);
+        w->states[w->n_states] =
+                (WalkState){ .key = w->keys_length, .general = general, .part = part };
+        w->keys_length += w->key_length;
+        return w->n_states++;
+}
+
+static guint32 *find_state(const ParentWalk *w, const guint8 *key)
+{
+        guint64 h = hash_bytes((const char *)key, w->key_length);
+
+        for (;; h++) {
+                guint32 *at = &w->state_at[h & w->state_mask];
+
+                if (*at == 0 || !memcmp(w->keys + w->states[*at - 1].key, key, w->key_length))
+                        return at;
+        }
+}
+
+static void grow_state_table(ParentWalk *w)
+{
+        w->state_mask = 2 * w->state_mask + 1;
+        g_free(w->state_at);
+        w->state_at = g_new0(guint32, (gsize)w->state_mask + 1);
+        for (guint32 i = 0; i < w->n_states; i++)
+                *find_state(w, w->keys + w->states[i].key) = i + 1;
+}
+
+/* The state of a key. */
+static guint32 intern(ParentWalk *w, const guint8 *key)
+{
+        guint32 state = *find_state(w, key), general;
+        gboolean particular = key[KEY_COUNTS] != ANY, part = FALSE;
+
+        if (state)
+                return state - 1;
+        if (key_caller(key) == NOTHING) {
+                general = w->n_states;
+        } else {
+                g_autofree guint8 *more = g_memdup2(key, w->key_length);
+                guint32 caller = key_caller(key), from = particular ? KEY_COUNTS : 0;
+
+                part = w->whole[caller] != caller;
+                if (part)
+                        set_key_caller(more, w->whole[caller]);
+                else
+                        memset(more + from, ANY, w->key_length - from);
+                general = intern(w, more);
+                if (particular && w->n_states >= WALK_MAX_STATES)
+                        return general;
+        }
+        state = add_state(w, key, general, part);
+        if (2 * w->n_states > w->state_mask)
+                grow_state_table(w);
+        else
+                *find_state(w, key) = state + 1;
+        return state;
+}
+
+static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
+{
+        g_autofree guint8 *key = g_memdup2(w->keys + w->states[state].key, w->key_length);
+
+        if (key_caller(key) == NOTHING)
+                return state;
+        key[KEY_LATEST] = event & 0xff;
+        key[KEY_LATEST + 1] = event >> 8;
+        if (key[KEY_COUNTS] != ANY && event < event_reply(w)) {
+                guint8 *count = &key[KEY_COUNTS + event % w->n_callees];
+
+                if (event < w->n_callees) {
+                        *count += (*count >> 4 < MOST) << 4;
+                } else {
+                        *count -= (*count >> 4 > 0) << 4;
+                        *count += (*count & 0xf) < MOST;
+                }
+        }
+        return intern(w, key);
+}
+
+/* --- steps ----------------------------------------------------------------- */
+
+/* Brings the entry of a step up to it. */
+static void update_entry(ParentWalk *w, guint32 i)
+{
+        const WalkStep *s = &w->steps[i];
+
+        w->step_at[s->at] = (WalkEntry){ .key = parent_walk_key(s->state, s->event),
+                                         .number = i + 1,
+                                         .next = s->next,
+                                         .row = s->row,
+                                         .probability = s->probability,
+                                         .most = w->delays.rest[s->row][0] };
+}
+
+static void put_step(ParentWalk *w, guint32 i)
+{
+        WalkStep *s = &w->steps[i];
+
+        s->at = parent_walk_find(w, s->state, s->event) - w->step_at;
+        update_entry(w, i);
+}
+
+static void grow_step_table(ParentWalk *w)
+{
+        w->step_mask = 2 * w->step_mask + 1;
+        g_free(w->step_at);
+        w->step_at = g_new0(WalkEntry, (gsize)w->step_mask + 1);
+        for (guint32 i = 0; i < w->n_steps; i++)
+                put_step(w, i);
+}
+
+/* How likely a step of a part of a caller is, next to the same one of the whole: as often as it was
+ * seen in that state, next to what was to be expected. */
+static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
+{
+        double lean = LEAN * DENSITY_COUNT, expected = 0;
+
+        if (whole->count > 0)
+                expected = (double)w->states[state].count * whole->count /
+                           w->states[whole->state].count;
+        return (seen + lean) / (expected + lean);
+}
+
+/* What was learned of a step. A particular state takes off what was seen of it but once, or
+ * hardly ever: else wrong parents teach the states that they lead to. */
+static void learn_step(const ParentWalk *w, WalkStep *s)
+{
+        double seen = (double)s->count / DENSITY_COUNT;
+        const WalkState *state = &w->states[s->state];
+        double all = (double)state->count / DENSITY_COUNT, lean = 0.5;
+        const WalkStep *backoff = &w->steps[s->backoff];
+        double general = backoff->probability;
+
+        if (state->part) {
+                s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
+        } else {
+                if (backoff == s) {
+                        lean = 1;
+                        general = 1.0 / n_events(w);
+                } else if (backoff->backoff != s->backoff) {
+                        lean = LEAN;
+                        seen = MAX(0, seen - 1 - 0.02 * all);
+                }
+                s->probability = (seen + lean * general) / (all + lean);
+        }
+        s->log = fixed_log(s->probability);
+        s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
+}
+
+static guint32 get_step(ParentWalk *w, guint32 state, guint32 event);
+
+static guint32 add_step(ParentWalk *w, guint32 state, guint32 event)
+{
+        guint32 general = w->states[state].general, next = next_state(w, state, event);
+        guint32 backoff = general == state ? w->n_steps : get_step(w, general, event), i;
+
+        if (w->n_steps == w->steps_room) {
+                w->steps_room = MAX(256, 2 * w->steps_room);
+                w->steps = g_renew(WalkStep, w->steps, w->steps_room);
+        }
+        if (general == state)
+                backoff = w->n_steps;
+        i = w->n_steps++;
+        w->steps[i] =
+                (WalkStep){ .state = state, .event = event, .next = next, .backoff = backoff };
+        learn_step(w, &w->steps[i]);
+        if (2 * w->n_steps > w->step_mask)
+                grow_step_table(w);
+        else
+                put_step(w, i);
+        return i;
+}
+
+static inline guint32 get_step(ParentWalk *w, guint32 state, guint32 event)
+{
+        guint32 number = parent_walk_find(w, state, event)->number;
+
+        return G_LIKELY(number) ? number - 1 : add_step(w, state, event);
+}
+
+/* --- walks ----------------------------------------------------------------- */
+
+void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees)
+{
+        memset(w, 0, sizeof *w);
+        w->n_callees = MIN(n_callees, WALK_MAX_CALLEES);
+        w->key_length = KEY_COUNTS + w->n_callees;
+        w->state_mask = 63;
+        w->state_at = g_new0(guint32, w->state_mask + 1);
+        w->step_mask = 255;
+        w->step_at = g_new0(WalkEntry, w->step_mask + 1);
+        delay_densities_init(&w->delays);
+        parent_walk_add_callers(w, n_callers, whole);
+}
+
+void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole)
+{
+        g_autofree guint8 *key = g_malloc0(w->key_length);
+
+        w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
+        w->whole = g_renew(guint32, w->whole, MAX(n_callers, w->n_callers));
+        key[KEY_LATEST] = event_start(w) & 0xff;
+        key[KEY_LATEST + 1] = event_start(w) >> 8;
+        for (; w->n_callers < n_callers; w->n_callers++) {
+                w->whole[w->n_callers] = whole[w->n_callers];
+                set_key_caller(key, MIN(w->n_callers, NOTHING - 1));
+                w->first[w->n_callers] = intern(w, key);
+        }
+}
+
+void parent_walk_clear(ParentWalk *w)
+{
+        g_free(w->first);
+        g_free(w->whole);
+        g_free(w->states);
+        g_free(w->keys);
+        g_free(w->steps);
+        g_free(w->state_at);
+        g_free(w->step_at);
+        g_free(w->patience);
+        delay_densities_clear(&w->delays);
+}
+
+/* --- steps, seen from outside ------------------------------------------------ */
+
+guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event)
+{
+        return get_step(w, state, event);
+}
+
+WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event)
+{
+        get_step(w, state, event);
+        return *parent_walk_find(w, state, event);
+}
+
+WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
+{
+        double all = (double)w->states[state].count / DENSITY_COUNT;
+        WalkEntry entry = parent_walk_get(w, w->states[state].general, event);
+
+        if (w->states[state].part)
+                entry.probability = MIN(
+                        entry.probability * learn_ratio(w, state, 0, &w->steps[entry.number - 1]),
+                        1);
+        else
+                entry.probability = LEAN * entry.probability / (all + LEAN);
+        entry.number = 0;
+        return entry;
+}
+
+/* --- places ---------------------------------------------------------------- */
+
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter)
+{
+        return (WalkPlace){ w->first[caller], enter };
+}
+
+WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 step = get_step(w, at.state, w->n_callees + MIN(callee, w->n_callees - 1));
+
+        return (WalkPlace){ w->steps[step].next, time };
+}
+
+gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+{
+        guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
+        const WalkStep *step = &w->steps[i];
+        guint bin = density_bin(time - at.latest);
+        guint32 state = at.state;
+
+        while (!w->states[state].patience && w->states[state].general != state)
+                state = w->states[state].general;
+        return step->log + w->delays.log[step->row][bin] -
+               w->patience[w->states[state].patience][bin];
+}
+
+/* --- learning -------------------------------------------------------------- */
+
+void parent_walk_fade(ParentWalk *w)
+{
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].count = 0;
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                w->steps[i].count /= 2;
+                w->states[w->steps[i].state].count += w->steps[i].count;
+        }
+        delay_densities_fade(&w->delays);
+}
+
+/* A row for a step, and for those that it leans on. */
+static guint32 own_row(ParentWalk *w, guint32 step)
+{
+        const WalkStep *s = &w->steps[step];
+        guint32 backoff, row;
+
+        if (s->own_row)
+                return s->own_row;
+        backoff = s->backoff == step ? 0 : own_row(w, s->backoff);
+        row = w->states[s->state].part ? delay_densities_add_part(&w->delays, backoff)
+                                       : delay_densities_add_row(&w->delays, backoff);
+        w->steps[step].own_row = row;
+        return row;
+}
+
+void parent_walk_forget(ParentWalk *w)
+{
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].count = 0;
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                w->steps[i].count = w->steps[i].kept;
+                w->states[w->steps[i].state].count += w->steps[i].kept;
+        }
+        delay_densities_forget(&w->delays);
+}
+
+void parent_walk_keep(ParentWalk *w, gboolean half)
+{
+        for (guint32 i = 0; i < w->n_steps; i++)
+                w->steps[i].kept = w->steps[i].count >> half;
+        delay_densities_keep(&w->delays, half);
+}
+
+void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
+{
+        guint32 count = share * DENSITY_COUNT + 0.5;
+
+        if (count == 0)
+                return;
+        if (bin != NO_DELAY)
+                delay_densities_count(&w->delays, own_row(w, step), bin, count);
+        for (;; step = w->steps[step].backoff) {
+                w->steps[step].count += count;
+                w->states[w->steps[step].state].count += count;
+                if (w->steps[step].backoff == step)
+                        break;
+        }
+}
+
+void parent_walk_learn(ParentWalk *w)
+{
+        w->patience_known = FALSE;
+        delay_densities_learn(&w->delays);
+        /* A step comes after the one that it leans on. */
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                learn_step(w, &w->steps[i]);
+                update_entry(w, i);
+        }
+}
+
+/* A state lasts longer than a delay if the step that ends it is a return, or has a longer
+ * one; half of those in the delay's own bin are. */
+void parent_walk_learn_patience(ParentWalk *w)
+{
+        double(*longer)[DENSITY_BINS];
+        guint32 n = 1;
+
+        if (w->patience_known)
+                return;
+        w->patience_known = TRUE;
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
+        longer = g_malloc0_n(n, sizeof *longer);
+        for (guint32 i = 0; i < w->n_steps; i++) {
+                const WalkStep *s = &w->steps[i];
+                double *row = longer[w->states[s->state].patience], rest = 0;
+                gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
+
+                for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                        double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
+
+                        row[bin] += s->probability * (is_return ? 1 : rest + mass / 2);
+                        rest += mass;
+                }
+        }
+        if (n > w->patience_room) {
+                w->patience_room = 2 * n;
+                w->patience = g_realloc_n(w->patience, w->patience_room, sizeof *w->patience);
+        }
+        for (guint32 row = 0; row < n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        w->patience[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
+        g_free(longer);
+}

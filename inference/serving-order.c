@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/serving-order.h"
+
+enum {
+        REACH = 24,       /* outputs that are looked at to either side */
+        ENOUGH = 20,      /* pairs of a class to learn from; */
+        LEANING = 40,     /* so many are like all others, where counts say it all */
+        MOST_MIXED = 256, /* of more classes, no two are looked at together */
+};
+
+/* The odds of an inversion, next to those by delays alone, that rule order out; and as they are
+ * supposed to be where these do not. */
+#define RULED_OUT 3
+#define SUPPOSED  0.05
+
+/* Factors are at least so much; above the other they are none. */
+#define LEAST_FACTOR (1.0 / 64)
+#define NO_ORDER     0.7
+
+/* Learned from are outputs that are believed so much, */
+#define SURE 0.95
+/* and pairs that by their delays might as well be the other way round. */
+#define OPEN 0.05
+
+void serving_order_init(ServingOrder *o, guint32 n_classes)
+{
+        *o = (ServingOrder){ .n_classes = n_classes };
+        o->factor = g_new(double, n_classes);
+        for (guint32 i = 0; i < n_classes; i++)
+                o->factor[i] = 1;
+        o->pairs = g_new0(ServedPairs, n_classes);
+        o->kept = g_new0(ServedPairs, n_classes);
+}
+
+void serving_order_take(ServingOrder *o, Output *outputs, guint32 n)
+{
+        g_free(o->outputs);
+        o->outputs = outputs;
+        o->n = n;
+        serving_order_forget(o);
+}
+
+void serving_order_forget(ServingOrder *o)
+{
+        for (guint32 i = 0; i < o->n; i++) {
+                o->outputs[i].class = NO_CLASS;
+                o->outputs[i].share = 0;
+        }
+}
+
+void serving_order_clear(ServingOrder *o)
+{
+        g_free(o->outputs);
+        g_free(o->factor);
+        g_free(o->mixed);
+        g_free(o->pairs);
+        g_free(o->kept);
+}
+
+/* --- pairs ------------------------------------------------------------------- */
+
+gsize serving_order_n_counts(const ServingOrder *o)
+{
+        gsize n = o->n_classes;
+
+        return n <= MOST_MIXED ? n + n * n : n;
+}
+
+/* Where two classes have their count. */
+static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other)
+{
+        gsize n = o->n_classes;
+
+        return class == other ? class : n + MIN(class, other) * n + MAX(class, other);
+}
+
+/* Counts a pair that would be inverted with this probability, by delays. */
+static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
+{
+        if (share < OPEN || share > 1 - OPEN)
+                return;
+        pairs->n++;
+        pairs->inverted += first->trigger > second->trigger;
+        pairs->expected += share;
+}
+
+static void count_same(ServedPairs *pairs, const DelayDensities *delays, const Output *first,
+                       const Output *second)
+{
+        const float *density = delays->density[second->row];
+        gint64 early = MIN(first->trigger, second->trigger);
+        gint64 late = MAX(first->trigger, second->trigger);
+        double in_order = (double)density[density_bin(first->time - early)] *
+                          density[density_bin(second->time - late)];
+        double inverted = (double)density[density_bin(first->time - late)] *
+                          density[density_bin(second->time - early)];
+
+        if (late < first->time)
+                add_pair(pairs, first, second, inverted / (in_order + inverted));
+}
+
+/* By row of the densities: how likely a delay is shorter than a bin's, by halves of its own. */
+typedef float Shorter[DENSITY_BINS];
+
+static Shorter *find_shorter(const DelayDensities *delays)
+{
+        Shorter *shorter = g_malloc_n(delays->n, sizeof *shorter);
+
+        for (guint32 row = 0; row < delays->n; row++) {
+                double sum = 0;
+
+                for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                        double mass = (double)delays->density[row][bin] * density_bin_width(bin);
+
+                        shorter[row][bin] = sum + mass / 2;
+                        sum += mass;
+                }
+        }
+        return shorter;
+}
+
+/* How likely it is by delays that of two outputs which both are waited for the one with the later
+ * trigger, so long after the other's, comes first. */
+static double inverted_by_delays(const Shorter *shorter, guint32 early, guint32 late, gint64 later)
+{
+        double before = shorter[early][density_bin(later)], rest = 1 - before, inverted = 0;
+
+        if (rest < 1e-6)
+                return 0;
+        for (guint bin = density_bin(later) + 1; bin < DENSITY_BINS && before < 1 - 1e-4; bin++) {
+                gint64 delay = density_bin_start(bin) + density_bin_width(bin) / 2;
+
+                inverted +=
+                        (shorter[early][bin] - before) * shorter[late][density_bin(delay - later)];
+                before = shorter[early][bin];
+        }
+        return inverted / rest;
+}
+
+/* Two outputs of two classes. */
+static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output *first,
+                        const Output *second)
+{
+        const Output *early = first->trigger < second->trigger ? first : second;
+        const Output *late = early == first ? second : first;
+
+        if (late->trigger < first->time)
+                add_pair(pairs, first, second,
+                         inverted_by_delays(shorter, early->row, late->row,
+                                            late->trigger - early->trigger));
+}
+
+/* Adds the pairs of one class, and those of two if shorter is not NULL. */
+static void count_pairs(const ServingOrder *o, const DelayDensities *delays, const Shorter *shorter,
+                        ServedPairs *pairs)
+{
+        for (guint32 i = 0; i < o->n; i++) {
+                const Output *second = &o->outputs[i];
+
+                if (second->class == NO_CLASS || second->share < SURE)
+                        continue;
+                for (guint32 k = i; k-- > 0 && i - k <= REACH;) {
+                        const Output *first = &o->outputs[k];
+
+                        if (first->time <= second->trigger)
+                                break;
+                        if (first->class == NO_CLASS || first->share < SURE ||
+                            first->parent == second->parent)
+                                continue;
+                        if (first->class == second->class)
+                                count_same(&pairs[first->class], delays, first, second);
+                        else if (shorter)
+                                count_mixed(&pairs[count_of(o, first->class, second->class)],
+                                            shorter, first, second);
+                }
+        }
+}
+
+void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs)
+{
+        g_autofree Shorter *shorter = o->n_classes <= MOST_MIXED ? find_shorter(delays) : NULL;
+
+        count_pairs(o, delays, shorter, pairs);
+}
+
+/* The odds of an inversion, next to those by delays. */
+static double odds_of(const ServedPairs *p)
+{
+        return (p->inverted + 1) / (p->n - p->inverted + 1) * (p->n - p->expected + 1) /
+               (p->expected + 1);
+}
+
+static double odds_of_all(const ServedPairs *pairs, gsize n)
+{
+        ServedPairs all = { 0 };
+
+        for (gsize i = 0; i < n; i++) {
+                all.n += pairs[i].n;
+                all.inverted += pairs[i].inverted;
+                all.expected += pairs[i].expected;
+        }
+        return odds_of(&all);
+}
+
+double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
+{
+        return odds_of_all(pairs, o->n_classes);
+}
+
+/* --- factors ----------------------------------------------------------------- */
+
+/* Factors above most are none, the others at_most at the most. */
+static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
+{
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->pairs[i] = o->kept[i];
+        count_pairs(o, delays, NULL, o->pairs);
+        o->in_use = FALSE;
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                double factor = odds_of(&o->pairs[i]);
+
+                o->factor[i] = o->pairs[i].n < ENOUGH || factor > most
+                                       ? 1
+                                       : CLAMP(factor, LEAST_FACTOR, at_most);
+                o->in_use |= o->factor[i] < 1;
+        }
+}
+
+void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+{
+        learn(o, delays, most, 1);
+}
+
+void serving_order_suppose(ServingOrder *o, const DelayDensities *delays)
+{
+        learn(o, delays, RULED_OUT, SUPPOSED);
+}
+
+/* The factor of a count that leans on the odds of all. */
+static double fit(ServedPairs p, double all)
+{
+        double expected = (p.expected + 1) / (p.n + 2);
+        double odds = all * expected / (1 - expected), factor;
+
+        p.n += LEANING;
+        p.expected += LEANING * expected;
+        p.inverted += LEANING * odds / (1 + odds);
+        factor = odds_of(&p);
+        return factor > NO_ORDER ? 1 : MAX(factor, LEAST_FACTOR);
+}
+
+static void fit_mixed(ServingOrder *o, const ServedPairs *pairs)
+{
+        gsize n = o->n_classes;
+        double all = odds_of_all(pairs + n, n * n);
+
+        if (!o->mixed)
+                o->mixed = g_new(float, n *n);
+        for (gsize i = 0; i < n; i++) {
+                o->mixed[i * n + i] = o->factor[i];
+                for (gsize k = i + 1; k < n; k++)
+                        o->mixed[i * n + k] = o->mixed[k * n + i] =
+                                fit(pairs[count_of(o, i, k)], all);
+        }
+}
+
+void serving_order_fit(ServingOrder *o, const ServedPairs *pairs)
+{
+        double all = serving_order_odds(o, pairs);
+
+        memcpy(o->pairs, pairs, o->n_classes * sizeof *pairs);
+        o->in_use = FALSE;
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                o->factor[i] = fit(pairs[i], all);
+                o->in_use |= o->factor[i] < 1;
+        }
+        if (o->n_classes <= MOST_MIXED)
+                fit_mixed(o, pairs);
+}
+
+void serving_order_set(ServingOrder *o, double factor)
+{
+        g_clear_pointer(&o->mixed, g_free);
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->factor[i] = factor;
+        o->in_use = TRUE;
+}
+
+void serving_order_drop(ServingOrder *o)
+{
+        serving_order_set(o, 1);
+        for (guint32 i = 0; i < o->n_classes; i++)
+                o->pairs[i] = (ServedPairs){ 0 };
+        o->in_use = FALSE;
+}
+
+void serving_order_keep(ServingOrder *o, gboolean half)
+{
+        double part = half ? 0.5 : 1;
+
+        for (guint32 i = 0; i < o->n_classes; i++) {
+                const ServedPairs *p = &o->pairs[i];
+
+                o->kept[i] = (ServedPairs){ p->n * part, p->inverted * part, p->expected * part };
+        }
+}
+
+/* --- inversions -------------------------------------------------------------- */
+
+/* Of an output of a class with another. */
+static inline double factor_with(const ServingOrder *o, guint32 class, const Output *other)
+{
+        if (other->class == class)
+                return o->factor[class];
+        return o->mixed && other->class != NO_CLASS ? o->mixed[class * o->n_classes + other->class]
+                                                    : 1;
+}
+
+/* The outputs near one that are inverted with it if its trigger and parent are these: which, with
+ * room for 2 * REACH. Returns how many. */
+static inline guint32 find_inverted(const ServingOrder *o, guint32 at, gint64 trigger,
+                                    guint32 parent, guint32 *which)
+{
+        const Output *outputs = o->outputs;
+        guint32 n = 0;
+
+        for (guint32 k = at; k-- > 0 && at - k <= REACH && outputs[k].time > trigger;)
+                if (outputs[k].trigger > trigger && outputs[k].parent != parent)
+                        which[n++] = k;
+        for (guint32 k = at + 1; k < o->n && k - at <= REACH; k++)
+                if (outputs[k].trigger < trigger && outputs[k].parent != parent)
+                        which[n++] = k;
+        return n;
+}
+
+double serving_order_factor(const ServingOrder *o, guint32 at, guint32 class, gint64 trigger,
+                            guint32 parent)
+{
+        guint32 which[2 * REACH], n;
+        double product = 1;
+
+        if (!o->mixed && o->factor[class] == 1)
+                return 1;
+        n = find_inverted(o, at, trigger, parent, which);
+        for (guint32 i = 0; i < n; i++) {
+                const Output *other = &o->outputs[which[i]];
+
+                product *= 1 - other->share * (1 - factor_with(o, class, other));
+        }
+        return product;
+}
+
+void serving_order_get_logs(const ServingOrder *o, gint32 *log)
+{
+        gsize n = o->n_classes;
+
+        for (gsize i = 0; i < n; i++)
+                log[i] = fixed_log(o->factor[i]);
+        for (gsize i = n; i < serving_order_n_counts(o); i++)
+                log[i] = o->mixed ? fixed_log(o->mixed[i - n]) : 0;
+}
+
+static inline gint32 log_with(const ServingOrder *o, guint32 class, const Output *other,
+                              const gint32 *log)
+{
+        if (other->class != class && (!o->mixed || other->class == NO_CLASS))
+                return 0;
+        return log[count_of(o, class, other->class)];
+}
+
+gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log)
+{
+        const Output *x = &o->outputs[at];
+        guint32 which[2 * REACH], n = find_inverted(o, at, x->trigger, x->parent, which);
+        gint64 sum = 0;
+
+        for (guint32 i = 0; i < n; i++)
+                sum += log_with(o, x->class, &o->outputs[which[i]], log);
+        return sum;
+}

@@ -1,0 +1,664 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/trellis.h"
+
+#include "base/hash.h"
+
+enum {
+        END = 0, /* the vertex of the reply, */
+        START,   /* and the one that all walks begin with */
+        NO_VERTEX = G_MAXUINT32,
+        MAX_AT_CALL = 24, /* vertices at a call, */
+        AT_CALL_BITS = 5, /* and their places in a table, as a logarithm */
+        MAX_OPEN = 12,    /* of more, the returns are not seen */
+        FAR = 64,         /* exponents that differ by more are adjusted */
+};
+
+/* A vertex leads no further than the calls that it has left out with this probability. */
+#define LEAST_SKIP 1e-12
+
+/* Offers to a word of bits. */
+#define WORD 64
+
+/* What most calls are passed over by, side by side. */
+struct LatticeOffer {
+        gint64 start;
+        double claimed;
+        double least;  /* a density that is too little beside what is left; 0: none is */
+        double later;  /* the least of those of later calls to the callee, but for those of 0 */
+        guint64 alike; /* bits of its word: those later calls */
+        guint32 callee;
+        guint32 after; /* the first that starts when it has returned */
+};
+
+struct LatticeVertex {
+        guint32 call;  /* the latest; the start has none */
+        guint32 state; /* after it */
+        guint32 open, n_open;
+        guint32 returns; /* where its return steps begin */
+        guint32 edges, n_edges;
+        gint32 exponent; /* of forward; of backward its negative */
+        double forward, backward;
+        guint64 key; /* the sum of those of what is open */
+};
+
+/* Those at a call; a table of open addressing by what is open and the state: number + 1, 0: free.
+ */
+struct LatticeVertices {
+        guint32 n;
+        guint8 place[1 << AT_CALL_BITS];
+        guint32 vertex[MAX_AT_CALL];
+};
+
+struct LatticeEdge {
+        guint32 to; /* vertex */
+        guint32 step;
+        guint16 bin;
+        guint16 n_returns; /* before it */
+        double weight;
+};
+
+struct LatticeReturn {
+        guint32 step;
+        guint32 state; /* after it */
+        guint32 next;  /* offer that starts after it */
+        gint64 time;
+        double probability; /* of all returns so far */
+};
+
+/* A call's step from a state. */
+struct LatticeStep {
+        guint32 mark; /* of the state that it is for */
+        WalkEntry entry;
+        const float *density;
+        double probability; /* with that of the returns before it */
+        double most;        /* that, per ns, at the likeliest delay from now on */
+        /* Calls to the callee, while offers are made: */
+        guint64 alike;
+        guint32 word;
+        double later;
+};
+
+void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
+{
+        memset(l, 0, sizeof *l);
+        l->whole = whole;
+        l->n_whole = n_whole;
+        l->least = 1e-4;
+        l->steps = g_new0(LatticeStep, n_callees);
+}
+
+void walk_lattice_clear(WalkLattice *l)
+{
+        g_free(l->offers);
+        g_free(l->left);
+        g_free(l->skip);
+        g_free(l->vertices);
+        g_free(l->edges);
+        g_free(l->returns);
+        g_free(l->open);
+        g_free(l->at);
+        g_free(l->steps);
+}
+
+#define ROOM(array, n, room)                                                                       \
+        do {                                                                                       \
+                if ((n) > (room)) {                                                                \
+                        (room) = MAX(256, 2 * (n));                                                \
+                        (array) = g_realloc_n((array), (room), sizeof *(array));                   \
+                }                                                                                  \
+        } while (0)
+
+static double power_of_two(gint32 exponent)
+{
+        guint64 bits = (guint64)(1023 + CLAMP(exponent, -1000, 1000)) << 52;
+        double x;
+
+        memcpy(&x, &bits, 8);
+        return x;
+}
+
+/* x times two to the power of an exponent, which mostly is 0. */
+static inline double times_power(double x, gint32 exponent)
+{
+        return exponent == 0 ? x : x * power_of_two(exponent);
+}
+
+static gint32 exponent_of(double x)
+{
+        guint64 bits;
+
+        memcpy(&bits, &x, 8);
+        return (gint32)(bits >> 52 & 0x7ff) - 1023;
+}
+
+/* For the keys of vertices, of a call that is open. */
+static inline guint64 key_of(guint32 call)
+{
+        return hash_word(HASH_SEED, call + 1);
+}
+
+/* Whether a vertex at a call is in a state with these calls open, besides it. */
+static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, guint32 state,
+                          guint32 open, guint32 n_open)
+{
+        if (vertex->state != state || vertex->n_open != n_open + 1)
+                return FALSE;
+        for (guint32 i = 0, k = vertex->open; i < n_open; i++, k++) {
+                if (l->open[k] == vertex->call)
+                        k++;
+                if (l->open[k] != l->open[open + i])
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* Adds a vertex at a call. There is room for it. */
+static guint32 add_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+                          guint32 open, guint32 n_open, guint64 key)
+{
+        guint32 v = l->n_vertices++, i = 0;
+        gint64 end = calls[call].call.end;
+
+        l->vertices[v] = (LatticeVertex){
+                .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1, .key = key
+        };
+        for (; i < n_open && calls[l->open[open + i]].call.end <= end; i++)
+                l->open[l->n_open++] = l->open[open + i];
+        l->open[l->n_open++] = call;
+        for (; i < n_open; i++)
+                l->open[l->n_open++] = l->open[open + i];
+        return v;
+}
+
+/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
+ * too many. key is the sum of theirs. */
+static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call,
+                                 guint32 state, guint32 open, guint32 n_open, guint64 key)
+{
+        LatticeVertices *at = &l->at[call];
+        guint32 place, v;
+
+        if (G_UNLIKELY(n_open == MAX_OPEN))
+                key -= key_of(l->open[open + --n_open]);
+        key += key_of(call);
+        for (place = hash_word(key, state) >> (64 - AT_CALL_BITS); at->place[place];
+             place = (place + 1) % G_N_ELEMENTS(at->place)) {
+                v = at->vertex[at->place[place] - 1];
+                if (l->vertices[v].key == key && is_vertex(l, &l->vertices[v], state, open, n_open))
+                        return v;
+        }
+        if (at->n == MAX_AT_CALL)
+                return NO_VERTEX;
+        v = add_vertex(l, calls, call, state, open, n_open, key);
+        at->vertex[at->n++] = v;
+        at->place[place] = at->n;
+        return v;
+}
+
+/* The step from the state that is marked to a callee, after returns of this probability. */
+static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee,
+                                   double before)
+{
+        LatticeStep *step = &l->steps[callee];
+
+        if (step->mark != l->mark) {
+                const WalkEntry *entry = parent_walk_find(w, state, callee);
+                WalkEntry none;
+
+                if (G_UNLIKELY(entry->number == 0)) {
+                        none = parent_walk_foresee(w, state, callee);
+                        entry = &none;
+                }
+                step->mark = l->mark;
+                step->entry = *entry;
+                step->density = w->delays.density[entry->row];
+                step->probability = entry->probability * before;
+                step->most = step->probability * entry->most;
+        }
+        return step;
+}
+
+static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin, guint32 n_returns,
+                            double weight)
+{
+        LatticeEdge *edge;
+
+        edge = &l->edges[l->n_edges++];
+        /* One by one: a copy would wait for the two halves of a word to be written. */
+        edge->to = to;
+        edge->step = step;
+        edge->bin = bin;
+        edge->n_returns = n_returns;
+        edge->weight = weight;
+}
+
+/* The returns of the calls that are open at a vertex, in order. */
+static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeCall *calls)
+{
+        LatticeVertex *vertex = &l->vertices[v];
+        guint32 state = vertex->state;
+        double probability = 1;
+
+        vertex->returns = l->n_returns;
+        ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
+        for (guint32 i = 0; i < vertex->n_open; i++) {
+                guint32 open = l->open[vertex->open + i];
+                const LatticeCall *call = &calls[open];
+                WalkEntry step = parent_walk_get(w, state, w->n_callees + call->call.callee);
+
+                probability *= step.probability;
+                state = step.next;
+                l->returns[l->n_returns++] =
+                        (LatticeReturn){ step.number - 1, state, l->offers[open].after,
+                                         call->call.end, probability };
+        }
+}
+
+/* When the latest event was, after so many returns, */
+static inline gint64 moment_of(const WalkLattice *l, const LatticeVertex *v, guint32 n_returns,
+                               const LatticeParent *parent, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return l->returns[v->returns + n_returns - 1].time;
+        return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
+}
+
+/* and what. */
+static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const LatticeVertex *v,
+                               guint32 n_returns, const LatticeCall *calls)
+{
+        if (n_returns > 0)
+                return w->steps[l->returns[v->returns + n_returns - 1].step].event;
+        return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
+}
+
+/* How likely it is that all offers from one on are passed over, up to each of the others, and up
+ * to the reply. Ends where that is too unlikely. */
+static void find_skips(WalkLattice *l, guint32 from, guint32 n)
+{
+        double skip = 1;
+
+        for (guint32 i = from; i < n; skip *= l->left[i++])
+                l->skip[i] = skip;
+        l->skip[n] = skip > LEAST_SKIP ? skip : 0;
+        l->reach = n;
+        if (skip <= LEAST_SKIP)
+                while (l->skip[l->reach - 1] <= LEAST_SKIP)
+                        l->reach--;
+}
+
+/* Where a vertex stands after so many of its returns. */
+typedef struct {
+        guint32 vertex, n_returns, state;
+        guint32 open, n_open; /* that have not returned */
+        guint64 key;          /* the sum of theirs */
+        gint64 latest;
+        double before; /* how likely these returns are */
+} Standing;
+
+static inline Standing first_standing(const WalkLattice *l, guint32 v, const LatticeParent *parent,
+                                      const LatticeCall *calls)
+{
+        const LatticeVertex *vertex = &l->vertices[v];
+
+        return (Standing){ .vertex = v,
+                           .state = vertex->state,
+                           .open = vertex->open,
+                           .n_open = vertex->n_open,
+                           .key = vertex->key,
+                           .latest = moment_of(l, vertex, 0, parent, calls),
+                           .before = 1 };
+}
+
+/* After one more return. */
+static inline void go_on(const WalkLattice *l, Standing *at)
+{
+        const LatticeReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
+
+        at->key -= key_of(l->open[at->open++]);
+        at->n_open--;
+        at->state = r->state;
+        at->latest = r->time;
+        at->before = r->probability;
+}
+
+/* How likely the order of outputs makes one that comes next. */
+static double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
+                              const LatticeParent *parent, const LatticeCall *calls, guint32 output,
+                              guint32 callee)
+{
+        guint32 event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
+
+        return serving_order_factor(l->order, output, walk_lattice_class(l, w, event, callee),
+                                    at->latest, parent->number);
+}
+
+/* What comes of a vertex to the one at a call, by an edge of this weight. */
+static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
+                           const LatticeCall *calls, guint32 call, LatticeStep *step, guint bin,
+                           double weight)
+{
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        LatticeVertex *vertex;
+        guint32 to;
+
+        if (G_UNLIKELY(step->entry.number == 0))
+                step->entry = parent_walk_add(w, at->state, calls[call].call.callee);
+        to = get_vertex(l, calls, call, step->entry.next, at->open, at->n_open, at->key);
+        if (to == NO_VERTEX)
+                return;
+        vertex = &l->vertices[to];
+        if (vertex->forward == 0)
+                vertex->exponent = from->exponent + exponent_of(from->forward) / FAR * FAR;
+        weight = times_power(weight, from->exponent - vertex->exponent);
+        vertex->forward += from->forward * weight;
+        add_edge(l, to, step->entry.number - 1, bin, at->n_returns, weight);
+}
+
+/* The edges to offers of one word. */
+static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
+                             const LatticeParent *parent, const LatticeCall *calls,
+                             gboolean ordered, guint32 word, guint64 offers)
+{
+        while (offers) {
+                guint32 i = word + __builtin_ctzll(offers);
+                const LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = step_to(l, w, at->state, offer->callee, at->before);
+
+                offers &= offers - 1;
+                if (step->most >= offer->least) {
+                        guint bin = density_bin(offer->start - at->latest);
+                        double weight = step->probability * step->density[bin];
+
+                        if (weight >= offer->least) {
+                                weight *= l->skip[i] / offer->claimed;
+                                if (ordered)
+                                        weight *= factor_of_order(l, w, at, parent, calls,
+                                                                  calls[i].output, offer->callee);
+                                lead_on(l, w, at, calls, i, step, bin, weight);
+                                continue;
+                        }
+                        step->most = step->probability * w->delays.rest[step->entry.row][bin];
+                }
+                /* Most come too late for all that the state leads to. */
+                if (step->most < offer->later)
+                        offers &= ~offer->alike;
+        }
+}
+
+/* The edge to the reply. */
+static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
+                                 const LatticeParent *parent, const LatticeCall *calls,
+                                 gboolean ordered, double skip)
+{
+        const LatticeVertex *from = &l->vertices[at->vertex];
+        LatticeVertex *end = &l->vertices[END];
+        WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
+        guint bin = density_bin(parent->reply - at->latest);
+        double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
+
+        if (ordered)
+                weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
+        if (end->forward == 0)
+                end->exponent = from->exponent;
+        weight = times_power(weight, from->exponent - end->exponent);
+        end->forward += from->forward * weight;
+        add_edge(l, END, step.number - 1, bin, at->n_returns, weight);
+}
+
+/* Adds what comes of a vertex to those that its edges lead to. */
+static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
+                   const LatticeCall *calls, guint32 n)
+{
+        gboolean ordered = l->order && l->order->in_use;
+        /* Before the first return was seen there is no array to point into. */
+        const LatticeReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
+        guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
+        Standing at = first_standing(l, v, parent, calls);
+
+        ROOM(l->vertices, l->n_vertices + n, l->vertices_room);
+        ROOM(l->open, l->n_open + (n - i) * MIN(n_returns + 1, MAX_OPEN), l->open_room);
+        ROOM(l->edges, l->n_edges + n - i + 1, l->edges_room);
+        l->vertices[v].edges = l->n_edges;
+        for (;; go_on(l, &at)) {
+                guint32 next = at.n_returns < n_returns ? returns[at.n_returns].next : n;
+
+                next = MIN(next, l->reach);
+                if (i < next)
+                        l->mark++;
+                while (i < next) {
+                        guint32 word = i / WORD * WORD;
+                        guint64 offers = G_MAXUINT64 << i % WORD;
+
+                        i = next;
+                        if (next - word < WORD)
+                                offers &= ((guint64)1 << (next - word)) - 1;
+                        else
+                                i = word + WORD;
+                        expand_to(l, w, &at, parent, calls, ordered, word, offers);
+                }
+                if (at.n_returns == n_returns)
+                        break;
+        }
+        if (l->skip[n] > 0)
+                expand_to_end(l, w, &at, parent, calls, ordered, l->skip[n]);
+        l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
+}
+
+static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, double scale)
+{
+        double of_returns = 0;
+        guint32 n_returns = v->n_open;
+
+        /* The later an edge leaves, the more returns are before it. */
+        for (guint32 i = v->n_edges; i-- > 0;) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                double share = scale * e->weight * l->vertices[e->to].backward;
+
+                for (; n_returns > e->n_returns; n_returns--)
+                        parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                          of_returns);
+                of_returns += share;
+                parent_walk_count(w, e->step, e->bin, share);
+        }
+        for (; n_returns > 0; n_returns--)
+                parent_walk_count(w, l->returns[v->returns + n_returns - 1].step, NO_DELAY,
+                                  of_returns);
+}
+
+/* Tells the order what is believed now, if that is more than what was, or the same parent's. */
+static void note_output(ServingOrder *order, guint32 output, guint32 class, gint64 trigger,
+                        guint32 parent, guint32 row, double share)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && share <= o->share)
+                return;
+        o->class = class;
+        o->trigger = trigger;
+        o->parent = parent;
+        o->row = row;
+        o->share = share;
+}
+
+/* What a parent believed of its own is no longer so. */
+static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
+{
+        Output *o = &order->outputs[output];
+
+        if (o->class != NO_CLASS && o->parent == parent)
+                o->share = 0;
+}
+
+static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex *v, double scale,
+                        const LatticeParent *parent, const LatticeCall *calls)
+{
+        for (guint32 i = 0; i < v->n_edges; i++) {
+                const LatticeEdge *e = &l->edges[v->edges + i];
+                const LatticeVertex *to = e->to == END ? NULL : &l->vertices[e->to];
+                guint32 event = event_of(l, w, v, e->n_returns, calls);
+
+                note_output(l->order, to ? calls[to->call].output : parent->output,
+                            walk_lattice_class(l, w, event,
+                                               to ? calls[to->call].call.callee : w->n_callees),
+                            moment_of(l, v, e->n_returns, parent, calls), parent->number,
+                            w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
+        }
+}
+
+/* Takes a vertex back from those that its edges lead to. Returns its share. */
+static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, double end,
+                      const LatticeParent *parent, const LatticeCall *calls, gboolean count)
+{
+        double backward = 0, scale = vertex->forward / end;
+
+        for (guint32 k = 0; k < vertex->n_edges; k++) {
+                const LatticeEdge *e = &l->edges[vertex->edges + k];
+
+                backward += e->weight * l->vertices[e->to].backward;
+        }
+        vertex->backward = backward;
+        if (count)
+                count_vertex(l, w, vertex, scale);
+        if (l->order)
+                note_vertex(l, w, vertex, scale, parent, calls);
+        return scale * backward;
+}
+
+/* Finds of each offer the later ones to the same callee. */
+static void find_later(WalkLattice *l, guint32 n)
+{
+        l->mark++;
+        for (guint32 i = n; i-- > 0;) {
+                LatticeOffer *offer = &l->offers[i];
+                LatticeStep *step = &l->steps[offer->callee];
+
+                if (step->mark != l->mark) {
+                        step->mark = l->mark;
+                        step->later = G_MAXDOUBLE;
+                        step->word = n;
+                }
+                if (step->word != i / WORD) {
+                        step->word = i / WORD;
+                        step->alike = 0;
+                }
+                offer->later = step->later;
+                offer->alike = step->alike;
+                if (offer->least > 0) {
+                        step->later = MIN(step->later, offer->least);
+                        step->alike |= (guint64)1 << i % WORD;
+                }
+        }
+}
+
+static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
+{
+        guint32 after = 0;
+
+        ROOM(l->at, n, l->at_room);
+        if (n >= l->offers_room) {
+                l->offers_room = 2 * n + 1;
+                l->offers = g_renew(LatticeOffer, l->offers, l->offers_room);
+                l->left = g_renew(double, l->left, l->offers_room);
+                l->skip = g_renew(double, l->skip, l->offers_room);
+        }
+        for (guint32 i = 0; i < n; i++) {
+                const LatticeCall *call = &calls[i];
+                double left = 1 - call->taken, least = l->least * left * call->claimed;
+
+                for (; after < n && calls[after].call.start < call->call.end; after++)
+                        ;
+                for (; after > 0 && calls[after - 1].call.start >= call->call.end; after--)
+                        ;
+                l->at[i].n = 0;
+                memset(l->at[i].place, 0, sizeof l->at[i].place);
+                l->left[i] = left;
+                l->offers[i] = (LatticeOffer){ .start = call->call.start,
+                                               .claimed = call->claimed,
+                                               .least = least,
+                                               .callee = call->call.callee,
+                                               .after = after };
+        }
+        find_later(l, n);
+}
+
+gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                                  LatticeCall *calls, guint32 n, gboolean count)
+{
+        double end;
+
+        l->n_vertices = START + 1;
+        l->n_edges = l->n_returns = l->n_open = 0;
+        start_offers(l, calls, n);
+        ROOM(l->vertices, l->n_vertices, l->vertices_room);
+        l->vertices[END] = (LatticeVertex){ .backward = 1 };
+        l->vertices[START] = (LatticeVertex){ .call = G_MAXUINT32,
+                                              .state = w->first[parent->kind],
+                                              .forward = 1 };
+        find_skips(l, 0, n);
+        expand(l, w, START, parent, calls, n);
+        double mass = 1;
+        gint32 mass_exponent = 0;
+        for (guint32 i = 0; i < n; i++) {
+                mass *= l->left[i];
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
+
+                        mass += times_power(vertex->forward, vertex->exponent - mass_exponent);
+                }
+                if (!(mass < 1e100 && mass > 1e-100)) {
+                        gint32 by = exponent_of(mass);
+                        mass_exponent += by;
+                        mass *= power_of_two(-by);
+                }
+                if (l->at[i].n > 0)
+                        find_skips(l, i + 1, n);
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        guint32 v = l->at[i].vertex[k];
+                        LatticeVertex *vertex = &l->vertices[v];
+
+                        if (times_power(vertex->forward, vertex->exponent - mass_exponent) <
+                            l->least * mass) {
+                                vertex->n_edges = 0;
+                                continue;
+                        }
+                        add_returns(l, w, v, calls);
+                        expand(l, w, v, parent, calls, n);
+                }
+        }
+        for (guint32 i = 0; i < n; i++)
+                calls[i].share = 0;
+        if (l->order) {
+                forget_output(l->order, parent->output, parent->number);
+                for (guint32 i = 0; i < n; i++)
+                        forget_output(l->order, calls[i].output, parent->number);
+        }
+        end = l->vertices[END].forward;
+        if (!(end > 1e-290 && end < 1e290)) {
+                for (guint32 i = 0; i < n; i++)
+                        calls[i].share = calls[i].taken;
+                return FALSE;
+        }
+        /* Those at a later call come first; a call's own do not lead to each other. */
+        for (guint32 i = n; i-- > 0;)
+                for (guint32 k = 0; k < l->at[i].n; k++) {
+                        LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
+
+                        calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
+                }
+        go_back(l, w, &l->vertices[START], end, parent, calls, count);
+        return TRUE;
+}
+
+gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
+                          LatticeCall *calls, guint32 n, gboolean count)
+{
+        const LatticeVertex *end;
+
+        if (!walk_lattice_find_shares(l, w, parent, calls, n, count))
+                return FALSE;
+        end = &l->vertices[END];
+        l->log =
+                fixed_log(end->forward) + (gint64)(end->exponent * 177.445678223346); /* 256 ln 2 */
+        return TRUE;
+}

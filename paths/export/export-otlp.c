@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
+ * TracesData of one request, a trace. A call is a span of the service that was
+ * called, with the times that its caller saw; where both ends of it were observed, two
+ * events say when it came in and when the reply went out. Nothing of it was reported by
+ * the services: the scope says so.
+ *
+ * Ids are the same whenever the same store is exported. A trace id is a hash of where
+ * the store comes from and the mixed number of the request, a span id the mixed number
+ * of the call in the store; mixing is a bijection, so none is given twice.
+ */
+#include "paths/export/export.h"
+
+#include <string.h>
+
+#include "paths/write/path-write.h"
+#include "base/error.h"
+
+typedef struct {
+        GString *text;
+        GPtrArray *names; /* by NodeId: JSON strings */
+        char *scope;      /* what stands between a service's name and its spans */
+        guint64 origin;   /* the first half of all trace ids */
+        /* The calls of the request in hand, grouped by service. */
+        GArray *services; /* of NodeId, in the order of their first calls */
+        guint32 *first;   /* by NodeId: its first call; NO_PARENT: none so far */
+        guint32 *last;    /* by NodeId: its last call so far */
+        GArray *next;     /* of guint32, by call: the next one of its service, or NO_PARENT */
+} Otlp;
+
+/* The finaliser of splitmix64: every bit of the number changes half of the others; only
+ * 0 stays 0. */
+static guint64 mix(guint64 number)
+{
+        number = (number ^ number >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
+        number = (number ^ number >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
+        return number ^ number >> 31;
+}
+
+static void append_hex(GString *text, guint64 number)
+{
+        static const char digits[] = "0123456789abcdef";
+        char hex[16];
+
+        for (int i = 15; i >= 0; i--, number >>= 4)
+                hex[i] = digits[number & 15];
+        g_string_append_len(text, hex, sizeof hex);
+}
+
+/* What tells two stores apart: the inputs, and what was done with them. */
+static gboolean read_origin(StoreReader *reader, guint64 *origin, GError **error)
+{
+        const StoredRun *run = store_reader_run(reader);
+        g_autoptr(GString) text = g_string_new(run->method);
+        StoredCapture capture;
+        int status;
+
+        g_string_append_printf(text, "\n%s%" G_GINT64_FORMAT " %" G_GINT64_FORMAT "\n",
+                               run->parameters, run->first, run->last);
+        while ((status = store_reader_next_capture(reader, &capture, error)) > 0)
+                g_string_append_printf(text, "%s\n",
+                                       capture.sha256 ? capture.sha256 : capture.name);
+        *origin = path_signature_id(text->str);
+        return status == 0;
+}
+
+static char *make_scope(const StoredRun *run)
+{
+        g_autoptr(GString) text = g_string_new("}}]},\"scopeSpans\":[{\"scope\":{\"name\":"
+                                               "\"ravel/inferred\",\"version\":");
+
+        path_append_json_string(text, run->version);
+        g_string_append(text, ",\"attributes\":[{\"key\":\"ravel.inferred\",\"value\":"
+                              "{\"boolValue\":true}},{\"key\":\"ravel.method\",\"value\":"
+                              "{\"stringValue\":");
+        path_append_json_string(text, run->method);
+        g_string_append(text, "}}]},\"spans\":[");
+        return g_string_free(g_steal_pointer(&text), FALSE);
+}
+
+/* --- a span ---------------------------------------------------------------- */
+
+#define APPEND(text, literal) g_string_append_len(text, literal, sizeof(literal) - 1)
+
+static void append_quoted(GString *text, gint64 n)
+{
+        g_string_append_c(text, '"');
+        export_append_integer(text, n);
+        g_string_append_c(text, '"');
+}
+
+static void append_id(GString *text, const PathCall *c)
+{
+        g_autofree char *valid = g_utf8_make_valid(c->id, c->id_length);
+
+        APPEND(text, ",{\"key\":\"ravel.id\",\"value\":{\"stringValue\":");
+        path_append_json_string(text, valid);
+        APPEND(text, "}}");
+}
+
+static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequest *request)
+{
+        GString *text = o->text;
+
+        APPEND(text, "\"attributes\":[{\"key\":\"ravel.own_ns\",\"value\":{\"intValue\":");
+        append_quoted(text, c->own);
+        APPEND(text, "}}");
+        if (c->network != 0) {
+                APPEND(text, ",{\"key\":\"ravel.network_ns\",\"value\":{\"intValue\":");
+                append_quoted(text, c->network);
+                APPEND(text, "}}");
+        }
+        if (c->id_length > 0)
+                append_id(text, c);
+        if (c->parent == NO_PARENT) {
+                APPEND(text, ",{\"key\":\"client.address\",\"value\":{\"stringValue\":");
+                g_string_append(text, o->names->pdata[c->caller]);
+                APPEND(text, "}},{\"key\":\"ravel.pattern\",\"value\":{\"stringValue\":\"");
+                append_hex(text, request->pattern);
+                APPEND(text, "\"}},{\"key\":\"ravel.request\",\"value\":{\"intValue\":");
+                append_quoted(text, (gint64)request->number);
+                APPEND(text,
+                       "}},{\"key\":\"ravel.request_probability\",\"value\":{\"doubleValue\":");
+                export_append_probability(text, request->probability);
+        } else {
+                APPEND(text, ",{\"key\":\"ravel.probability\",\"value\":{\"doubleValue\":");
+                export_append_probability(text, (double)c->probability);
+                APPEND(text, "}},{\"key\":\"ravel.candidates\",\"value\":{\"intValue\":");
+                append_quoted(text, c->candidates);
+        }
+        APPEND(text, "}}]");
+}
+
+/* Where only one end was seen, its stamps are the span's own times already. */
+static void append_events(GString *text, const PathCall *c)
+{
+        gboolean came = (c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT);
+        gboolean replied = (c->stamps & 1 << RET_SENT) && (c->stamps & 1 << RET_RECV);
+
+        if (!came && !replied)
+                return;
+        APPEND(text, ",\"events\":[");
+        if (came) {
+                APPEND(text, "{\"timeUnixNano\":");
+                append_quoted(text, c->enter);
+                APPEND(text, ",\"name\":\"call received\"}");
+        }
+        if (replied) {
+                g_string_append(text, came ? ",{\"timeUnixNano\":" : "{\"timeUnixNano\":");
+                append_quoted(text, c->reply);
+                APPEND(text, ",\"name\":\"return sent\"}");
+        }
+        APPEND(text, "]");
+}
+
+/* Named by its caller and its callee, whose quotes meet: "lb" and "web1" are "lb > web1".
+ * 2 is OTLP's SPAN_KIND_SERVER. */
+static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
+{
+        const PathCall *c = &request->calls[i];
+        NodeId by = c->parent == NO_PARENT ? request->client : c->caller;
+        const char *caller = o->names->pdata[by], *callee = o->names->pdata[c->callee];
+        GString *text = o->text;
+
+        APPEND(text, "{\"traceId\":\"");
+        append_hex(text, o->origin);
+        append_hex(text, mix(request->number));
+        APPEND(text, "\",\"spanId\":\"");
+        append_hex(text, mix((guint64)c->call + 1));
+        if (c->parent != NO_PARENT) {
+                APPEND(text, "\",\"parentSpanId\":\"");
+                append_hex(text, mix((guint64)request->calls[c->parent].call + 1));
+        }
+        APPEND(text, "\",\"name\":");
+        g_string_append_len(text, caller, (gssize)strlen(caller) - 1);
+        APPEND(text, " > ");
+        g_string_append(text, callee + 1);
+        APPEND(text, ",\"kind\":2,\"startTimeUnixNano\":");
+        append_quoted(text, c->start);
+        APPEND(text, ",\"endTimeUnixNano\":");
+        append_quoted(text, MAX(c->end, c->start)); /* clocks may disagree */
+        g_string_append_c(text, ',');
+        append_attributes(o, c, request);
+        append_events(text, c);
+        g_string_append_c(text, '}');
+}
+
+/* --- a trace --------------------------------------------------------------- */
+
+static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError **error)
+{
+        for (guint i = 0; i < o->services->len; i++)
+                o->first[g_array_index(o->services, NodeId, i)] = NO_PARENT;
+        g_array_set_size(o->services, 0);
+        g_array_set_size(o->next, request->n_calls);
+        for (guint32 i = 0; i < request->n_calls; i++) {
+                const PathCall *c = &request->calls[i];
+
+                if (MIN(c->start, MIN(c->enter, c->reply)) < 0) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "request %" G_GUINT64_FORMAT
+                                    " lies before 1970, expected times that OTLP can express",
+                                    request->number);
+                        return FALSE;
+                }
+                g_array_index(o->next, guint32, i) = NO_PARENT;
+                if (o->first[c->callee] == NO_PARENT) {
+                        o->first[c->callee] = i;
+                        g_array_append_val(o->services, c->callee);
+                } else {
+                        g_array_index(o->next, guint32, o->last[c->callee]) = i;
+                }
+                o->last[c->callee] = i;
+        }
+        return TRUE;
+}
+
+static gboolean append_trace(Otlp *o, const ExportRequest *request, GError **error)
+{
+        if (!group_by_service(o, request, error))
+                return FALSE;
+        APPEND(o->text, "{\"resourceSpans\":[");
+        for (guint i = 0; i < o->services->len; i++) {
+                NodeId service = g_array_index(o->services, NodeId, i);
+                guint32 first = o->first[service];
+
+                if (i > 0)
+                        g_string_append_c(o->text, ',');
+                APPEND(o->text, "{\"resource\":{\"attributes\":[{\"key\":\"service.name\","
+                                "\"value\":{\"stringValue\":");
+                g_string_append(o->text, o->names->pdata[service]);
+                g_string_append(o->text, o->scope);
+                for (guint32 c = first; c != NO_PARENT; c = g_array_index(o->next, guint32, c)) {
+                        if (c != first)
+                                g_string_append_c(o->text, ',');
+                        append_span(o, request, c);
+                }
+                APPEND(o->text, "]}]}");
+        }
+        APPEND(o->text, "]}\n");
+        return TRUE;
+}
+
+static Otlp *otlp_new(const NodeTable *nodes, const StoredRun *run)
+{
+        Otlp *o = g_new0(Otlp, 1);
+        guint n = node_table_size(nodes);
+
+        o->text = g_string_new(NULL);
+        o->names = export_json_names(nodes);
+        o->scope = make_scope(run);
+        o->services = g_array_new(FALSE, FALSE, sizeof(NodeId));
+        o->first = g_new(guint32, n);
+        o->last = g_new(guint32, n);
+        o->next = g_array_new(FALSE, FALSE, sizeof(guint32));
+        for (NodeId i = 0; i < n; i++)
+                o->first[i] = NO_PARENT;
+        return o;
+}
+
+static void otlp_free(Otlp *o)
+{
+        g_string_free(o->text, TRUE);
+        g_ptr_array_free(o->names, TRUE);
+        g_free(o->scope);
+        g_array_free(o->services, TRUE);
+        g_free(o->first);
+        g_free(o->last);
+        g_array_free(o->next, TRUE);
+        g_free(o);
+}
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Otlp, otlp_free)
+
+gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
+{
+        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
+        g_autoptr(Otlp) o = otlp_new(nodes, store_reader_run(reader));
+        ExportRequest request;
+        int status;
+
+        if (!requests || !read_origin(reader, &o->origin, error))
+                return FALSE;
+        while ((status = export_requests_next(requests, &request, error)) > 0)
+                if (!append_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))
+                        return FALSE;
+        return status == 0 && export_flush(o->text, TRUE, out, error);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A line for each call, for whatever reads tables (docs/store.md says what each
+ * column is: those of the table call, whose names they have). Calls are numbered
+ * from 1 in their request; times are whole ns.
+ */
+#include "paths/export/export.h"
+#include "base/printable.h"
+
+static void append_stamp(GString *text, gint64 time, gboolean observed)
+{
+        if (observed)
+                export_append_integer(text, time);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+}
+
+static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i)
+{
+        export_append_integer(text, (gint64)i + 1);
+        g_string_append_c(text, '\t');
+        if (c->parent == NO_PARENT)
+                g_string_append_c(text, '-');
+        else
+                export_append_integer(text, (gint64)c->parent + 1);
+        g_string_append_c(text, '\t');
+        g_string_append(text, node_table_written(nodes, c->caller));
+        g_string_append_c(text, '\t');
+        g_string_append(text, node_table_written(nodes, c->callee));
+        g_string_append_c(text, '\t');
+        append_stamp(text, c->start, c->stamps & 1 << CALL_SENT);
+        append_stamp(text, c->enter, c->stamps & 1 << CALL_RECV);
+        append_stamp(text, c->reply, c->stamps & 1 << RET_SENT);
+        append_stamp(text, c->end, c->stamps & 1 << RET_RECV);
+        export_append_integer(text, c->own);
+        g_string_append_c(text, '\t');
+        export_append_integer(text, c->network);
+        g_string_append_c(text, '\t');
+        export_append_probability(text, (double)c->probability);
+        g_string_append_c(text, '\t');
+        export_append_integer(text, c->candidates);
+        g_string_append_c(text, '\t');
+        if (c->id_length > 0)
+                printable_append_id(text, c->id, c->id_length);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\n');
+}
+
+gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
+{
+        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
+        g_autoptr(GString) text = g_string_new(
+                "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
+                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\n");
+        ExportRequest request;
+        int status;
+
+        if (!requests)
+                return FALSE;
+        while ((status = export_requests_next(requests, &request, error)) > 0) {
+                char pattern[17];
+
+                g_snprintf(pattern, sizeof pattern, "%016" G_GINT64_MODIFIER "x", request.pattern);
+                for (guint32 i = 0; i < request.n_calls; i++) {
+                        export_append_integer(text, (gint64)request.number);
+                        g_string_append_c(text, '\t');
+                        g_string_append_len(text, pattern, 16);
+                        g_string_append_c(text, '\t');
+                        append_call(text, nodes, &request.calls[i], i);
+                }
+                if (!export_flush(text, FALSE, out, error))
+                        return FALSE;
+        }
+        return status == 0 && export_flush(text, TRUE, out, error);
+}

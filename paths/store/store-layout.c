@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/store/store-layout.h"
+
+#include <string.h>
+
+#include "paths/store/store-open.h"
+#include "base/error.h"
+
+typedef struct {
+        char *name, *type;
+        int key;         /* place in the primary key, from 1; 0: none of it */
+        gboolean hidden; /* generated, or of a virtual table */
+} Column;
+
+typedef struct {
+        char *kind; /* "table"; NULL where there is none */
+        gboolean without_rowid;
+        GArray *columns; /* of Column */
+} Layout;
+
+static void column_clear(gpointer data)
+{
+        Column *c = data;
+
+        g_free(c->name);
+        g_free(c->type);
+}
+
+static void layout_free(Layout *l)
+{
+        g_free(l->kind);
+        g_array_unref(l->columns);
+        g_free(l);
+}
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Layout, layout_free)
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *format, const char *name)
+{
+        g_autofree char *sql = g_strdup_printf(format, name);
+        sqlite3_stmt *s = NULL;
+
+        sqlite3_prepare_v2(db, sql, -1, &s, NULL);
+        return s;
+}
+
+static char *get_text(sqlite3_stmt *s, int column)
+{
+        return g_strdup((const char *)sqlite3_column_text(s, column));
+}
+
+/* name is one of today's tables: no quote in it. NULL where SQLite cannot say. */
+static Layout *read_layout(sqlite3 *db, const char *name)
+{
+        g_autoptr(Layout) l = g_new0(Layout, 1);
+        sqlite3_stmt *s;
+        int status = SQLITE_ERROR;
+
+        l->columns = g_array_new(FALSE, FALSE, sizeof(Column));
+        g_array_set_clear_func(l->columns, column_clear);
+        if (!(s = prepare(db, "PRAGMA main.table_list(%s)", name)))
+                return NULL;
+        while ((status = sqlite3_step(s)) == SQLITE_ROW) { /* schema, name, type, columns, ... */
+                g_free(l->kind);
+                l->kind = strcmp((const char *)sqlite3_column_text(s, 1), name) == 0
+                                  ? get_text(s, 2)
+                                  : g_strdup("other");
+                l->without_rowid = sqlite3_column_int(s, 4);
+        }
+        sqlite3_finalize(s);
+        if (status != SQLITE_DONE || !(s = prepare(db, "PRAGMA main.table_xinfo(%s)", name)))
+                return NULL;
+        while ((status = sqlite3_step(s)) == SQLITE_ROW) { /* number, name, type, ... key, hidden */
+                Column c = { get_text(s, 1), get_text(s, 2), sqlite3_column_int(s, 5),
+                             sqlite3_column_int(s, 6) != 0 };
+
+                g_array_append_val(l->columns, c);
+        }
+        sqlite3_finalize(s);
+        return status == SQLITE_DONE ? g_steal_pointer(&l) : NULL;
+}
+
+static const Column *find_column(const Layout *l, const char *name)
+{
+        for (guint i = 0; i < l->columns->len; i++) {
+                const Column *c = &g_array_index(l->columns, Column, i);
+
+                if (strcmp(c->name, name) == 0)
+                        return c;
+        }
+        return NULL;
+}
+
+/* Version 1 was made without them, some of them only for a while. */
+static gboolean came_later(const char *table)
+{
+        static const char *const later[] = { "doubt", "trust", "vertex", "vertex_delay", NULL };
+
+        return g_strv_contains(later, table);
+}
+
+/* A key that is not what it should be would make what is a look-up a search of the table. */
+static gboolean check_layout(const Layout *has, const Layout *today)
+{
+        if (strcmp(has->kind, "table") != 0 || has->without_rowid != today->without_rowid)
+                return FALSE;
+        for (guint i = 0; i < has->columns->len; i++) {
+                const Column *c = &g_array_index(has->columns, Column, i);
+                const Column *known = find_column(today, c->name);
+
+                if (c->hidden || c->key != (known ? known->key : 0) ||
+                    (known && strcmp(c->type, known->type) != 0))
+                        return FALSE;
+        }
+        for (guint i = 0; i < today->columns->len; i++) {
+                const Column *c = &g_array_index(today->columns, Column, i);
+
+                if (c->key && !find_column(has, c->name))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+/* Columns that lead from a row to others. */
+static gboolean is_reference(const Column *c)
+{
+        static const char *const names[] = { "path",       "parent", "place", "pattern",
+                                             "first_call", "vertex", NULL };
+
+        return c->key > 0 || g_strv_contains(names, c->name);
+}
+
+/* Asked for the calls of a node, or those that took so long, SQLite would make an index of
+ * them, and go through all that it finds for each path again. It can only by a column that
+ * is none of an expression: one that leads to a call's children it may. */
+static void append_column(GString *sql, const Column *c, gboolean is_there, gboolean for_questions)
+{
+        if (!is_there)
+                g_string_append_printf(sql, "NULL AS \"%s\"", c->name);
+        else if (!for_questions || is_reference(c))
+                g_string_append_printf(sql, "\"%s\"", c->name);
+        else
+                g_string_append_printf(sql, "CAST(\"%s\" AS %s) AS \"%s\"", c->name, c->type,
+                                       c->name);
+}
+
+static char *table_view(const char *table, const Layout *has, const Layout *today,
+                        gboolean for_questions)
+{
+        GString *sql = g_string_new(NULL);
+
+        g_string_append_printf(sql, "CREATE TEMP VIEW %s AS SELECT ", table);
+        for (guint i = 0; i < today->columns->len; i++) {
+                const Column *c = &g_array_index(today->columns, Column, i);
+
+                g_string_append(sql, i > 0 ? ", " : "");
+                append_column(sql, c, has->kind && find_column(has, c->name), for_questions);
+        }
+        if (has->kind)
+                g_string_append_printf(sql, " FROM main.%s", table);
+        else
+                g_string_append(sql, " WHERE 0");
+        return g_string_free(sql, FALSE);
+}
+
+static gboolean adopt_table(sqlite3 *db, sqlite3 *model, const char *table, gboolean for_questions,
+                            const char *path, GError **error)
+{
+        g_autoptr(Layout) today = read_layout(model, table), has = read_layout(db, table);
+        g_autofree char *sql = NULL;
+
+        if (!has || !today)
+                return store_set_error(db, path, error);
+        if (!has->kind && !came_later(table)) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: the store is corrupt: it has no table %s", path, table);
+                return FALSE;
+        }
+        if (has->kind && !check_layout(has, today)) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: the store is corrupt: %s is not the table that ravel makes", path,
+                            table);
+                return FALSE;
+        }
+        sql = table_view(table, has, today, for_questions);
+        return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ||
+               store_set_error(db, path, error);
+}
+
+static char **list_names(sqlite3 *db, const char *sql)
+{
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        sqlite3_stmt *s = NULL;
+
+        if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK)
+                while (sqlite3_step(s) == SQLITE_ROW)
+                        g_ptr_array_add(names, get_text(s, 0));
+        sqlite3_finalize(s);
+        g_ptr_array_add(names, NULL);
+        return (char **)g_ptr_array_free(g_steal_pointer(&names), FALSE);
+}
+
+char **store_layout_names(sqlite3 *db)
+{
+        return list_names(db, "SELECT name FROM temp.sqlite_schema ORDER BY name");
+}
+
+gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_questions, GError **error)
+{
+        g_autofree char *views = store_views_sql(TRUE);
+        g_auto(GStrv) tables = NULL;
+        sqlite3 *model; /* an empty store of today */
+        gboolean ok = TRUE;
+
+        if (sqlite3_open(":memory:", &model) != SQLITE_OK ||
+            sqlite3_exec(model, store_schema, NULL, NULL, NULL) != SQLITE_OK)
+                ok = store_set_error(model, path, error);
+        tables = list_names(model, "SELECT name FROM sqlite_schema WHERE type = 'table'");
+        for (guint i = 0; ok && tables[i]; i++)
+                ok = adopt_table(db, model, tables[i], for_questions, path, error);
+        sqlite3_close(model);
+        return ok && (sqlite3_exec(db, views, NULL, NULL, NULL) == SQLITE_OK ||
+                      store_set_error(db, path, error));
+}

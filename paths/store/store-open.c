@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/store/store-open.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "paths/store/store-layout.h"
+#include "paths/store/store.h"
+#include "base/error.h"
+#include "base/printable.h"
+
+enum {
+        /* Far above what a legitimate store needs: its own cache has 2 MB, a question 64 MB and
+         * its sorting goes to files. */
+        HEAP_LIMIT = 512 << 20,
+        VALUE_LIMIT = 64 << 20, /* of one text or blob, bytes */
+};
+
+char *store_message(sqlite3 *db)
+{
+        return printable_new(sqlite3_errmsg(db), PRINTABLE_TEXT);
+}
+
+gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
+{
+        g_autofree char *message = store_message(db);
+
+        switch (sqlite3_extended_errcode(db) & 0xff) {
+        case SQLITE_NOTADB:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: not a store, expected an SQLite database made with -o", path);
+                return FALSE;
+        case SQLITE_NOMEM:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: cannot read the store: more than %d MB of memory would be needed",
+                            path, HEAP_LIMIT >> 20);
+                return FALSE;
+        case SQLITE_INTERRUPT:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: the store is corrupt: to read it takes more work than what is in "
+                            "a file of its size",
+                            path);
+                return FALSE;
+        default:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
+                            path, message);
+                return FALSE;
+        }
+}
+
+static gboolean check_file(const char *path, GError **error)
+{
+        struct stat st;
+
+        if (stat(path, &st) < 0 || access(path, R_OK) < 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot open: %s", path,
+                            g_strerror(errno));
+        else if (!S_ISREG(st.st_mode))
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: not a store, expected a regular file", path);
+        else if (st.st_size == 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: not a store, the file is empty", path);
+        else
+                return TRUE;
+        return FALSE;
+}
+
+static gboolean read_number(sqlite3 *db, const char *path, const char *sql, gint64 *number,
+                            GError **error)
+{
+        sqlite3_stmt *s;
+        gboolean ok = sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+                      sqlite3_step(s) == SQLITE_ROW;
+
+        if (ok)
+                *number = sqlite3_column_int64(s, 0);
+        else
+                store_set_error(db, path, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean check_version(sqlite3 *db, const char *path, GError **error)
+{
+        gint64 application, version;
+
+        if (!read_number(db, path, "PRAGMA application_id", &application, error) ||
+            !read_number(db, path, "PRAGMA user_version", &version, error))
+                return FALSE;
+        if (application != STORE_APPLICATION) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: not a store, but an SQLite database of another program", path);
+                return FALSE;
+        }
+        if (version < 1 || version > STORE_VERSION) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: a store of version %" G_GINT64_FORMAT
+                            ", expected version 1 to %d%s",
+                            path, version, STORE_VERSION,
+                            version > STORE_VERSION ? ": a later ravel made it" : "");
+                return FALSE;
+        }
+        return TRUE;
+}
+
+/* The file is input like any other: it runs nothing, and what it holds is bounded. */
+static void distrust(sqlite3 *db)
+{
+        static const struct {
+                int option, value;
+        } config[] = {
+                { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+                { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+                { SQLITE_DBCONFIG_ENABLE_VIEW, 0 }, /* but temporary ones, which are ours */
+                { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
+                { SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0 },
+                { SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0 },
+                { SQLITE_DBCONFIG_DQS_DML, 0 },
+                { SQLITE_DBCONFIG_DQS_DDL, 0 },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(config); i++)
+                sqlite3_db_config(db, config[i].option, config[i].value, NULL);
+        sqlite3_limit(db, SQLITE_LIMIT_LENGTH, VALUE_LIMIT);
+        sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+        sqlite3_exec(db, "PRAGMA cell_size_check = ON", NULL, NULL, NULL);
+}
+
+static gboolean begin(sqlite3 *db, const char *path, GError **error)
+{
+        return sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK ||
+               store_set_error(db, path, error);
+}
+
+sqlite3 *store_open(const char *path, gboolean for_questions, GError **error)
+{
+        sqlite3 *db;
+
+        if (!check_file(path, error))
+                return NULL;
+        sqlite3_hard_heap_limit64(HEAP_LIMIT);
+        if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
+            SQLITE_OK) {
+                distrust(db);
+                if (begin(db, path, error) && check_version(db, path, error) &&
+                    store_layout_adopt(db, path, for_questions, error))
+                        return db;
+        } else {
+                store_set_error(db, path, error);
+        }
+        sqlite3_close(db);
+        return NULL;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/store/store-layout.h"
+
+/* docs/store.md says what each is for. They use nothing but what SQLite brings, so that
+ * every program that reads the store has them; the range of call.id is what makes a
+ * request's calls quick to find, and CROSS JOIN, + and CAST keep SQLite from going the other
+ * way, from a node or a time to its calls, which have no index. Integer division rounds towards 0,
+ * and an hour begins at or before its first moment also before 1970. */
+static const struct {
+        const char *name, *select;
+} views[] = {
+        { "request",
+          "  SELECT path.id AS id, pattern.signature AS type, path.start AS start,"
+          "    path.start + path.latency AS end, path.latency AS latency,"
+          "    (SELECT json_group_array(json_object("
+          "         'node', node, 'start', start, 'end', end, 'own', own))"
+          "     FROM (SELECT node.written AS node, coalesce(call_recv, call_sent) AS start,"
+          "             coalesce(ret_sent, ret_recv) AS end, own"
+          "           FROM call CROSS JOIN node ON node.id = +call.callee"
+          "           WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+          "           ORDER BY call.id)) AS nodes,"
+          "    path.probability AS probability, path.pattern AS pattern"
+          "  FROM path CROSS JOIN pattern ON pattern.id = path.pattern" },
+        { "request_node", "  SELECT path.id AS request, node.written AS node,"
+                          "    coalesce(call.call_recv, call.call_sent) AS start,"
+                          "    coalesce(call.ret_sent, call.ret_recv) AS end,"
+                          "    CAST(call.own AS INTEGER) AS own"
+                          "  FROM path"
+                          "    CROSS JOIN call ON call.id BETWEEN path.first_call AND "
+                          "path.first_call + path.calls - 1"
+                          "    CROSS JOIN node ON node.id = +call.callee" },
+        { "slowest_request",
+          "  SELECT path.id AS id, path.latency AS latency, pattern.mean AS pattern_mean,"
+          "    (SELECT node.written FROM call CROSS JOIN node ON node.id = +call.callee"
+          "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
+          "     ORDER BY call.own DESC, call.id LIMIT 1) AS node,"
+          "    (SELECT max(call.own) FROM call"
+          "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1) AS own,"
+          "    path.start AS start, path.probability AS probability, path.pattern AS pattern,"
+          "    pattern.signature AS type"
+          "  FROM path CROSS JOIN pattern ON pattern.id = path.pattern"
+          "  ORDER BY path.latency DESC, path.id" },
+        { "pattern_hour",
+          "  SELECT pattern, strftime('%Y-%m-%d %H:00', hour / 1000000000, 'unixepoch') AS hour,"
+          "    n AS count, CAST(round(avg(latency)) AS INTEGER) AS mean,"
+          "    min(CASE WHEN 100 * rank >= 50 * n THEN latency END) AS p50,"
+          "    min(CASE WHEN 100 * rank >= 90 * n THEN latency END) AS p90,"
+          "    min(CASE WHEN 100 * rank >= 99 * n THEN latency END) AS p99,"
+          "    max(latency) AS max, signature"
+          "  FROM (SELECT pattern, hour, latency,"
+          "          row_number() OVER (PARTITION BY pattern, hour ORDER BY latency) AS rank,"
+          "          count(*) OVER (PARTITION BY pattern, hour) AS n"
+          "        FROM (SELECT pattern, latency, start -"
+          "                (start % 3600000000000 + 3600000000000) % 3600000000000 AS hour"
+          "              FROM path))"
+          "    CROSS JOIN pattern ON pattern.id = pattern"
+          "  GROUP BY pattern, hour" },
+        { "pattern_callee",
+          "  SELECT pattern, node.written AS node, count * count(*) AS calls,"
+          "    CAST(round(avg(latency_mean)) AS INTEGER) AS latency_mean,"
+          "    sum(own_mean) AS own_mean, round(1.0 * sum(own_mean) / nullif(mean, 0), 4) AS share,"
+          "    signature"
+          "  FROM pattern_node CROSS JOIN pattern ON pattern.id = pattern"
+          "    CROSS JOIN node ON node.id = +pattern_node.node"
+          "  GROUP BY pattern, pattern_node.node" },
+        { "repeated_call",
+          "  SELECT child.pattern AS pattern, caller.written AS caller, callee.written AS callee,"
+          "    count(*) AS times, count AS requests, sum(child.latency_mean) AS latency_mean,"
+          "    signature"
+          "  FROM pattern_node AS child"
+          "    CROSS JOIN pattern_node AS parent"
+          "      ON parent.pattern = child.pattern AND parent.place = child.parent"
+          "    CROSS JOIN pattern ON pattern.id = child.pattern"
+          "    CROSS JOIN node AS caller ON caller.id = +parent.node"
+          "    CROSS JOIN node AS callee ON callee.id = +child.node"
+          "  GROUP BY child.pattern, child.parent, child.node HAVING count(*) > 1" },
+};
+
+char *store_views_sql(gboolean temporary)
+{
+        GString *sql = g_string_new(NULL);
+
+        for (guint i = 0; i < G_N_ELEMENTS(views); i++)
+                g_string_append_printf(sql, "CREATE %sVIEW %s AS%s;", temporary ? "TEMP " : "",
+                                       views[i].name, views[i].select);
+        return g_string_free(sql, FALSE);
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Only paths/store*.c know SQLite. A store is written once, from
+ * front to back, and read often: rows go in by rising key into tables without
+ * indices, in one transaction without a journal, into a file that nobody sees
+ * until it is whole.
+ */
+#include "config.h"
+
+#include "paths/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "paths/store/store-layout.h"
+#include "paths/verdict.h"
+#include "base/error.h"
+#include "tracefmt/output-file.h"
+
+struct Store {
+        char *path;      /* what the user called it */
+        char *temporary; /* where it is written; NULL once it is in its place */
+        sqlite3 *db;
+        sqlite3_stmt *insert_path, *insert_call;
+        PathSet *set;
+        gint64 n_calls; /* so far: the last id given out */
+};
+
+/* docs/store.md says what each column is; the first two are STORE_APPLICATION and
+ * STORE_VERSION. */
+static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
+                                 "PRAGMA user_version = 2;"
+                                 "PRAGMA journal_mode = OFF;"
+                                 "PRAGMA synchronous = OFF;"
+                                 "PRAGMA locking_mode = EXCLUSIVE;"
+                                 "BEGIN;";
+
+const char *const store_schema =
+        "CREATE TABLE run ("
+        "  version TEXT NOT NULL, method TEXT NOT NULL, arguments TEXT, parameters TEXT,"
+        "  seed INTEGER NOT NULL, messages INTEGER NOT NULL, calls INTEGER NOT NULL,"
+        "  unmatched_calls INTEGER NOT NULL, unmatched_returns INTEGER NOT NULL,"
+        "  cut_paths INTEGER NOT NULL, parallelism REAL, first INTEGER, last INTEGER,"
+        "  judgement TEXT, fit INTEGER);"
+        "CREATE TABLE doubt ("
+        "  id INTEGER PRIMARY KEY, caller INTEGER REFERENCES node,"
+        "  callee INTEGER NOT NULL REFERENCES node, reason TEXT NOT NULL,"
+        "  count INTEGER NOT NULL, total INTEGER NOT NULL, kind TEXT, bytes INTEGER,"
+        "  total_bytes INTEGER, text TEXT NOT NULL);"
+        "CREATE TABLE capture ("
+        "  id INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT, facts TEXT NOT NULL);"
+        "CREATE TABLE node ("
+        "  id INTEGER PRIMARY KEY, name TEXT NOT NULL, written TEXT NOT NULL);"
+        "CREATE TABLE pattern ("
+        "  id INTEGER PRIMARY KEY, hash TEXT NOT NULL, signature TEXT NOT NULL,"
+        "  client INTEGER NOT NULL REFERENCES node, count INTEGER NOT NULL,"
+        "  total INTEGER NOT NULL, mean INTEGER NOT NULL, deviation INTEGER NOT NULL,"
+        "  p50 INTEGER NOT NULL, p90 INTEGER NOT NULL, p99 INTEGER NOT NULL,"
+        "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
+        "  doubt INTEGER REFERENCES doubt);"
+        "CREATE TABLE pattern_node ("
+        "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
+        "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
+        "  latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL, latency BLOB NOT NULL,"
+        "  call_delay_mean INTEGER NOT NULL, call_delay_p99 INTEGER NOT NULL,"
+        "  call_delay BLOB NOT NULL,"
+        "  own_mean INTEGER NOT NULL, own_p99 INTEGER NOT NULL, own BLOB NOT NULL,"
+        "  network_mean INTEGER NOT NULL, network_p99 INTEGER NOT NULL, network BLOB NOT NULL,"
+        "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
+        "CREATE TABLE path ("
+        "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
+        "  start INTEGER NOT NULL, latency INTEGER NOT NULL,"
+        "  first_call INTEGER NOT NULL REFERENCES call, calls INTEGER NOT NULL,"
+        "  probability REAL NOT NULL);"
+        "CREATE TABLE call ("
+        "  id INTEGER PRIMARY KEY, path INTEGER NOT NULL REFERENCES path,"
+        "  parent INTEGER REFERENCES call, place INTEGER NOT NULL,"
+        "  caller INTEGER NOT NULL REFERENCES node, callee INTEGER NOT NULL REFERENCES node,"
+        "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
+        "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
+        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);"
+        "CREATE TABLE trust ("
+        "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
+        "  guessed INTEGER NOT NULL, probability REAL NOT NULL);"
+        "CREATE TABLE vertex ("
+        "  id INTEGER PRIMARY KEY, parent INTEGER REFERENCES vertex,"
+        "  node INTEGER NOT NULL REFERENCES node, depth INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, probability REAL NOT NULL, end TEXT);"
+        "CREATE TABLE vertex_delay ("
+        "  vertex INTEGER NOT NULL REFERENCES vertex, delay INTEGER NOT NULL,"
+        "  count INTEGER NOT NULL, PRIMARY KEY (vertex, delay)) WITHOUT ROWID;";
+
+static void set_sqlite_error(const Store *store, GError **error)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "%s: cannot write the store: %s",
+                    store->path, sqlite3_errmsg(store->db));
+}
+
+static gboolean run_sql(Store *store, const char *sql, GError **error)
+{
+        if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+                return TRUE;
+        set_sqlite_error(store, error);
+        return FALSE;
+}
+
+static gboolean create_views(Store *store, GError **error)
+{
+        g_autofree char *sql = store_views_sql(FALSE);
+
+        return run_sql(store, sql, error);
+}
+
+static sqlite3_stmt *prepare(Store *store, const char *sql, GError **error)
+{
+        sqlite3_stmt *statement;
+
+        if (sqlite3_prepare_v2(store->db, sql, -1, &statement, NULL) == SQLITE_OK)
+                return statement;
+        set_sqlite_error(store, error);
+        return NULL;
+}
+
+/* Puts in the row that is bound, and is ready for the next. */
+static gboolean insert(Store *store, sqlite3_stmt *statement, GError **error)
+{
+        sqlite3_step(statement);
+        if (sqlite3_reset(statement) == SQLITE_OK)
+                return TRUE;
+        set_sqlite_error(store, error);
+        return FALSE;
+}
+
+/* Column numbers in a statement count from 1. */
+static void bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+        sqlite3_bind_text64(statement, column, text, text ? strlen(text) : 0, SQLITE_STATIC,
+                            SQLITE_UTF8);
+}
+
+static void bind_time(sqlite3_stmt *statement, int column, gint64 time, gboolean observed)
+{
+        if (observed)
+                sqlite3_bind_int64(statement, column, time);
+        else
+                sqlite3_bind_null(statement, column);
+}
+
+/* Ids in the store count from 1, as SQLite's own do. */
+static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint32 place,
+                            gint64 first_call, GError **error)
+{
+        sqlite3_stmt *s = store->insert_call;
+
+        sqlite3_bind_int64(s, 1, ++store->n_calls);
+        sqlite3_bind_int64(s, 2, path);
+        if (c->parent == NO_PARENT)
+                sqlite3_bind_null(s, 3);
+        else
+                sqlite3_bind_int64(s, 3, first_call + c->parent);
+        sqlite3_bind_int64(s, 4, place);
+        sqlite3_bind_int64(s, 5, (gint64)c->caller + 1);
+        sqlite3_bind_int64(s, 6, (gint64)c->callee + 1);
+        bind_time(s, 7, c->start, c->stamps & 1 << CALL_SENT);
+        bind_time(s, 8, c->enter, c->stamps & 1 << CALL_RECV);
+        bind_time(s, 9, c->reply, c->stamps & 1 << RET_SENT);
+        bind_time(s, 10, c->end, c->stamps & 1 << RET_RECV);
+        sqlite3_bind_int64(s, 11, c->own);
+        sqlite3_bind_int64(s, 12, c->network);
+        sqlite3_bind_double(s, 13, (double)c->probability);
+        sqlite3_bind_int64(s, 14, c->candidates);
+        if (c->id_length > 0)
+                sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
+        else
+                sqlite3_bind_null(s, 15);
+        return insert(store, s, error);
+}
+
+static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
+                         const guint32 *slot, guint32 n, double probability, GError **error)
+{
+        Store *store = data;
+        sqlite3_stmt *s = store->insert_path;
+        gint64 path = (gint64)number + 1, first_call = store->n_calls + 1;
+
+        sqlite3_bind_int64(s, 1, path);
+        sqlite3_bind_int64(s, 2, (gint64)pattern + 1);
+        sqlite3_bind_int64(s, 3, calls[0].start);
+        sqlite3_bind_int64(s, 4, calls[0].end - calls[0].start);
+        sqlite3_bind_int64(s, 5, first_call);
+        sqlite3_bind_int64(s, 6, n);
+        sqlite3_bind_double(s, 7, probability);
+        if (!insert(store, s, error))
+                return FALSE;
+        for (guint32 i = 0; i < n; i++)
+                if (!insert_call(store, &calls[i], path, slot[i], first_call, error))
+                        return FALSE;
+        return TRUE;
+}
+
+static gboolean check_target(const char *path, GError **error)
+{
+        struct stat st;
+
+        if (strcmp(path, "-") != 0 && (stat(path, &st) < 0 || S_ISREG(st.st_mode)))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
+                    "%s: a store is a database and has to be a regular file", path);
+        return FALSE;
+}
+
+/* A link's target is written in its place; what it held is no part of it. */
+static void make_empty(const char *path)
+{
+        if (truncate(path, 0) < 0)
+                g_debug("%s: %s", path, g_strerror(errno)); /* opening it will tell */
+}
+
+static gboolean insert_run(Store *store, const StoreRun *run, GError **error)
+{
+        sqlite3_stmt *s = prepare(store,
+                                  "INSERT INTO run VALUES (?1, 'unknown', ?2, ?3, ?4, "
+                                  "0, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL)",
+                                  error);
+        if (!s)
+                return FALSE;
+        bind_text(s, 1, PACKAGE_VERSION);
+        bind_text(s, 2, run->arguments);
+        bind_text(s, 3, run->parameters);
+        sqlite3_bind_int64(s, 4, run->seed);
+        gboolean ok = insert(store, s, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error)
+{
+        g_autoptr(Store) store = NULL;
+        char *temporary;
+
+        if (!check_target(path, error) || !(temporary = output_path_temporary(path, error)))
+                return NULL;
+        store = g_new0(Store, 1);
+        store->path = g_strdup(path);
+        store->temporary = temporary;
+        store->set = set;
+        if (!strcmp(temporary, path))
+                make_empty(path);
+        if (sqlite3_open_v2(temporary, &store->db,
+                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+                            NULL) != SQLITE_OK) {
+                set_sqlite_error(store, error);
+                return NULL;
+        }
+        if (!run_sql(store, BEGIN, error) || !run_sql(store, store_schema, error) ||
+            !create_views(store, error) || !insert_run(store, run, error))
+                return NULL;
+        store->insert_path =
+                prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error);
+        if (!store->insert_path)
+                return NULL;
+        store->insert_call = prepare(store,
+                                     "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                                     error);
+        if (!store->insert_call)
+                return NULL;
+        if (!run->patterns_only)
+                path_set_set_sink(set, add_path, store);
+        return g_steal_pointer(&store);
+}
+
+gboolean store_add_capture(Store *store, const char *name, const char *digest, char *const *facts,
+                           guint n_facts, GError **error)
+{
+        g_autoptr(GString) lines = g_string_new(NULL);
+        g_autofree char *valid_name = g_utf8_make_valid(name, -1);
+        sqlite3_stmt *s = prepare(
+                store, "INSERT INTO capture (name, sha256, facts) VALUES (?1, ?2, ?3)", error);
+
+        if (!s)
+                return FALSE;
+        for (guint i = 0; i < n_facts; i++)
+                g_string_append_printf(lines, "%s\n", facts[i]);
+        bind_text(s, 1, valid_name);
+        bind_text(s, 2, digest);
+        bind_text(s, 3, lines->str);
+        gboolean ok = insert(store, s, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean update_run(Store *store, GError **error)
+{
+        const PathSetSummary *summary = path_set_summary(store->set);
+        sqlite3_stmt *s = prepare(store,
+                                  "UPDATE run SET method = ?1, messages = ?2, calls = ?3, "
+                                  "unmatched_calls = ?4, unmatched_returns = ?5, cut_paths = ?6, "
+                                  "first = ?7, last = ?8, parallelism = nullif(?9, 0), "
+                                  "judgement = ?10, fit = ?11",
+                                  error);
+        if (!s)
+                return FALSE;
+        bind_text(s, 1, summary->method);
+        sqlite3_bind_int64(s, 2, (gint64)summary->messages);
+        sqlite3_bind_int64(s, 3, (gint64)summary->calls);
+        sqlite3_bind_int64(s, 4, (gint64)summary->unmatched_calls);
+        sqlite3_bind_int64(s, 5, (gint64)summary->unmatched_returns);
+        sqlite3_bind_int64(s, 6, (gint64)summary->cut_instances);
+        bind_time(s, 7, summary->first, summary->first != NO_TIME);
+        bind_time(s, 8, summary->last, summary->last != NO_TIME);
+        sqlite3_bind_double(s, 9, summary->parallelism);
+        if (summary->verdict) {
+                bind_text(s, 10, summary->verdict->judgement);
+                sqlite3_bind_int(s, 11, summary->verdict->fit);
+        }
+        gboolean ok = insert(store, s, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean insert_nodes(Store *store, GError **error)
+{
+        const NodeTable *nodes = path_set_nodes(store->set);
+        sqlite3_stmt *s = prepare(store, "INSERT INTO node VALUES (?1, ?2, ?3)", error);
+        gboolean ok = s != NULL;
+
+        for (NodeId i = 0; ok && i < node_table_size(nodes); i++) {
+                sqlite3_bind_int64(s, 1, (gint64)i + 1);
+                bind_text(s, 2, node_table_name(nodes, i));
+                bind_text(s, 3, node_table_written(nodes, i));
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Doubt *d,
+                             GError **error)
+{
+        g_autofree char *text = doubt_to_text(d, path_set_nodes(store->set), TRUE);
+
+        sqlite3_bind_int64(s, 1, id);
+        if (d->caller == NO_NODE)
+                sqlite3_bind_null(s, 2);
+        else
+                sqlite3_bind_int64(s, 2, (gint64)d->caller + 1);
+        sqlite3_bind_int64(s, 3, (gint64)d->callee + 1);
+        bind_text(s, 4, doubt_word(d->reason));
+        sqlite3_bind_int64(s, 5, (gint64)d->count);
+        sqlite3_bind_int64(s, 6, (gint64)d->of);
+        bind_text(s, 7, *d->kind ? d->kind : NULL);
+        bind_time(s, 8, (gint64)d->bytes, d->of_bytes > 0);
+        bind_time(s, 9, (gint64)d->of_bytes, d->of_bytes > 0);
+        bind_text(s, 10, text);
+        return insert(store, s, error);
+}
+
+/* Of the verdict, the worst first. */
+static gboolean insert_doubts(Store *store, GError **error)
+{
+        const Verdict *v = path_set_summary(store->set)->verdict;
+        sqlite3_stmt *s = prepare(
+                store, "INSERT INTO doubt VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)", error);
+        gboolean ok = s != NULL;
+
+        for (guint i = 0; ok && v && i < v->doubts->len; i++)
+                ok = insert_doubt(store, s, (gint64)i + 1, &g_array_index(v->doubts, Doubt, i),
+                                  error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean insert_patterns(Store *store, GError **error)
+{
+        sqlite3_stmt *s = prepare(store,
+                                  "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                                  "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0))",
+                                  error);
+        gboolean ok = s != NULL;
+
+        for (guint32 i = 0; ok && i < path_set_size(store->set); i++) {
+                const PathPattern *p = path_set_pattern(store->set, i);
+                const Histogram *latency = &p->nodes[0].latency;
+                char hash[17];
+                g_snprintf(hash, sizeof hash, "%016" G_GINT64_MODIFIER "x", p->id);
+                sqlite3_bind_int64(s, 1, (gint64)i + 1);
+                bind_text(s, 2, hash);
+                bind_text(s, 3, p->signature);
+                sqlite3_bind_int64(s, 4, (gint64)p->client + 1);
+                sqlite3_bind_int64(s, 5, (gint64)p->count);
+                sqlite3_bind_int64(s, 6, (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64));
+                sqlite3_bind_int64(s, 7, histogram_mean(latency));
+                sqlite3_bind_int64(s, 8, histogram_deviation(latency));
+                sqlite3_bind_int64(s, 9, histogram_quantile(latency, 0.5));
+                sqlite3_bind_int64(s, 10, histogram_quantile(latency, 0.9));
+                sqlite3_bind_int64(s, 11, histogram_quantile(latency, 0.99));
+                sqlite3_bind_int64(s, 12, latency->min);
+                sqlite3_bind_int64(s, 13, latency->max);
+                sqlite3_bind_double(s, 14, p->probability);
+                sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
+/* Mean, p99 and the whole distribution, from column on. */
+static void bind_histogram(sqlite3_stmt *s, int column, const Histogram *h)
+{
+        g_autoptr(GBytes) packed = histogram_pack(h);
+        gsize n;
+        gconstpointer data = g_bytes_get_data(packed, &n);
+
+        sqlite3_bind_int64(s, column, histogram_mean(h));
+        sqlite3_bind_int64(s, column + 1, histogram_quantile(h, 0.99));
+        sqlite3_bind_blob64(s, column + 2, data ? data : "", n, SQLITE_TRANSIENT);
+}
+
+static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 pattern, guint32 place,
+                                    GError **error)
+{
+        const PatternNode *node = &path_set_pattern(store->set, pattern)->nodes[place];
+
+        sqlite3_bind_int64(s, 1, (gint64)pattern + 1);
+        sqlite3_bind_int64(s, 2, place);
+        if (node->parent == NO_PARENT)
+                sqlite3_bind_null(s, 3);
+        else
+                sqlite3_bind_int64(s, 3, node->parent);
+        sqlite3_bind_int64(s, 4, node->depth);
+        sqlite3_bind_int64(s, 5, (gint64)node->node + 1);
+        bind_histogram(s, 6, &node->latency);
+        bind_histogram(s, 9, &node->call_delay);
+        bind_histogram(s, 12, &node->own);
+        bind_histogram(s, 15, &node->network);
+        return insert(store, s, error);
+}
+
+static gboolean insert_pattern_nodes(Store *store, GError **error)
+{
+        sqlite3_stmt *s = prepare(store,
+                                  "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
+                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                                  error);
+        gboolean ok = s != NULL;
+
+        for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
+                for (guint32 k = 0; ok && k < path_set_pattern(store->set, i)->n_nodes; k++)
+                        ok = insert_pattern_node(store, s, i, k, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean insert_trust(Store *store, GError **error)
+{
+        sqlite3_stmt *s = prepare(store, "INSERT INTO trust VALUES (?1, ?2, ?3, ?4)", error);
+        guint32 n;
+        const PathTrust *trust = path_set_trust(store->set, &n);
+        gboolean ok = s != NULL;
+
+        for (NodeId node = 0; ok && node < n; node++) {
+                if (trust[node].calls == 0)
+                        continue;
+                sqlite3_bind_int64(s, 1, (gint64)node + 1);
+                sqlite3_bind_int64(s, 2, (gint64)trust[node].calls);
+                sqlite3_bind_int64(s, 3, (gint64)trust[node].guessed);
+                sqlite3_bind_double(s, 4, trust[node].right / (double)trust[node].calls);
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
+/* Of linear patterns: the graph that they are paths of. */
+static gboolean insert_vertex(Store *store, sqlite3_stmt *vertex, sqlite3_stmt *delay, guint32 i,
+                              GError **error)
+{
+        const PathVertex *v = path_graph_vertex(path_set_graph(store->set), i);
+
+        sqlite3_bind_int64(vertex, 1, (gint64)i + 1);
+        if (v->parent == NO_VERTEX)
+                sqlite3_bind_null(vertex, 2);
+        else
+                sqlite3_bind_int64(vertex, 2, (gint64)v->parent + 1);
+        sqlite3_bind_int64(vertex, 3, (gint64)v->node + 1);
+        sqlite3_bind_int64(vertex, 4, v->depth);
+        sqlite3_bind_int64(vertex, 5, (gint64)v->count);
+        sqlite3_bind_double(vertex, 6, v->probability);
+        bind_text(vertex, 7, v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
+        if (!insert(store, vertex, error))
+                return FALSE;
+        for (guint k = 0; k < v->delays->len; k++) {
+                const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
+
+                sqlite3_bind_int64(delay, 1, (gint64)i + 1);
+                sqlite3_bind_int64(delay, 2, d->delay);
+                sqlite3_bind_int64(delay, 3, (gint64)d->count);
+                if (!insert(store, delay, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean insert_graph(Store *store, GError **error)
+{
+        const PathGraph *graph = path_set_graph(store->set);
+        sqlite3_stmt *vertex = NULL, *delay = NULL;
+        gboolean ok;
+
+        if (!graph)
+                return TRUE;
+        ok = (vertex = prepare(store, "INSERT INTO vertex VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                               error)) &&
+             (delay = prepare(store, "INSERT INTO vertex_delay VALUES (?1, ?2, ?3)", error));
+        for (guint32 i = 0; ok && i < path_graph_size(graph); i++)
+                ok = insert_vertex(store, vertex, delay, i, error);
+        sqlite3_finalize(vertex);
+        sqlite3_finalize(delay);
+        return ok;
+}
+
+/* Nothing was waited for while writing; once, at the end, the bytes must be on
+ * the disk before the name points to them. */
+static gboolean sync_file(const Store *store, GError **error)
+{
+        int fd = open(store->temporary, O_RDONLY | O_CLOEXEC);
+        gboolean ok = fd >= 0 && fsync(fd) == 0;
+
+        if (!ok)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
+                            "%s: cannot write the store: %s", store->path, g_strerror(errno));
+        if (fd >= 0)
+                close(fd);
+        return ok;
+}
+
+static void close_database(Store *store)
+{
+        sqlite3_finalize(store->insert_path);
+        sqlite3_finalize(store->insert_call);
+        store->insert_path = store->insert_call = NULL;
+        sqlite3_close(store->db);
+        store->db = NULL;
+}
+
+gboolean store_finish(Store *store, GError **error)
+{
+        path_set_set_sink(store->set, NULL, NULL);
+        gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
+                      insert_doubts(store, error) && insert_patterns(store, error) &&
+                      insert_pattern_nodes(store, error) && insert_trust(store, error) &&
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+        if (ok) {
+                close_database(store);
+                ok = sync_file(store, error) &&
+                     output_path_commit(store->temporary, store->path, error);
+                if (ok)
+                        g_clear_pointer(&store->temporary, g_free);
+        }
+        store_free(store);
+        return ok;
+}
+
+void store_free(Store *store)
+{
+        if (!store)
+                return;
+        close_database(store);
+        if (store->temporary && strcmp(store->temporary, store->path) != 0)
+                unlink(store->temporary);
+        else if (store->temporary)
+                make_empty(store->path);
+        g_free(store->temporary);
+        g_free(store->path);
+        g_free(store);
+}

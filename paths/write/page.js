@@ -1,0 +1,1448 @@
+// SPDX-License-Identifier: BSD-2-Clause
+//
+// The script of ravel's pages: draws what the page's data say (paths/write/write-report.c
+// and paths/write/write-diff.c write them). Names come from packets, so from strangers: whatever
+// is text is set as text, and no markup is ever made of data. Times are ns.
+'use strict';
+(() => {
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const SVG = 'http://www.w3.org/2000/svg';
+  const NBSP = '\u00a0';
+
+  // Signs that turn the direction of what follows them are shown by their numbers: else a name
+  // could change how others look.
+  const visible = (name) => name.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (c) => `<U+${c.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+
+  // --- elements ---------------------------------------------------------------
+
+  function fill(element, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+      else element.setAttribute(key, value === true ? '' : value);
+    }
+    for (const child of children.flat(Infinity))
+      if (child !== null && child !== undefined && child !== false)
+        element.append(child.nodeType ? child : document.createTextNode(String(child)));
+    return element;
+  }
+  // Puts children in place of what is in an element.
+  function set(element, ...children) {
+    element.replaceChildren();
+    return fill(element, null, children);
+  }
+  const el = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+  const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+
+  // --- numbers ----------------------------------------------------------------
+
+  // Three digits and a unit, as the program's text output has them.
+  function duration(ns) {
+    const size = Math.abs(ns);
+    const sign = ns < 0 ? '\u2212' : '';
+    if (size < 999.5) return `${sign}${Math.round(size)}${NBSP}ns`;
+    for (const [scale, unit] of [[1e3, 'us'], [1e6, 'ms'], [1e9, 's']]) {
+      const value = size / scale;
+      const digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+      if (value < 999.5 || unit === 's') return `${sign}${value.toFixed(digits)}${NBSP}${unit}`;
+    }
+  }
+  const signed = (ns) => (ns > 0 ? '+' : '') + duration(ns);
+  const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
+  function share(part, whole) {
+    if (!(whole > 0)) return '\u2013';
+    const percent = Math.round(100 * part / whole);
+    if (percent === 0 && part > 0) return `<1${NBSP}%`;
+    if (percent === 100 && part < whole) return `>99${NBSP}%`;
+    return `${percent}${NBSP}%`;
+  }
+  // What is cut short leaves out two at least: a line for one that is missing is as long as the one.
+  const firstOf = (list, n) => (list.length <= n + 1 ? list : list.slice(0, n));
+  const moreThan = (list, n) => (list.length <= n + 1 ? '' : ` and ${list.length - n} more`);
+  const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + 's'}`;
+  // Of what is not fit none is shown.
+  const fit = data.fit !== 0;
+  // Rounded down, so that only what is certain says 1.
+  const floored = (p) => Math.floor(100 * p + 1e-9);
+  const probability = (p) => (!fit ? '\u2013' : p >= 1 ? '1' : p > 0 && p < 0.01 ? '<0.01' : `0.${String(floored(p)).padStart(2, '0')}`);
+  const withProbability = (p) => (fit ? `, probability ${probability(p)}` : '');
+
+  function utc(ns) { // a string of digits
+    if (ns === null) return 'unknown';
+    const date = new Date(Number(BigInt(ns) / 1000000n));
+    return Number.isNaN(date.getTime()) ? 'unknown' : date.toISOString().replace('T', ' ').slice(0, 19) + ' UTC';
+  }
+  function span(ns) {
+    if (ns < 120e9) return duration(ns);
+    const units = [[86400e9, 'd'], [3600e9, 'h'], [60e9, 'min'], [1e9, 's']];
+    const i = units.findIndex(([scale]) => ns >= scale);
+    const first = Math.floor(ns / units[i][0]);
+    const rest = i + 1 < units.length ? Math.floor((ns - first * units[i][0]) / units[i + 1][0]) : 0;
+    return `${first}${NBSP}${units[i][1]}` + (rest ? ` ${rest}${NBSP}${units[i + 1][1]}` : '');
+  }
+
+  // Round numbers from low to high, about n of them.
+  function ticks(low, high, n) {
+    const step0 = (high - low) / n;
+    if (!(step0 > 0)) return [low];
+    const scale = 10 ** Math.floor(Math.log10(step0));
+    const step = [1, 2, 5, 10].map((m) => m * scale).find((s) => s >= step0);
+    const found = [];
+    for (let i = Math.ceil(low / step); i * step <= high * (1 + 1e-9); i++) found.push(i * step);
+    return found;
+  }
+  function logTicks(low, high, n) {
+    if (high / low < 4) return ticks(low, high, n);
+    const found = [];
+    const wide = Math.log10(high / low) > 3;
+    for (let e = Math.floor(Math.log10(low)); 10 ** e <= high; e++)
+      for (const m of wide ? [1] : [1, 2, 5])
+        if (m * 10 ** e >= low && m * 10 ** e <= high) found.push(m * 10 ** e);
+    const every = Math.ceil(found.length / n);
+    return found.filter((_, i) => i % every === 0);
+  }
+  function tickLabel(ns) {
+    const [scale, unit] = [[1e9, 's'], [1e6, 'ms'], [1e3, 'us'], [1, 'ns']].find(([s]) => Math.abs(ns) >= s) || [1, 'ns'];
+    return ns === 0 ? '0' : `${+(ns / scale).toPrecision(4)}${NBSP}${unit}`;
+  }
+
+  // --- distributions ----------------------------------------------------------
+
+  // The least delay in bin c where there are 2^r bins to an octave (paths/histogram.h).
+  function binLow(c, r) {
+    const at = c * 2 ** (6 - r);
+    if (at < 128) return at;
+    return ((at % 64) + 64) * 2 ** (Math.floor(at / 64) - 1);
+  }
+
+  // {r, bins: Map of bin to count}
+  function parseDistribution(text) {
+    const bins = new Map();
+    if (!text) return { r: 6, bins };
+    const [r, first, counts] = text.split(':');
+    let at = parseInt(first, 36);
+    for (const token of counts.split(',')) {
+      if (token[0] === '-') at += parseInt(token.slice(1), 36);
+      else bins.set(at++, parseInt(token, 36));
+    }
+    return { r: Number(r), bins };
+  }
+
+  function mergeDistributions(list) {
+    const merged = { r: Math.min(6, ...list.map((d) => d.r)), bins: new Map() };
+    for (const d of list)
+      for (const [bin, n] of d.bins) {
+        const at = Math.floor(bin / 2 ** (d.r - merged.r));
+        merged.bins.set(at, (merged.bins.get(at) || 0) + n);
+      }
+    return merged;
+  }
+
+  // [[low, high, count]...] in rising order.
+  const edges = (d) => [...d.bins].sort((a, b) => a[0] - b[0])
+    .map(([bin, n]) => [binLow(bin, d.r), binLow(bin + 1, d.r), n]);
+
+  function quantileOf(d, q) {
+    const list = edges(d);
+    const total = list.reduce((sum, e) => sum + e[2], 0);
+    let below = 0;
+    for (const [low, high, n] of list) {
+      below += n;
+      if (below >= q * total) return (low + high) / 2;
+    }
+    return 0;
+  }
+
+  // A small picture of one on an axis from low to high that others share.
+  function spark(d, low, high, width, height) {
+    const list = edges(d);
+    const most = Math.max(...list.map((e) => e[2]));
+    const x = (ns) => width * Math.log(Math.max(ns, 1) / low) / Math.log(high / low);
+    let path = '';
+    for (const [from, to, n] of list) {
+      const left = Math.min(Math.max(x(from), 0), width - 1);
+      const w = Math.max(x(to) - x(from), 1);
+      const h = Math.max(1.5, height * n / most);
+      path += `M${left.toFixed(1)} ${height}v${(-h).toFixed(1)}h${w.toFixed(1)}V${height}z`;
+    }
+    return svg('svg', { class: 'spark', width, height, 'aria-hidden': 'true' }, svg('path', { d: path }));
+  }
+
+  // --- shapes -----------------------------------------------------------------
+
+  // "0>1(2,3(4))": the client, and the tree of {node, children}.
+  function parseShape(text) {
+    const client = parseInt(text, 36);
+    let at = text.indexOf('>') + 1;
+    const stack = [{ children: [] }];
+    let last = null;
+    while (at < text.length) {
+      const c = text[at];
+      if (c === '(') { stack.push(last); at++; }
+      else if (c === ')') { stack.pop(); at++; }
+      else if (c === ',') at++;
+      else {
+        let end = at;
+        while (end < text.length && !'(),'.includes(text[end])) end++;
+        last = { node: parseInt(text.slice(at, end), 36), children: [] };
+        stack[stack.length - 1].children.push(last);
+        at = end;
+      }
+    }
+    return { client, root: stack[0].children[0] };
+  }
+  const keyOf = (tree) => tree.node + '(' + tree.children.map(keyOf).join(',') + ')';
+
+  // Siblings that are the same, counted.
+  function collapse(children) {
+    const groups = new Map();
+    for (const child of children) {
+      const key = keyOf(child);
+      if (groups.has(key)) groups.get(key).n++;
+      else groups.set(key, { tree: child, n: 1 });
+    }
+    return [...groups.values()];
+  }
+
+  // "lb › web2 › (auth › redis, catalog › postgres ×2)" as elements; one node may stand out.
+  function pathText(tree, n, names, hot) {
+    const parts = [];
+    const add = (t, times) => {
+      parts.push(el('span', { class: t.node === hot ? 'hot' : null }, names[t.node]));
+      if (times > 1) parts.push(el('span', { class: 'sep' }, ` \u00d7${times}`));
+      const groups = collapse(t.children);
+      if (!groups.length) return;
+      parts.push(el('span', { class: 'sep' }, groups.length > 1 ? ' \u203a (' : ' \u203a '));
+      groups.forEach((g, i) => {
+        if (i) parts.push(el('span', { class: 'sep' }, ', '));
+        add(g.tree, g.n);
+      });
+      if (groups.length > 1) parts.push(el('span', { class: 'sep' }, ')'));
+    };
+    add(tree, n);
+    return parts;
+  }
+
+  function signatureText(client, root, names) {
+    if (data.graphs) {
+      const line = [names[client]];
+      for (let t = root; t; t = t.children[0]) line.push(names[t.node]);
+      return line.join('>');
+    }
+    const text = (t) => names[t.node] + (t.children.length ? `(${t.children.map(text).join(',')})` : '');
+    return `${names[client]}>${text(root)}`;
+  }
+
+  // --- the page's parts -------------------------------------------------------
+
+  const main = el('main', { id: 'page' });
+  document.body.append(main);
+
+  function tile(name, value) {
+    return el('div', null, el('dt', null, name), el('dd', null, value));
+  }
+
+  // A table of which a narrow window shows each row as lines, with the headings before the cells.
+  function cards(attributes, thead, tbody) {
+    const heads = [...thead.querySelectorAll('th')].map((th) => th.textContent);
+    const label = () => {
+      for (const row of tbody.rows) if (row.cells.length === heads.length) [...row.cells].forEach((cell, i) => { cell.dataset.label = heads[i]; });
+    };
+    label();
+    new MutationObserver(label).observe(tbody, { childList: true });
+    return el('table', { class: 'cards', ...attributes }, thead, tbody);
+  }
+
+  function segments(label, choices, chosen, choose) {
+    return el('div', { class: 'segments', role: 'group', 'aria-label': label },
+      choices.map(([value, text, title, disabled]) => el('button', {
+        type: 'button', 'aria-pressed': String(value === chosen), title, disabled,
+        'data-value': value, onclick: () => choose(value),
+      }, text)));
+  }
+
+  // Keeps a drawing as wide as the element it is in, from drawBoxes() on.
+  const drawings = new Map();
+  function drawBox(box) {
+    const drawing = drawings.get(box);
+    const width = box.clientWidth;
+    if (!drawing || width === 0 || drawing.width === width) return;
+    drawing.width = width;
+    box.replaceChildren(drawing.draw(width));
+  }
+  const observer = new ResizeObserver((entries) => requestAnimationFrame(() => entries.forEach((e) => drawBox(e.target))));
+  function drawn(box, draw) {
+    drawings.set(box, { draw, width: 0 });
+    return box;
+  }
+  function drawBoxes() {
+    for (const box of [...drawings.keys()]) {
+      if (box.isConnected) { observer.observe(box); drawBox(box); }
+      else { observer.unobserve(box); drawings.delete(box); }
+    }
+  }
+
+  // --- what a tree and a bar have in common: Figure 8 ---------------------------
+
+  // boxes: {x, y, width, height, edge, lines: [[class, text]...], label, title, fill, classes, choose}
+  function drawTree(width, height, boxes, label) {
+    const MARGIN = 6;
+    const root = svg('svg', {
+      viewBox: `${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`,
+      width: width + 2 * MARGIN, height: height + 2 * MARGIN, role: 'group', 'aria-label': label,
+    });
+    for (const b of boxes) if (b.edge) root.append(svg('path', { class: 'edge', d: b.edge }));
+    for (const b of boxes) {
+      const g = svg('g', {
+        class: ['box', ...b.classes].join(' '), role: b.choose ? 'button' : 'img', tabindex: b.choose ? 0 : null,
+        'aria-label': b.choose ? null : b.title, 'data-vertex': b.vertex, 'data-name': b.lines[0][1],
+        'aria-pressed': b.choose ? String(b.classes.includes('chosen')) : null,
+      });
+      g.append(svg('title', null, b.title));
+      const rect = svg('rect', { x: b.x - b.width / 2, y: b.y - b.height / 2, width: b.width, height: b.height, rx: 5 });
+      if (b.fill) rect.style.fill = b.fill;
+      g.append(rect);
+      b.lines.forEach(([cls, text], i) => {
+        const y = b.y + 4.5 + (i - (b.lines.length - 1) / 2) * 15;
+        g.append(svg('text', { class: cls, x: b.x, y }, fitName(text, b.width - 10, cls === 'name' ? 600 : 400, cls === 'name' ? 13 : 11.5)));
+      });
+      if (b.choose) {
+        g.addEventListener('click', b.choose);
+        g.addEventListener('keydown', (e) => {
+          if (e.key === 'Enter' || e.key === ' ') { e.preventDefault(); b.choose(); }
+        });
+      }
+      root.append(g);
+      if (b.label) root.append(svg('text', { class: 'label', x: b.x, y: b.y - b.height / 2 - 8 }, b.label));
+    }
+    return root;
+  }
+  // A name cut in its middle until it is at most width wide.
+  const measure = document.createElement('canvas').getContext('2d');
+  function fitName(text, width, weight, size) {
+    measure.font = `${weight} ${size}px ${getComputedStyle(document.body).fontFamily}`;
+    const letters = [...text];
+    let shown = text;
+    for (let keep = letters.length - 1; keep > 1 && measure.measureText(shown).width > width; keep--)
+      shown = letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
+    return shown;
+  }
+  const shaded = (part) => `color-mix(in srgb, var(--shade) ${Math.round(100 * Math.min(Math.max(part, 0), 1))}%, var(--panel))`;
+
+  // --- which moment belongs to which call ----------------------------------------
+
+  // calls: [{parent, start, enter, reply, end}], parents first. Sets of each own, network and
+  // pieces, [[from, to]...] in the time of the root's caller: paths/path-own-time.c's walk.
+  function ownPieces(calls) {
+    const enterCallee = (c, start, end, shift) => {
+      const latency = Math.max(c.end - c.start, 0);
+      const stay = Math.min(Math.max(c.reply - c.enter, 0), latency);
+      const stayStart = c.start + Math.trunc((latency - stay) / 2);
+      let lo = Math.max(stayStart, start);
+      let hi = Math.min(stayStart + stay, end);
+      if (lo > hi) lo = hi = stayStart;
+      c.network = (end - start) - (hi - lo);
+      c.lo = c.enter + (lo - stayStart);
+      c.hi = c.enter + (hi - stayStart);
+      c.shift = shift + stayStart - c.enter; // from the callee's clock to the root's
+      c.at = [start + shift, end + shift];
+    };
+    calls.forEach((c, i) => {
+      Object.assign(c, { i, own: 0, network: 0, lo: 0, hi: 0, pieces: [], children: [], at: null });
+      if (c.parent >= 0) calls[c.parent].children.push(c);
+    });
+    enterCallee(calls[0], calls[0].start, Math.max(calls[0].end, calls[0].start), 0);
+    for (const c of calls) {
+      // What is drawn of a call that nobody waited for lies where its caller's clock has it.
+      if (c.parent >= 0 && !c.at) {
+        const latency = Math.max(c.end - c.start, 0);
+        const stay = Math.min(Math.max(c.reply - c.enter, 0), latency);
+        c.shift = calls[c.parent].shift + c.start + Math.trunc((latency - stay) / 2) - c.enter;
+      }
+      c.callerShift = c.parent >= 0 ? calls[c.parent].shift : 0;
+      let t = c.hi;
+      if (t === c.lo) continue;
+      const found = [];
+      for (const k of c.children) {
+        const from = Math.max(k.start, c.lo);
+        const to = Math.min(k.end, c.hi);
+        if (from <= to && k.start < c.hi) found.push([from, to, k]);
+      }
+      found.sort((a, b) => b[1] - a[1] || b[0] - a[0] || b[2].i - a[2].i);
+      const mine = (from, to) => {
+        c.own += to - from;
+        if (to > from) c.pieces.push([from + c.shift, to + c.shift]);
+      };
+      for (const [from, to, k] of found) {
+        if (to > t) continue;
+        mine(to, t);
+        enterCallee(k, from, to, c.shift);
+        t = from;
+      }
+      mine(c.lo, t);
+    }
+    return calls;
+  }
+
+  // --- the report ---------------------------------------------------------------
+
+  // Rows have two lines where the window is narrow; heights in pixels, as in the style.
+  const narrow = matchMedia('(max-width: 620px)');
+  let ROW = narrow.matches ? 46 : 27;
+  const SAMPLES = ['fastest', 'median', 'p99', 'slowest'];
+
+  function showReport() {
+    const names = data.nodes.map(visible);
+    // Convolution's paths are linear and of messages, of which it knows how many, but not which.
+    const linear = Boolean(data.graphs);
+    const ownTime = linear ? 'stay' : 'own time';
+    const OwnTime = linear ? 'Stay' : 'Own time';
+    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
+    const rows = data.rows.map((r, i) => ({
+      i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
+      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], members: null,
+    }));
+    const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
+    const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
+    const low = Math.max(1, Math.min(...rows.map((r) => Math.max(r.min, 1))));
+    const high = Math.max(low * 1.5, ...rows.map((r) => r.max));
+    const state = { pattern: rows.length ? rows[0].id : null, vertex: null, sample: 'mean', metric: 'latency',
+      query: '', sort: '-total', merged: false, open: new Set() };
+
+    // --- state in the fragment ---
+
+    function readFragment() {
+      const f = new URLSearchParams(location.hash.slice(1));
+      state.pattern = f.get('p') || (rows.length ? rows[0].id : null);
+      state.vertex = f.has('v') ? Number(f.get('v')) : null;
+      state.sample = SAMPLES.includes(f.get('i')) ? f.get('i') : 'mean';
+      state.metric = METRICS.some(([m]) => m === f.get('h')) ? f.get('h') : 'latency';
+      state.query = f.get('q') || '';
+      state.sort = columns.some((c) => c.key === (f.get('s') || '').replace('-', '')) ? f.get('s') : '-total';
+      state.merged = f.get('m') === '1';
+    }
+    function writeFragment() {
+      const f = new URLSearchParams();
+      if (state.pattern && rows.length && state.pattern !== rows[0].id) f.set('p', state.pattern);
+      if (state.vertex !== null) f.set('v', state.vertex);
+      if (state.sample !== 'mean') f.set('i', state.sample);
+      if (state.metric !== 'latency') f.set('h', state.metric);
+      if (state.query) f.set('q', state.query);
+      if (state.sort !== '-total') f.set('s', state.sort);
+      if (state.merged) f.set('m', '1');
+      const text = f.toString();
+      if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+    }
+
+    // --- replicas: nodes that stand in for each other ---
+
+    // The one that stands for each node: those so named (a name and a number), and those with the
+    // same callers and callees of which no path has two side by side.
+    function findRoles() {
+      const role = names.map((_, i) => i);
+      const find = (i) => (role[i] === i ? i : (role[i] = find(role[i])));
+      const unite = (a, b) => { const [x, y] = [find(a), find(b)].sort((p, q) => p - q); role[y] = x; };
+      const callers = names.map(() => new Set());
+      const callees = names.map(() => new Set());
+      const beside = new Set();
+      const calls = new Set();
+      for (const row of rows) {
+        const walk = (t, caller) => {
+          callers[t.node].add(caller);
+          callees[caller].add(t.node);
+          calls.add(caller + '>' + t.node);
+          for (const a of t.children) {
+            for (const b of t.children) if (a.node < b.node) beside.add(a.node + ' ' + b.node);
+            walk(a, t.node);
+          }
+        };
+        walk(treeOf(row).root, treeOf(row).client);
+      }
+      const known = new Map();
+      names.forEach((name, i) => {
+        const stem = /^(.*[^\d.:\-_])[-_.]?\d+$/u.exec(name);
+        if (!stem || !(callers[i].size + callees[i].size)) return;
+        if (known.has(stem[1]) && !calls.has(known.get(stem[1]) + '>' + i)) unite(known.get(stem[1]), i);
+        else known.set(stem[1], i);
+      });
+      // Until nothing changes: replicas of one tier make those of the next alike.
+      for (let changed = true; changed;) {
+        changed = false;
+        const alike = new Map();
+        names.forEach((_, i) => {
+          if (!callers[i].size || !callees[i].size) return;
+          const set = (s) => [...new Set([...s].map(find))].sort((a, b) => a - b).join(',');
+          const key = set(callers[i]) + '>' + set(callees[i]);
+          const j = alike.get(key);
+          if (j === undefined) alike.set(key, i);
+          else if (find(i) !== find(j) && !beside.has(Math.min(i, j) + ' ' + Math.max(i, j))) { unite(i, j); changed = true; }
+        });
+      }
+      return names.map((_, i) => find(i));
+    }
+
+    // Rows whose patterns differ in replicas only, as one.
+    let mergedRows = null;
+    let roleNames = names;
+    function mergeRows() {
+      const roles = findRoles();
+      const members = new Map();
+      roles.forEach((r, i) => members.set(r, [...(members.get(r) || []), i]));
+      roleNames = names.map((name, i) => {
+        const all = members.get(roles[i]);
+        if (all.length === 1) return name;
+        const stems = new Set(all.map((m) => names[m].replace(/[-_.]?\d+$/, '')));
+        return stems.size === 1 ? `${[...stems][0]}*` : all.map((m) => names[m]).join('|');
+      });
+      const canonical = (t) => {
+        const children = t.children.map(canonical).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+        const node = roles[t.node];
+        return { node, children, key: `${node}(${children.map((c) => c.key).join(',')})` };
+      };
+      const groups = new Map();
+      for (const row of rows) {
+        const tree = treeOf(row);
+        const root = canonical(tree.root);
+        const key = `${roles[tree.client]}>${root.key}`;
+        if (!groups.has(key)) groups.set(key, { tree: { client: roles[tree.client], root }, members: [] });
+        groups.get(key).members.push(row);
+      }
+      mergedRows = [...groups.values()].map(({ tree, members: m }) => {
+        if (m.length === 1) return Object.assign({}, m[0], { tree, members: m });
+        const sum = (f) => m.reduce((s, r) => s + f(r), 0);
+        const n = sum((r) => r.count);
+        const total = sum((r) => r.total);
+        const mean = total / n;
+        const merged = mergeDistributions(m.map((r) => parseDistribution(r.latency)));
+        const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
+        const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
+        return {
+          id: m[0].id, tree, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
+          p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
+          min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
+          probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
+          slowestOwn: worst.slowestOwn * mean / worst.mean, distribution: merged, about: true,
+        };
+      });
+    }
+
+    // --- the list ---
+
+    const columns = [
+      { key: 'rank', text: '#', cls: 'number', title: 'Rank by total latency' },
+      { key: 'path', text: 'Path', cls: 'path', title: 'What calls what, from the node that the client calls' },
+      { key: 'count', text: 'Count', cls: 'number', title: 'Path instances' },
+      { key: 'total', text: 'Total', cls: 'number', title: 'Latency of all of them together' },
+      { key: 'share', text: 'Of all', cls: 'number share', title: 'Share of the latency of all paths' },
+      { key: 'mean', text: 'Mean', cls: 'number', title: 'Mean latency' },
+      { key: 'p50', text: 'p50', cls: 'number p50', title: 'Half of them took at most this' },
+      { key: 'p99', text: 'p99', cls: 'number', title: '99 of 100 took at most this' },
+      { key: 'deviation', text: 'Dev.', cls: 'number deviation', title: 'Standard deviation of the latency' },
+      { key: 'probability', text: 'Prob.', cls: 'number probability', title: 'Mean probability that the path is right: each call with these children, and no others' },
+      { key: 'slowest', text: 'Most time in', cls: 'slowest', title: 'The call with the most own time, and its share of the latency' },
+      { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
+    ];
+    const sortValue = {
+      rank: (r) => -r.total, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.total,
+      mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
+      probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
+    };
+    const shownNames = () => (state.merged ? roleNames : names);
+    const labelOf = (r) => signatureText(treeOf(r).client, treeOf(r).root, shownNames());
+
+    // "web2 catalog": both nodes; "web2>catalog": that call.
+    function matcher(query) {
+      const terms = query.toLowerCase().split(/\s+/).filter(Boolean).map((t) => t.split('>').filter(Boolean));
+      const lower = shownNames().map((n) => n.toLowerCase());
+      const has = (t, caller, term) => {
+        const here = lower[t.node].includes(term[term.length - 1]) && (term.length < 2 || (caller !== null && lower[caller].includes(term[0])));
+        return here || t.children.some((c) => has(c, t.node, term));
+      };
+      return (row) => {
+        const tree = treeOf(row);
+        return terms.every((term) => !term.length || has(tree.root, tree.client, term) || (term.length < 2 && lower[tree.client].includes(term[0])));
+      };
+    }
+
+    let shown = [];
+    const body = el('div', { class: 'body', role: 'rowgroup' });
+    const head = el('div', { class: 'row head', role: 'row' });
+    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
+      el('div', { role: 'rowgroup' }, head), body);
+    const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
+    const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
+      oninput: () => { state.query = search.value; fillList(true); } });
+    const merge = el('input', { type: 'checkbox', id: 'merge', onchange: () => { state.merged = merge.checked; state.open.clear(); fillList(true); showPattern(); } });
+
+    function drawHead() {
+      const focused = head.contains(document.activeElement) ? document.activeElement.dataset.sort : null;
+      head.replaceChildren(...columns.map((c) => {
+        const mine = state.sort.replace('-', '') === c.key;
+        const down = state.sort[0] === '-';
+        return el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'columnheader', 'aria-sort': mine ? (down ? 'descending' : 'ascending') : 'none' },
+          el('button', { type: 'button', title: c.title, 'data-sort': c.key, onclick: () => sortBy(c.key) },
+            c.text, mine ? (down ? ' \u25be' : ' \u25b4') : ''));
+      }));
+      if (focused) head.querySelector(`[data-sort="${focused}"]`).focus({ preventScroll: true });
+    }
+    function sortBy(key) {
+      const first = key === 'path' || key === 'slowest' ? key : key === 'rank' ? '-total' : '-' + key;
+      state.sort = state.sort === first ? (first[0] === '-' ? key : '-' + key) : first;
+      fillList(true);
+    }
+
+    function fillList(keepChosen) {
+      if (state.merged && !mergedRows) mergeRows();
+      const all = state.merged ? mergedRows : rows;
+      const matches = state.query.trim() ? matcher(state.query) : () => true;
+      const key = state.sort.replace('-', '');
+      const value = sortValue[key];
+      const down = state.sort[0] === '-' ? -1 : 1;
+      shown = all.filter(matches).map((r) => [value(r), r])
+        .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
+      const total = shown.reduce((s, r) => s + r.total, 0);
+      const n = shown.reduce((s, r) => s + r.count, 0);
+      matched.textContent = state.query.trim()
+        ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
+        : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
+          ? `; ${count(data.patternCount - rows.length)} more patterns are in the store` : '');
+      drawHead();
+      const height = Math.max(1, Math.min(shown.length, 12)) * ROW;
+      body.style.height = `${height}px`;
+      grid.setAttribute('aria-rowcount', shown.length + 1);
+      drawRows();
+      if (keepChosen) scrollToChosen();
+      writeFragment();
+    }
+
+    const spacer = el('div', { role: 'presentation', class: 'spacer' });
+    const ranks = new Map(rows.map((r, i) => [r.id, i + 1]));
+    const contains = (row, id) => (row.members ? row.members.some((m) => m.id === id) : row.id === id);
+    function drawRow(r, at) {
+      const chosen = contains(r, state.pattern);
+      const text = shownNames();
+      const about = r.about ? '\u2248' : '';
+      const cells = {
+        rank: ranks.get(r.id),
+        path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
+          manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
+          pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
+        count: count(r.count), total: duration(r.total),
+        share: [share(r.total, data.total), Object.assign(el('i'), { share: true })],
+        mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
+        probability: probability(r.probability),
+        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.mean))],
+        latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
+      };
+      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
+        'data-id': r.id, onclick: () => { choose(r); } },
+      columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
+      row.style.top = `${at * ROW}px`;
+      const meter = row.querySelector('.share i');
+      meter.style.width = `${100 * r.total / Math.max(data.total, 1)}%`;
+      return row;
+    }
+    function drawRows() {
+      const from = printing ? 0 : Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
+      const to = printing ? shown.length : Math.min(shown.length, Math.ceil((body.scrollTop + (body.clientHeight || 400)) / ROW) + 6);
+      spacer.style.height = `${shown.length * ROW}px`;
+      const fresh = [];
+      for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
+      const focused = body.contains(document.activeElement);
+      body.replaceChildren(spacer, ...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
+      // One row is where Tab leads to: the chosen one, or one that is in sight.
+      const entry = fresh.find((row) => row.getAttribute('aria-selected') === 'true') || fresh[0];
+      if (entry) entry.tabIndex = 0;
+      if (entry && focused) entry.focus({ preventScroll: true });
+    }
+    narrow.addEventListener('change', () => { ROW = narrow.matches ? 46 : 27; fillList(true); showPattern(); });
+    // On paper all rows, and what is folded away.
+    let printing = false;
+    const made = () => document.querySelector('details.made');
+    let madeOpen = false;
+    addEventListener('beforeprint', () => { printing = true; madeOpen = made().open; made().open = true; drawRows(); });
+    addEventListener('afterprint', () => { printing = false; made().open = madeOpen; drawRows(); });
+    const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
+    body.addEventListener('scroll', drawRows, { passive: true });
+    function scrollToChosen() {
+      const at = shown.findIndex((r) => contains(r, state.pattern));
+      if (at < 0) return;
+      const room = body.clientHeight || 12 * ROW;
+      if (at * ROW < body.scrollTop) body.scrollTop = at * ROW;
+      else if ((at + 1) * ROW > body.scrollTop + room) body.scrollTop = (at + 1) * ROW - room;
+      drawRows();
+    }
+    function choose(row) {
+      state.pattern = row.members ? row.members[0].id : row.id;
+      state.vertex = null;
+      state.open.clear();
+      drawRows();
+      showPattern();
+      writeFragment();
+    }
+    function move(by) {
+      if (!shown.length) return;
+      const at = shown.findIndex((r) => contains(r, state.pattern));
+      choose(shown[Math.min(Math.max(at + by, 0), shown.length - 1)]);
+      scrollToChosen();
+    }
+    grid.addEventListener('keydown', (e) => {
+      if (head.contains(e.target)) { // there Enter sorts
+        const buttons = [...head.querySelectorAll('button')].filter((b) => b.offsetParent);
+        const to = buttons[buttons.indexOf(e.target) + ({ ArrowRight: 1, ArrowLeft: -1 }[e.key] || 1e9)];
+        if (to) { e.preventDefault(); to.focus(); }
+        if (e.key === 'ArrowDown') { e.preventDefault(); enterList(); }
+        return;
+      }
+      const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11, Home: -1e9, End: 1e9 }[e.key];
+      if (by) { e.preventDefault(); move(by); }
+      else if (e.key === 'Enter') { e.preventDefault(); document.getElementById('pattern').scrollIntoView({ block: 'start' }); }
+    });
+
+    // --- the head of the page ---
+
+    function facts() {
+      const found = new Map();
+      for (const c of data.captures)
+        for (const line of c.facts.split('\n')) {
+          const at = line.indexOf(': ');
+          if (at > 0) found.set(line.slice(0, at), [...(found.get(line.slice(0, at)) || []), line.slice(at + 2)]);
+        }
+      return found;
+    }
+
+    // Not all are of calls.
+    const KINDS = { unseen: 'Not seen', quic: 'Not seen', 'may-be-multiplexed': 'Note' };
+    const sentenceOf = ([reason, text]) => `${KINDS[reason] || 'Doubtful'}: ${text}.`;
+
+    // What one should know before trusting the numbers: [level, sentence].
+    function quality() {
+      const known = facts();
+      const sum = (key) => (known.get(key) || []).reduce((s, v) => s + (Number(v) || 0), 0);
+      const list = [];
+      if (!fit) list.push(['bad', `No probabilities are shown, as what was captured is ${data.judgement}.`]);
+      for (const doubt of (data.doubts || []).slice(0, 5)) list.push([fit ? 'note' : 'bad', sentenceOf(doubt)]);
+      if ((data.doubts || []).length > 5) list.push(['note', `${plural(data.doubts.length - 5, 'more edge is', 'more edges are')} doubtful.`]);
+      if (rows.some((r) => r.doubt >= 0)) list.push(['note', 'In the list, ? is a path with an edge whose calls are doubtful.']);
+      const packets = sum('packets');
+      const dropped = sum('packets dropped by the kernel') + sum('packets dropped by the interface');
+      const holes = sum('holes skipped');
+      if (dropped) list.push([dropped > packets / 100 ? 'bad' : 'note', `${plural(dropped, 'packet')} were dropped while capturing, of ${count(packets + dropped)}: calls may be missing.`]);
+      if (holes) list.push([holes > packets / 1000 ? 'bad' : 'note', `${plural(holes, 'hole')} in the connections: bytes that nobody captured.`]);
+      if (packets && !dropped && !holes) list.push(['good', `None of ${count(packets)} packets was dropped, as far as the capture says.`]);
+      if (!packets) list.push(['note', 'The trace does not say how many packets were captured, or dropped.']);
+      const clocks = (key) => data.parameters.split('\n').filter((line) => line.startsWith(key + '=')).map((line) => line.slice(key.length + 1)).map((line) => [line.slice(0, line.lastIndexOf('=')), line.slice(line.lastIndexOf('=') + 1)]);
+      const bounds = new Map(clocks('skew_bounds_ns'));
+      const between = (node) => {
+        const [least, most] = (bounds.get(node) || ',').split(',').map((ns) => ns && signed(-ns));
+        return least && most ? ` (between ${most} and ${least})` : least ? ` (${least} or less)` : most ? ` (${most} or more)` : '';
+      };
+      const right = clocks('skew_ns').map(([node, ns]) => `${node} by ${signed(-ns)}${between(node)}`);
+      const doubtful = clocks('skew_doubtful_ns').map(([node, ns]) => `${node} by ${signed(-ns)}`);
+      if (right.length) list.push(['note', `Clocks put right: ${right.join(', ')}.`]);
+      if (doubtful.length) list.push(['note', `May be clocks, and were left as they are: ${doubtful.join(', ')}.`]);
+      if (linear) {
+        list.push(['note', 'Paths are found by the delays that many messages have in common: their counts are estimates, and rare paths are not seen.']);
+        if (fit) list.push([data.probability > 0.95 ? 'good' : 'note', `A path is no accident with a probability of ${probability(data.probability)} in the mean.`]);
+        return list;
+      }
+      const unmatched = data.unmatchedCalls + data.unmatchedReturns;
+      if (unmatched) {
+        const part = unmatched / Math.max(data.calls + unmatched, 1);
+        list.push([part > 0.02 ? 'bad' : 'note', `${plural(data.unmatchedCalls, 'call')} without a return and ${plural(data.unmatchedReturns, 'return')} without a call are left out (${share(unmatched, data.calls + unmatched)}).`]);
+      } else list.push(['good', 'Every call has its return.']);
+      const hosts = new Set(known.get('captured on host') || []);
+      if (known.has('skew removed')) list.push(['good', `The clocks of ${plural(known.get('skew removed').length, 'node')} were set right.`]);
+      if (known.has('skew added')) list.push(['note', `The clocks of ${plural(known.get('skew added').length, 'node')} were set wrong on purpose.`]);
+      if (hosts.size > 1 && !known.has('skew removed')) list.push(['note', `Stamps are of the clocks of ${hosts.size} hosts, as they were.`]);
+      if (data.cutPaths) list.push(['note', `${plural(data.cutPaths, 'path')} cut by the start or the end of the trace ${data.cutPaths === 1 ? 'is' : 'are'} left out.`]);
+      const p = data.probability;
+      const wrong = 1 - p < 0.01 ? '' : `: about ${Math.max(1, 100 - floored(p))} in 100 have a call that is another's, or lack one`;
+      if (!fit) return list;
+      if (data.method === 'cheat') list.push(['good', 'The parents of calls are the true ones, which the trace says.']);
+      else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
+      else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right with a probability of ${probability(p)} in the mean${wrong}` +
+        (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 9.995 ? 2 : 1)} possible parents in the mean.` : '.')]);
+      const guessed = data.trust.filter((t) => t[2] > 0).sort((a, b) => a[3] - b[3]);
+      if (guessed.length > 1 && data.method !== 'cheat') {
+        const named = guessed.slice(0, 3).map(([node, , , q], i) => i ? `of ${names[node]}'s ${share(q, 1)}` : `that ${names[node]} makes ${share(q, 1)} should be right`);
+        list.push([guessed[0][3] > 0.95 ? 'good' : guessed[0][3] > 0.7 ? 'note' : 'bad',
+          `Of the parents of the calls ${named.join(', ')}` + (guessed[0][3] > 0.95 ? '.' : `: trust what is below ${names[guessed[0][0]]} least.`)]);
+      }
+      return list;
+    }
+
+    function drawTop() {
+      const name = data.captures.length === 1 ? data.captures[0].name : plural(data.captures.length, 'capture');
+      const length = data.first === null ? 0 : Number(BigInt(data.last) - BigInt(data.first));
+      const marks = { good: '\u2713', note: '!', bad: '\u2715' };
+      const words = { good: 'good', note: 'note', bad: 'beware' };
+      return [
+        el('header', { class: 'top' }, el('h1', null, name.replace(/^.*\//, '')),
+          el('span', { class: 'what' }, 'Causal paths, found by ravel ' + data.version),
+          el('span', { class: 'spring' }),
+          el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => help.showModal() }, 'Keys: ?')),
+        el('dl', { class: 'facts' },
+          tile(linear ? 'messages end a path' : 'paths', count(data.paths)), tile(linear ? 'paths' : 'patterns', count(data.patternCount)), tile('messages', count(data.messages)),
+          !linear && tile('calls', count(data.calls)), tile('edges', count(data.edges)), tile('span', span(length)),
+          tile('begins', utc(data.first)), tile('method', data.method)),
+        el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
+          el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
+        el('details', { class: 'made' }, el('summary', null, 'How this was made'),
+          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `store: ${data.store}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
+      ];
+    }
+
+    function meterRow(name, part, whole, cls) {
+      const i = el('i');
+      i.style.width = `${100 * Math.min(1, whole > 0 ? part / whole : 0)}%`;
+      return el('td', { class: 'grow' }, el('span', { class: `meter ${cls || ''}`, role: 'img', 'aria-label': share(part, whole) }, i));
+    }
+
+    function drawOverview() {
+      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : 'network', network: i >= names.length }))
+        .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
+      const top = firstOf(all, 8);
+      const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
+      const table = el('table', { id: 'blame-all' },
+        el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
+          el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
+        el('tbody', null, top.map((b) => el('tr', null,
+          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+            onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
+          el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
+          el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
+        rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
+          el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
+      return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
+        el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
+        linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
+          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths')),
+          drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
+    }
+
+    // --- convolution's graphs: Figure 9 ---
+
+    let graph = 0;
+    function drawGraphs() {
+      const panel = el('section', { class: 'panel', 'aria-label': 'Graphs', id: 'graphs' });
+      const draw = () => {
+        const g = data.graphs[graph];
+        const stay = g.vertices.map(() => 0);
+        for (const v of g.vertices)
+          if (v[1] >= 0) stay[v[1]] += v[4].reduce((sum, [delay, n]) => sum + delay * n, 0);
+        const all = stay.reduce((sum, t) => sum + t, 0);
+        const most = all > 0 ? stay.indexOf(Math.max(...stay)) : -1;
+        const boxes = g.boxes.map((b, i) => {
+          const [node, parent, n, p, delays] = g.vertices[i];
+          const words = firstOf(delays, 2).map(([delay, k]) => (delays.length > 1 ? `${count(k)} after ${duration(delay)}` : `after ${duration(delay)}`)).join(', ') + (delays.length > 3 ? ', \u2026' : '');
+          return {
+            x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4], vertex: i,
+            lines: [['name', names[node]], ['small', plural(n, 'message')], ['small', parent < 0 ? 'a root' : stay[i] > 0 ? `stay ${share(stay[i], all)} of all` : fit ? `probability ${probability(p)}` : '']],
+            label: words || null,
+            title: `${names[node]}: ${plural(n, 'message')}` + (parent < 0 ? ' that it sends' : ` from ${names[g.vertices[parent][0]]}${withProbability(p)}`) +
+              delays.slice(0, 8).map(([delay, k]) => `; ${count(k)} sent ${duration(delay)} after what caused them`).join('') + (i === most ? '; messages stay here longest in all' : ''),
+            fill: shaded(all > 0 ? stay[i] / all : 0), classes: [i === most ? 'slowest' : '', parent < 0 ? 'client' : ''].filter(Boolean),
+          };
+        });
+        set(panel, el('div', { class: 'bar-row' }, el('h2', null, 'Graph', el('span', { class: 'hint' }, 'what follows what, from each root')),
+          data.graphs.length > 1 && segments('Root', data.graphs.map((h, i) => [i, names[h.vertices[0][0]]]), graph, (i) => { graph = i; draw(); panel.querySelector(`[data-value="${i}"]`).focus(); })),
+        el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Graph' }, drawTree(g.width, g.height, boxes, `Graph from ${names[g.vertices[0][0]]}`)),
+        g.hidden > 0 && el('p', { class: 'quiet' }, `${plural(g.hidden, 'more vertex', 'more vertices')} not drawn.`));
+        requestAnimationFrame(() => { // once it has a width: the root in its middle
+          const tree = panel.querySelector('.tree');
+          tree.scrollLeft = g.boxes[0][0] - tree.clientWidth / 2;
+        });
+      };
+      draw();
+      return panel;
+    }
+
+    // --- one pattern ---
+
+    const pattern = el('section', { id: 'pattern', 'aria-label': 'The chosen pattern' });
+    const rowOf = (id) => rows.find((r) => r.id === id);
+
+    function showPattern() {
+      const row = rowOf(state.pattern);
+      if (!row) { pattern.replaceChildren(); return; }
+      const detail = data.details[row.i];
+      const tree = treeOf(row);
+      const group = state.merged && mergedRows ? mergedRows.find((r) => contains(r, row.id)) : null;
+      const otherMembers = group ? group.members.filter((m) => m !== row) : [];
+      const parts = [el('section', { class: 'panel' },
+        el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
+        el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
+        row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
+        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
+          tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
+          tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
+        group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
+          firstOf(otherMembers, 12).map((m, i) => [i ? ', ' : '', el('button', { type: 'button', class: 'plain mono', onclick: () => { state.pattern = m.id; state.vertex = null; drawRows(); showPattern(); writeFragment(); } },
+            signatureText(treeOf(m).client, treeOf(m).root, names))]), moreThan(otherMembers, 12)))];
+      if (detail) parts.push(...drawDetail(row, detail));
+      else parts.push(el('section', { class: 'panel' }, el('p', null,
+        `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
+        el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
+      set(pattern, parts);
+      drawBoxes();
+    }
+
+    function vertices(detail) {
+      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
+        n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
+        depth: 0, parallel: false }));
+    }
+    const mean = (s) => (s.length ? s[0] : 0);
+
+    function drawDetail(row, detail) {
+      const vs = vertices(detail);
+      vs.forEach((v) => { v.depth = v.parent < 0 ? 0 : vs[v.parent].depth + 1; });
+      const slowest = vs.reduce((a, b) => (mean(b.own) * b.n > mean(a.own) * a.n ? b : a));
+      if (state.vertex === null || !vs[state.vertex]) state.vertex = null;
+      const chosen = vs[state.vertex === null ? slowest.i : state.vertex];
+      const pick = (v) => { state.vertex = v.i === slowest.i ? null : v.i; redraw(v.i); writeFragment(); };
+      // Keyboard focus stays on what was chosen.
+      const redraw = (at) => {
+        const inTree = document.activeElement && document.activeElement.closest && document.activeElement.closest('.tree');
+        const name = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
+        showPattern();
+        const again = inTree ? pattern.querySelector(`.tree [data-vertex="${at}"]`) : name ? pattern.querySelector(`[data-focus="${name}"]`) : null;
+        if (again) again.focus({ preventScroll: true });
+      };
+      const context = { row, detail, vs, slowest, chosen, pick, redraw };
+      // Beside a narrow tree there is room for the rest.
+      const [tree, blame, timeline] = [drawCallTree(context), drawBlame(context), drawTimeline(context)];
+      return [
+        detail.width <= 560 ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
+          : [tree, el('div', { class: 'blame-and-timeline' }, blame, timeline)],
+        drawNode(context),
+        data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'Over time' },
+          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'this pattern: median and peak latency, and how many paths begin')),
+          drawn(el('div', { class: 'chart-box', id: 'over-time' }), (width) => drawOverTime(detail.buckets, width, 'this pattern', true))),
+      ];
+    }
+
+    function edgeWords(v) {
+      if (v.parent < 0) return null;
+      const after = duration(mean(v.after));
+      if (linear) return `sent after ${after}`;
+      return v.each > 1 ? `${v.each} calls, after ${after}` : `called after ${after}`;
+    }
+
+    function drawCallTree({ row, detail, vs, slowest, chosen, pick }) {
+      const client = names[treeOf(row).client];
+      const boxes = detail.boxes.map((b, i) => {
+        const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
+        if (i === 0) return Object.assign(box, { lines: [['name', client], ['small', plural(row.count, linear ? 'message' : 'path')], ['small', `${duration(row.total)} in all`]], title: `${client}${linear ? '' : ', the client'}: ${plural(row.count, linear ? 'message' : 'path')}, ${duration(row.total)} in all`, classes: ['client'] });
+        const v = vs[i - 1];
+        const mine = mean(v.own) * v.n;
+        const times = v.n > 1 ? ` \u00d7${v.n}` : '';
+        return Object.assign(box, {
+          vertex: v.i,
+          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
+          label: edgeWords(v),
+          title: `${names[v.node]}${times}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
+            (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
+          fill: shaded(mine / Math.max(row.mean, 1)),
+          classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
+          choose: () => pick(v),
+        });
+      });
+      return el('section', { class: 'panel', 'aria-label': linear ? 'Path' : 'Call tree' },
+        el('h2', null, linear ? 'Path' : 'Call tree', el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay' : 'mean latency of each call; the darker, the more of the time is its own')),
+        el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
+        detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
+    }
+
+    function drawBlame({ row, vs, chosen, pick, slowest }) {
+      const by = new Map();
+      let network = 0;
+      for (const v of vs) {
+        const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v };
+        b.own += mean(v.own) * v.n;
+        b.n += v.n;
+        if (mean(v.own) * v.n > mean(b.v.own) * b.v.n) b.v = v;
+        by.set(v.node, b);
+        network += mean(v.network) * v.n;
+      }
+      const list = [...by.values()].sort((a, b) => b.own - a.own);
+      return el('section', { class: 'panel', 'aria-label': 'Where the time goes' },
+        el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime}, mean of a path`)),
+        el('table', { id: 'blame' },
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Times' : 'Calls'), el('th', { class: 'number' }, OwnTime),
+            el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
+          el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
+            el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
+            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.mean)), meterRow('', b.own, row.mean))),
+          network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
+            el('td', { class: 'number' }, share(network, row.mean)), meterRow('', network, row.mean, 'network')))),
+        linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
+          : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
+    }
+
+    // --- the timeline ---
+
+    // The calls to draw: of the mean, or of an instance. Each has its vertex and place.
+    function timelineCalls({ detail, vs }) {
+      const vertexOf = new Map();
+      vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
+      if (state.sample !== 'mean') {
+        const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10] }))) };
+      }
+      const calls = [];
+      const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
+        const start = parent < 0 ? 0 : calls[parent].enter + delay;
+        calls.push({ place, vertex, parent, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+      };
+      if (detail.places.length)
+        detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
+      else
+        vs.forEach((v) => mk(v.places[0], v.i, v.parent, mean(v.after), mean(v.latency), mean(v.network), v.latency[2] || 0, v.latency[4] || 0));
+      return { sample: null, calls: ownPieces(calls) };
+    }
+
+    function drawTimeline(context) {
+      const { row, detail, vs, chosen, slowest, pick, redraw } = context;
+      const available = (k) => detail.sample[SAMPLES.indexOf(k)] >= 0;
+      if (state.sample !== 'mean' && !available(state.sample)) state.sample = 'mean';
+      const { sample, calls } = timelineCalls(context);
+      const drawnCalls = calls.filter((c) => c.vertex !== undefined);
+      const end = Math.max(1, ...drawnCalls.map((c) => Math.max(c.end + c.callerShift, sample ? 0 : c.start + c.p90)));
+      const percent = (t) => `${(100 * t / end).toFixed(3)}%`;
+      // Which siblings are open at the same time.
+      for (const c of drawnCalls)
+        for (const k of c.children)
+          for (const other of c.children)
+            if (other !== k && Math.min(k.end, other.end) - Math.max(k.start, other.start) > 0.2 * Math.min(k.end - k.start, other.end - other.start)
+              && Math.min(k.end - k.start, other.end - other.start) > 0) vs[k.vertex] && (vs[k.vertex].parallel = true);
+      const lanes = [];
+      const hide = new Set();
+      for (const v of vs) {
+        if (v.parent >= 0 && hide.has(v.parent)) { hide.add(v.i); continue; }
+        const mine = drawnCalls.filter((c) => c.vertex === v.i);
+        if (v.n > 1 && state.open.has(v.i)) {
+          // Each by itself, with what is below it.
+          const below = (c, depth) => {
+            lanes.push({ v: vs[c.vertex], calls: [c], depth, opened: c.vertex === v.i && c === mine[0] });
+            c.children.filter((k) => k.vertex !== undefined).sort((a, b) => a.start - b.start).forEach((k) => below(k, depth + 1));
+          };
+          mine.sort((a, b) => a.start - b.start).forEach((c) => below(c, v.depth));
+          hide.add(v.i);
+        } else lanes.push({ v, calls: mine, depth: v.depth });
+      }
+      const overlay = [];
+      lanes.forEach((lane, i) => lane.calls.forEach((c) => { c.lane = i; }));
+      // Where the walk goes from one lane to another.
+      const pieces = drawnCalls.filter((c) => c.lane !== undefined).flatMap((c) => c.pieces.map((p) => [p[0], p[1], c.lane])).sort((a, b) => a[0] - b[0]);
+      pieces.forEach((p, i) => {
+        if (i && pieces[i - 1][2] !== p[2]) overlay.push({ x: p[0], from: pieces[i - 1][2], to: p[2] });
+      });
+      const links = lanes.map(() => []);
+      for (const o of overlay)
+        for (let k = Math.min(o.from, o.to); k <= Math.max(o.from, o.to); k++)
+          links[k].push([o.x, k === Math.min(o.from, o.to) ? 13 : -1, k === Math.max(o.from, o.to) ? 13 : 27]);
+      const marks = ticks(0, end, narrow.matches ? 2 : 5).filter((t) => t <= end);
+
+      const laneOf = (lane, i) => {
+        const { v } = lane;
+        const chart = svg('svg', { 'aria-hidden': 'true', 'data-vertex': v.i });
+        for (const t of marks) chart.append(svg('line', { class: 'tick', x1: percent(t), x2: percent(t), y1: 0, y2: 26 }));
+        for (const c of lane.calls) {
+          const s = c.callerShift;
+          const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
+          bar.append(svg('title', null, sample
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
+            : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
+          chart.append(bar);
+        }
+        for (const c of lane.calls)
+          for (const [from, to] of c.pieces)
+            chart.append(svg('rect', { class: 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
+        if (!sample)
+          for (const c of lane.calls) {
+            const [a, b] = [percent(c.start + c.p10), percent(c.start + c.p90)];
+            chart.append(svg('line', { class: 'whisker', x1: a, x2: b, y1: 13, y2: 13, 'data-place': c.place }),
+              svg('line', { class: 'whisker', x1: a, x2: a, y1: 10, y2: 16 }), svg('line', { class: 'whisker', x1: b, x2: b, y1: 10, y2: 16 }));
+          }
+        for (const [x, y1, y2] of links[i]) chart.append(svg('line', { class: 'critical', x1: percent(x), x2: percent(x), y1, y2 }));
+        const latency = lane.calls.length === 1 ? lane.calls[0].end - lane.calls[0].start : sample ? lane.calls.reduce((x, c) => Math.max(x, c.end - c.start), 0) : mean(v.latency);
+        const own = lane.calls.reduce((x, c) => x + c.own, 0);
+        const name = el('span', { class: 'call' });
+        name.style.paddingLeft = `${Math.min(lane.depth, 12) * 13}px`;
+        const repeated = v.n > 1 && (lane.calls.length > 1 || lane.opened || !state.open.has(v.i));
+        if (repeated)
+          name.append(el('button', { type: 'button', class: 'twist', 'data-focus': `twist-${v.i}`, 'aria-expanded': String(state.open.has(v.i)), 'aria-label': `Each of ${v.n} calls to ${names[v.node]}`,
+            onclick: () => { if (state.open.has(v.i)) state.open.delete(v.i); else state.open.add(v.i); redraw(v.i); } }, state.open.has(v.i) ? '\u25be' : '\u25b8'));
+        name.append(el('button', { type: 'button', class: `plain ${v === slowest ? 'hot' : ''}`, 'data-focus': `lane-${i}`, 'data-vertex': v.i, onclick: () => pick(v) }, names[v.node]));
+        if (lane.calls.length > 1) name.append(el('span', { class: 'times' }, ` \u00d7${lane.calls.length}`));
+        if (v.parallel) name.append(el('span', { class: 'parallel', title: 'open at the same time as another call of its caller' }, '\u2225', el('span', { class: 'hidden' }, ' parallel')));
+        return el('div', { class: `lane ${v === chosen ? 'chosen' : ''}`, role: 'row' },
+          el('div', { class: 'c', role: 'cell', title: names[v.node] }, name),
+          el('div', { class: 'c number', role: 'cell' }, duration(latency)),
+          el('div', { class: 'c number p99', role: 'cell' }, sample ? (lane.calls.length === 1 ? probability(lane.calls[0].probability) : '') : v.latency.length ? duration(v.latency[5]) : duration(0)),
+          el('div', { class: 'c number', role: 'cell' }, duration(own)),
+          el('div', { class: 'c chart', role: 'cell' }, chart));
+      };
+
+      const axis = svg('svg', { 'aria-hidden': 'true', class: 'axis-row' });
+      marks.forEach((t) => {
+        const last = t > end * 0.93;
+        axis.append(svg('line', { class: 'tick', x1: percent(t), x2: percent(t), y1: 18, y2: 26 }),
+          svg('text', { class: 'axis', x: percent(t), y: 14, 'text-anchor': t === 0 ? 'start' : last ? 'end' : 'middle' }, tickLabel(t)));
+      });
+      const choices = [['mean', `Mean of ${count(row.count)}`, 'All paths of the pattern, in the mean'],
+        ...SAMPLES.map((k) => {
+          const s = available(k) ? detail.samples[detail.sample[SAMPLES.indexOf(k)]] : null;
+          // Of the other two the figure is the distribution's; one path has another.
+          const exact = s && (k === 'fastest' || k === 'slowest') ? ` ${duration(s.latency)}` : '';
+          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : 'Not in this page; the store has it', !s];
+        })];
+      const key = (cls, text, y) => el('span', null, svg('svg', { width: 18, height: 12, 'aria-hidden': 'true' },
+        cls === 'whisker' ? [svg('line', { class: cls, x1: 1, x2: 17, y1: 6, y2: 6 }), svg('line', { class: cls, x1: 1, x2: 1, y1: 3, y2: 9 }), svg('line', { class: cls, x1: 17, x2: 17, y1: 3, y2: 9 })]
+          : cls === 'critical' ? svg('line', { class: cls, x1: 9, x2: 9, y1: 0, y2: 12 }) : svg('rect', { class: cls, x: 1, y: 1, width: 16, height: 10 })), text);
+      return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
+          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
+        el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
+          el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
+            el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
+            el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
+          lanes.map(laneOf))),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
+          !sample && key('whisker', 'p10 to p90 of the latency')));
+    }
+
+    // --- one node ---
+
+    function chartAxis(low0, high0, width, left, right) {
+      const [a, b] = [Math.log(low0), Math.log(high0)];
+      return (ns) => left + (width - left - right) * (Math.log(Math.max(ns, 1)) - a) / (b - a || 1);
+    }
+
+    function drawDistribution(s, others, width, label) {
+      const H = 200, LEFT = 8, RIGHT = 44, TOP = 14, BOTTOM = 22;
+      const d = parseDistribution(s[8]);
+      const list = edges(d);
+      const all = others.map((o) => edges(parseDistribution(o[8])));
+      // As wide as this one needs: the table beside it has all on one scale.
+      let lo = Math.max(list[0][0], 1), hi = Math.max(list[list.length - 1][1], lo * 1.02);
+      const room = Math.max((hi / lo) ** 0.06, 1.01);
+      lo /= room;
+      hi *= room;
+      const x = chartAxis(lo, hi, width, LEFT, RIGHT);
+      const y = (part) => TOP + (H - TOP - BOTTOM) * (1 - part);
+      const total = list.reduce((n, e) => n + e[2], 0);
+      const most = Math.max(...list.map((e) => e[2]));
+      const out = svg('svg', { viewBox: `0 0 ${width} ${H}`, role: 'img', 'aria-label': label });
+      for (const t of logTicks(lo, hi, Math.max(3, Math.floor(width / 90)))) {
+        if (x(t) > width - RIGHT + 1) continue;
+        out.append(svg('line', { class: 'tick', x1: x(t), x2: x(t), y1: TOP, y2: H - BOTTOM }),
+          svg('text', { class: 'axis', x: x(t), y: H - 7, 'text-anchor': x(t) < 24 ? 'start' : 'middle' }, tickLabel(t)));
+      }
+      for (const p of [0.5, 0.9, 1]) out.append(svg('text', { class: 'axis', x: width - RIGHT + 6, y: y(p) + 4 }, `${p * 100}${NBSP}%`),
+        svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: y(p), y2: y(p) }));
+      for (const [from, to, n] of list) {
+        const bar = svg('rect', { class: 'hist', x: x(from).toFixed(2), width: Math.max(x(to) - x(from) - 0.5, 0.75).toFixed(2), y: y(n / most).toFixed(2), height: (y(0) - y(n / most)).toFixed(2), 'data-count': n });
+        bar.append(svg('title', null, `${duration(from)} to ${duration(to)}: ${count(n)} of ${count(total)}`));
+        out.append(bar);
+      }
+      const curve = (e, cls) => {
+        const sum = e.reduce((n, b) => n + b[2], 0);
+        let below = 0;
+        let path = `M${x(e[0][0]).toFixed(1)} ${y(0)}`;
+        for (const b of e) { path += `L${x(b[0]).toFixed(1)} ${y(below / sum).toFixed(1)}`; below += b[2]; path += `L${x(b[1]).toFixed(1)} ${y(below / sum).toFixed(1)}`; }
+        return svg('path', { class: cls, d: path });
+      };
+      const clip = svg('clipPath', { id: 'inside' }, svg('rect', { x: LEFT, y: 0, width: width - LEFT - RIGHT, height: H }));
+      const rest = svg('g', { 'clip-path': 'url(#inside)' }, all.map((o) => curve(o, 'cdf other')));
+      out.append(clip, rest);
+      out.append(curve(list, 'cdf'), svg('path', { class: 'frame', d: `M${LEFT} ${y(0)}H${width - RIGHT}` }));
+      return out;
+    }
+
+    function drawNode({ row, vs, chosen }) {
+      const metrics = METRICS.filter(([key]) => vs.some((v) => v[key].length));
+      const metric = chosen[state.metric].length ? state.metric : 'latency';
+      const at = METRICS.find(([key]) => key === metric);
+      const s = chosen[metric];
+      // The same node elsewhere.
+      const others = [];
+      data.details.forEach((d, i) => {
+        if (i === row.i) return;
+        d.vertices.forEach((v) => { if (v[1] === chosen.node && v[at[2]].length) others.push({ row: rows[i], s: v[at[2]], n: v[2].length }); });
+      });
+      const besides = firstOf(others, 8);
+      const name = names[chosen.node];
+      const axisLow = Math.max(1, Math.min(s.length ? s[6] : 1e18, ...besides.map((o) => o.s[6])));
+      const axisHigh = Math.max(axisLow * 1.2, s.length ? s[7] : 0, ...besides.map((o) => o.s[7]));
+      const line = (text, stats, n, cls, choosing) => el('tr', { class: cls },
+        el('td', { class: 'name', title: text }, choosing ? el('button', { type: 'button', class: 'plain', onclick: choosing }, text) : text),
+        el('td', { class: 'number' }, count(n)), el('td', { class: 'number' }, duration(stats[0])), el('td', { class: 'number' }, duration(stats[3])), el('td', { class: 'number' }, duration(stats[5])),
+        el('td', null, spark(parseDistribution(stats[8]), axisLow, axisHigh, 116, 18)));
+      return el('section', { class: 'panel', 'aria-label': 'The chosen node', id: 'node', 'data-vertex': chosen.i },
+        el('div', { class: 'bar-row' }, el('h2', { id: 'node-name' }, name + (chosen.n > 1 ? ` \u00d7${chosen.n}` : '')),
+          segments('Which delay', metrics.map(([key, text]) => [key, text, null, !chosen[key].length]), metric, (k) => { state.metric = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          s.length ? el('span', { class: 'quiet' }, `mean ${duration(s[0])}, p50 ${duration(s[3])}, p90 ${duration(s[4])}, p99 ${duration(s[5])}, max ${duration(s[7])}`) : null),
+        s.length ? el('div', { class: 'two wide-left' },
+          el('div', null, drawn(el('div', { class: 'chart-box', id: 'distribution' }), (width) => drawDistribution(s, besides.map((o) => o.s), width,
+            `Distribution of the ${at[1].toLowerCase()} of ${name}: median ${duration(s[3])}, 99 of 100 at most ${duration(s[5])}`)),
+          el('div', { class: 'legend' }, 'Bars: how many calls. Orange line: the share of calls that took at most so long. Grey lines: the same node in other patterns.')),
+          el('div', null, el('h3', null, 'In this pattern and beside it in others'),
+            cards({ id: 'beside' }, el('thead', null, el('tr', null, el('th', null, 'Pattern'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Mean'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p99'),
+              el('th', null, el('span', { class: 'hidden' }, 'Distribution')))),
+            el('tbody', null, line('this one', s, row.count * chosen.n, 'chosen'),
+              besides.map((o) => line(`${o.row.i + 1}. ${signatureText(treeOf(o.row).client, treeOf(o.row).root, names)}`, o.s, o.row.count * o.n, null, () => choose(o.row))))),
+            others.length > besides.length && el('p', { class: 'quiet' }, `${others.length - besides.length} more places in patterns with less latency in all.`)))
+          : el('p', { class: 'quiet' }, 'Always 0.'));
+    }
+
+    // --- over time ---
+
+    function drawOverTime(buckets, width, what, medians) {
+      const LEFT = 62, RIGHT = 10, H1 = 120, H2 = 54, TOP = 10, GAP = 16, BOTTOM = 22;
+      const height = TOP + H1 + GAP + H2 + BOTTOM;
+      const filled = buckets.map((b) => (typeof b[0] === 'number' ? b : null)).filter((b) => b && b[1] > 0);
+      const out = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img' });
+      if (!filled.length) return out;
+      const length = Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart)));
+      const perBucket = length / data.nBuckets;
+      const w = (width - LEFT - RIGHT) / data.nBuckets;
+      const x = (i) => LEFT + i * w;
+      const most = Math.max(...filled.map((b) => b[3]));
+      const top = ticks(0, most, 3).slice(-1)[0] < most ? ticks(0, most, 3).slice(-1)[0] + (ticks(0, most, 3)[1] || most) : most;
+      const y = (ns) => TOP + H1 * (1 - ns / top);
+      const busiest = Math.max(...filled.map((b) => b[1]));
+      const base = TOP + H1 + GAP + H2;
+      out.setAttribute('aria-label', `Latency and rate of ${what} over time: at most ${duration(most)}, at most ${count(busiest)} paths in ${span(perBucket)}`);
+      for (const t of ticks(0, top, 3)) out.append(svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: y(t), y2: y(t) }), svg('text', { class: 'axis', x: LEFT - 8, y: y(t) + 4, 'text-anchor': 'end' }, tickLabel(t)));
+      const rate = busiest / (perBucket / 1e9);
+      out.append(svg('text', { class: 'axis', x: LEFT - 8, y: base - H2 + 8, 'text-anchor': 'end' }, `${rate >= 100 ? Math.round(rate) : rate.toPrecision(2)}/s`),
+        svg('text', { class: 'axis', x: LEFT - 8, y: base, 'text-anchor': 'end' }, '0'),
+        svg('line', { class: 'tick', x1: LEFT, x2: width - RIGHT, y1: base - H2, y2: base - H2 }));
+      const marks = svg('g');
+      for (const [i, n, middle, peak] of filled) {
+        const g = svg('g', { 'data-bucket': i }, svg('title', null, `${span(perBucket * i)} after the start, for ${span(perBucket)}: ${plural(n, 'path')}, ${medians ? `median ${duration(middle)}, ` : ''}slowest ${duration(peak)}`));
+        g.append(svg('rect', { x: x(i), y: TOP, width: w, height: base - TOP, fill: 'transparent' }));
+        if (medians) g.append(svg('line', { class: 'peak', x1: x(i) + w / 2, x2: x(i) + w / 2, y1: y(peak), y2: y(middle) }),
+          svg('rect', { class: 'dot', x: x(i), width: Math.max(w, 1.5), y: y(middle) - 1, height: 2 }));
+        else g.append(svg('rect', { class: 'dot', x: x(i), width: Math.max(w - 0.5, 1), y: y(peak), height: 2 }));
+        g.append(svg('rect', { class: 'rate', x: x(i), width: Math.max(w - 0.5, 0.75), y: base - H2 * n / busiest, height: H2 * n / busiest }));
+        marks.append(g);
+      }
+      out.append(marks);
+      for (const t of ticks(0, length, Math.max(2, Math.floor(width / 110)))) {
+        const at = LEFT + (width - LEFT - RIGHT) * t / length;
+        if (at > width - RIGHT + 1) continue;
+        out.append(svg('line', { class: 'tick', x1: at, x2: at, y1: base, y2: base + 4 }), svg('text', { class: 'axis', x: at, y: base + 16, 'text-anchor': at < LEFT + 10 ? 'start' : at > width - 40 ? 'end' : 'middle' }, t === 0 ? 'start' : '+' + span(t)));
+      }
+      out.append(svg('path', { class: 'frame', d: `M${LEFT} ${TOP}V${TOP + H1}H${width - RIGHT}M${LEFT} ${base}H${width - RIGHT}` }),
+        svg('text', { class: 'axis', x: LEFT + 4, y: TOP + 8 }, medians ? 'latency: median, and up to the peak' : 'latency: the slowest path'),
+        svg('text', { class: 'axis', x: LEFT + 4, y: base - H2 - 3 }, `paths, in ${span(perBucket)} each`));
+      return out;
+    }
+
+    // --- keys ---
+
+    const keys = [['/', 'search'], ['j  k', 'next, previous pattern'], ['\u2193 \u2191', 'the same, in the list'], ['n  p', 'next, previous node of the tree'],
+      ['1 \u2026 5', 'mean, fastest, median, p99, slowest path'], ['m', 'merge replicas'], ['Esc', 'leave the search, or empty it'], ['?', 'this list']];
+    const help = el('dialog', { 'aria-label': 'Keys' }, el('h2', null, 'Keys'), el('dl', null, keys.map(([k, text]) => [el('dt', null, k), el('dd', null, text)])),
+      el('button', { type: 'button', onclick: () => help.close() }, 'Close'));
+    document.addEventListener('keydown', (e) => {
+      if (e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.target === search) {
+        if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
+        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
+        return;
+      }
+      const detail = rowOf(state.pattern) && data.details[rowOf(state.pattern).i];
+      const press = { '/': () => search.focus(), j: () => move(1), k: () => move(-1), m: () => merge.click(), '?': () => (help.open ? help.close() : help.showModal()) }[e.key];
+      if (press) { e.preventDefault(); press(); return; }
+      if (!detail) return;
+      if (e.key === 'n' || e.key === 'p') {
+        const n = detail.vertices.length;
+        const now = Number(document.getElementById('node').dataset.vertex);
+        state.vertex = (now + (e.key === 'n' ? 1 : n - 1)) % n;
+        showPattern();
+        writeFragment();
+      }
+      if (/^[1-5]$/.test(e.key)) {
+        const k = ['mean', ...SAMPLES][Number(e.key) - 1];
+        if (k === 'mean' || detail.sample[SAMPLES.indexOf(k)] >= 0) { state.sample = k; showPattern(); writeFragment(); }
+      }
+    });
+
+    // --- all of it ---
+
+    readFragment();
+    search.value = state.query;
+    merge.checked = state.merged;
+    document.title = document.title || 'ravel report';
+    main.append(...drawTop());
+    if (!rows.length) {
+      main.append(el('section', { class: 'panel' }, el('p', null, 'The store has no paths.')));
+      return;
+    }
+    main.append(drawOverview(),
+      el('section', { class: 'panel', 'aria-label': 'Patterns' },
+        el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
+          el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
+        grid),
+      pattern,
+      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.`),
+      help);
+    fillList(false);
+    showPattern();
+    scrollToChosen();
+    addEventListener('hashchange', () => {
+      readFragment();
+      search.value = state.query;
+      merge.checked = state.merged;
+      fillList(true);
+      showPattern();
+    });
+  }
+
+  // --- what changed between two runs ---------------------------------------------
+
+  function showDiff() {
+    const names = data.nodes.map(visible);
+    const [A, B] = data.stores.map((s) => s.replace(/^.*\//, ''));
+    const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
+    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]) });
+    const byNode = data.byNode.map(node);
+    const patterns = data.patterns.map((p, i) => {
+      const q = { i, id: p.id, signature: visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
+        share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
+      if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
+      q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
+      q.size = q.tested ? Math.abs(q.mean[1] - q.mean[0]) * (q.count[0] + q.count[1]) : 0;
+      return q;
+    }).sort((x, y) => y.changed - x.changed || y.size - x.size || x.i - y.i);
+    const changed = patterns.filter((p) => p.changed).length;
+    const state = { pattern: null, all: false };
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    const firstTested = patterns.find((p) => p.tested);
+    state.pattern = patterns.some((p) => p.id === fragment.get('p')) ? fragment.get('p') : firstTested ? firstTested.id : null;
+    state.all = fragment.get('all') === '1' || !changed;
+
+    const percent = (part, unit) => {
+      const size = 100 * Math.abs(part);
+      const text = size < 9.95 ? size.toFixed(1) : String(Math.round(size));
+      return `${Number(text) === 0 ? '' : part > 0 ? '+' : '\u2212'}${text}${NBSP}${unit || '%'}`;
+    };
+    const tone = (d) => (!d.beyond ? 'quiet' : d.change > 0 ? 'slower' : 'faster');
+    const arrow = (d) => (!d.beyond ? '' : d.change > 0 ? '\u25b2 ' : '\u25bc ');
+    const interval = (d) => (d.low === null ? 'too few' : `${signed(d.low)} to ${signed(d.high)}`);
+    const relative = (d) => (d.a > 0 ? ` (${percent(d.change / d.a)})` : '');
+    // Its own column for each number, so that they align.
+    const delayCells = (d) => [el('td', { class: 'number' }, duration(d.a)), el('td', { class: 'number' }, duration(d.b)),
+      el('td', { class: `number ${tone(d)}` }, arrow(d) + signed(d.change), relative(d)), el('td', { class: 'number quiet' }, interval(d))];
+    const delayHeads = (what) => [el('th', { class: 'number' }, `${what} A`), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Change'), el('th', { class: 'number' }, 'Interval')];
+
+    function verdict() {
+      const worst = [];
+      const add = (what, d) => { if (d.beyond) worst.push([Math.abs(d.change), `${what} ${d.change > 0 ? 'slower' : 'faster'} by ${duration(Math.abs(d.change))}`]); };
+      byNode.forEach((n) => add(names[n.node], n.p50));
+      const list = worst.sort((x, y) => y[0] - x[0]).slice(0, 3).map((w) => w[1]);
+      if (list.length) return ['bad', `Own time of a call, median of all paths: ${list.join('; ')}.`];
+      if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      return ['good', 'No change beyond chance.'];
+    }
+
+    const pattern = el('section', { id: 'pattern', 'aria-label': 'The chosen pattern' });
+    const list = el('tbody');
+    const status = el('span', { class: 'quiet', role: 'status', id: 'matched' });
+    const all = el('input', { type: 'checkbox', id: 'all', onchange: () => { state.all = all.checked; fillList(); } });
+    all.checked = state.all;
+
+    function writeFragment() {
+      const f = new URLSearchParams();
+      if (state.pattern && (!firstTested || state.pattern !== firstTested.id)) f.set('p', state.pattern);
+      if (state.all && changed) f.set('all', '1');
+      const text = f.toString();
+      if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+    }
+
+    function fillList() {
+      const shown = patterns.filter((p) => state.all || p.changed);
+      const some = shown.slice(0, 500);
+      status.textContent = `${plural(changed, 'pattern')} of ${count(data.patternCount)} changed beyond chance` + (some.length < shown.length ? `; the first ${some.length} are shown` : '');
+      list.replaceChildren(...some.map((p) => el('tr', { class: p.id === state.pattern ? 'chosen' : null, 'data-id': p.id },
+        el('td', { class: 'name', title: p.signature }, p.tested
+          ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); list.querySelector('tr.chosen button').focus({ preventScroll: true }); } }, p.signature) : p.signature),
+        el('td', { class: 'number' }, count(p.count[0])), el('td', { class: 'number' }, count(p.count[1])),
+        el('td', { class: `number ${p.shareBeyond ? 'moved' : 'quiet'}` }, !p.count[0] ? 'new' : !p.count[1] ? 'gone' : percent(p.share[1] - p.share[0], 'pp')),
+        p.tested ? delayCells(p.p50) : [el('td', { class: 'number' }, p.count[0] ? duration(p.mean[0]) : ''), el('td', { class: 'number' }, p.count[1] ? duration(p.mean[1]) : ''),
+          el('td', { class: 'number quiet' }, 'means'), el('td')])));
+      if (!some.length) list.replaceChildren(el('tr', null, el('td', { colspan: 8 }, 'None.')));
+      writeFragment();
+    }
+
+    // Orange is slower and blue is faster, as far as the change that is greatest here.
+    function colour(d, most) {
+      if (!d.beyond || !most) return 'var(--panel)';
+      return `color-mix(in srgb, var(${d.change > 0 ? '--shade' : '--cold'}) ${Math.round(25 + 65 * Math.abs(d.change) / most)}%, var(--panel))`;
+    }
+
+    function showPattern() {
+      const p = patterns.find((q) => q.id === state.pattern);
+      if (!p || !p.tested) { pattern.replaceChildren(); return; }
+      const most = Math.max(0, ...p.vertices.map((v) => (v.p50.beyond ? Math.abs(v.p50.change) : 0)));
+      const words = (v) => (v.p50.beyond ? `${arrow(v.p50)}${signed(v.p50.change)}` : 'no change seen');
+      const boxes = p.boxes.map((b, i) => {
+        const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
+        if (i === 0) return Object.assign(box, { lines: [['name', names[p.client]], ['small', `${count(p.count[0])}, then`], ['small', plural(p.count[1], 'path')]], title: `${names[p.client]}: ${count(p.count[0])} paths in A, ${count(p.count[1])} in B`, classes: ['client'] });
+        const v = p.vertices[i - 1];
+        const times = v.repeats > 1 ? ` \u00d7${v.repeats}` : '';
+        return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
+          title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
+      });
+      set(pattern, el('section', { class: 'panel' },
+        el('h2', null, 'The chosen pattern'), el('div', { class: 'signature', id: 'signature' }, p.signature),
+        el('dl', { class: 'tiles' }, tile('paths A', count(p.count[0])), tile('paths B', count(p.count[1])), tile('mean A', duration(p.mean[0])), tile('mean B', duration(p.mean[1])),
+          tile('p50 A', duration(p.p50.a)), tile('p50 B', duration(p.p50.b)), tile('p99 A', duration(p.p99.a)), tile('p99 B', duration(p.p99.b)),
+          tile('change of p99', interval(p.p99)))),
+      el('div', { class: 'tree-and-blame' },
+        el('section', { class: 'panel', 'aria-label': 'Call tree' }, el('h2', null, 'Call tree', el('span', { class: 'hint' }, 'change of the median own time: orange \u25b2 slower, blue \u25bc faster')),
+          el('div', { class: 'tree', tabindex: 0, role: 'region', 'aria-label': 'Call tree' }, drawTree(p.width, p.height, boxes, 'Call tree')),
+          p.hidden > 0 && el('p', { class: 'quiet' }, `${plural(p.hidden, 'more call')} not drawn.`)),
+        el('div', null, el('section', { class: 'panel', 'aria-label': 'Calls' }, el('h2', null, 'Own time of its calls'),
+          el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, cards({ id: 'calls' },
+            el('thead', null, el('tr', null, el('th', null, 'Node'), delayHeads('p50'))),
+            el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '')), delayCells(v.p50))))))))));
+      writeFragment();
+    }
+
+    const [level, text] = verdict();
+    const marks = { good: '\u2713', note: '!', bad: '\u25b2' };
+    const dependence = data.dependence.map((d, side) => `${d.toFixed(1)}${data.measured[side] ? '' : ' (a guess)'}`);
+    main.append(
+      el('header', { class: 'top' }, el('h1', null, `${A} \u2192 ${B}`), el('span', { class: 'what' }, 'What changed, by ravel diff')),
+      el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
+        tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
+      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
+      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
+          el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
+            el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+            el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
+      el('section', { class: 'panel', 'aria-label': 'Patterns' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Path patterns' }, cards({ id: 'patterns' },
+          el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', { class: 'number' }, 'Paths A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number', title: 'Change of its share of all paths, in percentage points' }, 'Of all'), delayHeads('p50'))), list))),
+      pattern,
+      el('footer', null, `A is ${data.stores[0]}, B is ${data.stores[1]}. An interval holds what the change may be; all of them hold together with a probability of 95${NBSP}%. ` +
+        `As paths come in bursts, so many count for one: ${dependence[0]} in A, ${dependence[1]} in B.`));
+    fillList();
+    showPattern();
+  }
+
+  if (data.kind === 'report') showReport();
+  else showDiff();
+})();

@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer for a person at a terminal: what was read, the ranked table of the
+ * patterns (section 5.4's sorting by frequency or total latency), and of the
+ * first few the tree with each node's share of the time.
+ */
+#include "paths/write/path-write.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "paths/path-clocks.h"
+#include "paths/write/text-table.h"
+#include "paths/verdict.h"
+
+enum {
+        TREES = 3,           /* patterns drawn as trees */
+        TREE_ROWS = 40,      /* nodes drawn of one; json and tsv have them all */
+        TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
+        NAME_WIDTH = 24,     /* of a node's name in the ranked table */
+        SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
+        LEGEND_WIDTH = 100,  /* where there is no terminal */
+        DOUBTFUL = 3,        /* nodes whose calls' parents are trusted least, by name */
+};
+
+#define BOLD   "\033[1m"
+#define MARKED "\033[1;31m" /* seen on white and on black */
+#define PLAIN  "\033[0m"
+
+static const char *const SIGNATURE_BREAKS = "(,>";
+
+/* "3 calls without a return", nothing where n is 0. */
+static void add_fact(GString *text, guint64 n, const char *one, const char *many)
+{
+        g_autofree char *count = path_format_count(n);
+
+        if (n > 0)
+                g_string_append_printf(text, "%s%s %s", text->len > 0 ? ", " : "", count,
+                                       n == 1 ? one : many);
+}
+
+/* "6 h 12 min": how long a trace is, in its two largest units. */
+static char *format_span(gint64 ns)
+{
+        gint64 s = ns / 1000000000;
+
+        if (s < 120)
+                return path_format_duration(ns);
+        if (s < 2 * 3600)
+                return g_strdup_printf("%d min %d s", (int)(s / 60), (int)(s % 60));
+        if (s < 48 * 3600)
+                return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s / 60 % 60));
+        return g_strdup_printf("%d days %d h", (int)(s / 86400), (int)(s / 3600 % 24));
+}
+
+static void add_span(GString *text, const PathSetSummary *summary)
+{
+        gint64 span;
+
+        if (summary->first == NO_TIME || summary->last < summary->first ||
+            __builtin_sub_overflow(summary->last, summary->first, &span))
+                return;
+        g_autofree char *length = format_span(span);
+        g_autoptr(GDateTime) first = g_date_time_new_from_unix_utc(summary->first / 1000000000);
+        g_autofree char *when = first ? g_date_time_format(first, "%Y-%m-%d %H:%M:%S UTC") : NULL;
+        g_string_append_printf(text, ", over %s", length);
+        if (when)
+                g_string_append_printf(text, " from %s", when);
+}
+
+/* Of linear patterns it is not known which messages are one instance. */
+static void add_found(GString *text, const PathSet *set)
+{
+        g_autofree char *patterns = path_format_count(path_set_size(set));
+        gboolean linear = path_set_graph(set) != NULL, one = path_set_size(set) == 1;
+
+        if (linear) {
+                add_fact(text, path_set_instances(set), "message ends", "messages end");
+                g_string_append_printf(text, " one of %s %s", patterns, one ? "path" : "paths");
+        } else {
+                add_fact(text, path_set_instances(set), "path", "paths");
+                g_string_append_printf(text, " of %s %s", patterns, one ? "pattern" : "patterns");
+        }
+}
+
+static void write_clocks(const PathSet *set, const char *what, gboolean doubtful,
+                         const PathWriteOptions *options, GString *out)
+{
+        g_autofree char *clocks =
+                path_clocks_text(path_set_summary(set)->clocks, path_set_nodes(set), doubtful);
+        g_autofree char *line = g_strdup_printf("%s: %s.", what, clocks);
+
+        if (clocks)
+                text_append_wrapped(out, line, " ", 0, options->columns);
+}
+
+/* What its line begins with; the line after the last one says how many more there are. */
+static const char *kind_of_doubt(const Verdict *v, guint i)
+{
+        static const char *const kinds[] = { [DOUBT_OF_CALLS] = "Doubtful",
+                                             [DOUBT_OF_PAYLOAD] = "Not seen",
+                                             [DOUBT_REMARK] = "Note" };
+
+        return kinds[doubt_class(
+                g_array_index(v->doubts, Doubt, MIN(i, v->doubts->len - 1)).reason)];
+}
+
+/* The judgement where the answer is not fit, and the edges that are doubtful. */
+static void write_verdict(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const Verdict *v = path_set_summary(set)->verdict;
+
+        if (!v)
+                return;
+        if (!v->fit && path_set_instances(set) > 0) {
+                g_autofree char *text = g_strdup_printf(
+                        "No probabilities are shown, as what was captured is %s.", v->judgement);
+
+                text_append_wrapped(out, text, " ", 0, options->columns);
+        }
+        g_auto(GStrv) lines = doubts_to_lines(v->doubts, path_set_nodes(set));
+
+        for (guint i = 0; lines[i]; i++) {
+                g_autofree char *text = g_strdup_printf("%s: %s.", kind_of_doubt(v, i), lines[i]);
+
+                text_append_wrapped(out, text, " ", 2, options->columns);
+        }
+}
+
+static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        const PathSetSummary *summary = path_set_summary(set);
+        g_autoptr(GString) read = g_string_new(NULL), aside = g_string_new(NULL);
+        guint64 instances = path_set_instances(set);
+
+        add_fact(read, summary->messages, "message", "messages");
+        add_fact(read, summary->calls, "call", "calls");
+        if (read->len > 0) {
+                add_span(read, summary);
+                if (summary->parallelism > 0)
+                        g_string_append_printf(read, "; mean parallelism %.*f",
+                                               summary->parallelism < 9.995 ? 2 : 1,
+                                               summary->parallelism);
+                g_string_append_c(read, '.');
+                text_append_wrapped(out, read->str, " ", 0, options->columns);
+        }
+        add_fact(aside, summary->unmatched_calls, "call without a return",
+                 "calls without a return");
+        add_fact(aside, summary->unmatched_returns, "return without a call",
+                 "returns without a call");
+        add_fact(aside, summary->cut_instances, "path cut by the start or end of the trace",
+                 "paths cut by the start or end of the trace");
+        if (aside->len > 0) {
+                g_string_prepend(aside, "Not in the table: ");
+                g_string_append_c(aside, '.');
+                text_append_wrapped(out, aside->str, " ", 0, options->columns);
+        }
+        g_string_truncate(read, 0);
+        if (instances == 0)
+                g_string_append(read, "No whole path was found");
+        else
+                add_found(read, set);
+        if (options->n_patterns < path_set_size(set)) {
+                g_autofree char *shown = path_format_count(options->n_patterns);
+                g_string_append_printf(read, ", the first %s of them here", shown);
+        }
+        g_string_append_printf(read, " (method %s).", summary->method);
+        text_append_wrapped(out, read->str, " ", 0, options->columns);
+        write_clocks(set, "Clocks put right", FALSE, options, out);
+        write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
+        write_verdict(set, options, out);
+}
+
+/* Rounded down, so that only what is certain says 1. */
+static char *format_probability(double p)
+{
+        if (p >= 1)
+                return g_strdup("1");
+        if (p > 0 && p < 0.01)
+                return g_strdup("<0.01");
+        return g_strdup_printf("0.%02d", (int)(p * 100));
+}
+
+static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
+{
+        if (!path_set_shows_probability(set))
+                return FALSE;
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_pattern(set, options->rank[i])->probability < 1)
+                        return TRUE;
+        return FALSE;
+}
+
+/* Whether one of the patterns has an edge of doubtful calls. */
+static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_find_doubt(set, path_set_pattern(set, options->rank[i])) >= 0)
+                        return TRUE;
+        return FALSE;
+}
+
+/* "catalog 64 %" */
+static char *format_slowest(const PathSet *set, const PathPattern *p)
+{
+        const PatternNode *node = &p->nodes[path_pattern_slowest(p)];
+        g_autofree char *share = path_format_share(node->own.sum, path_pattern_total(p));
+        g_autofree char *name =
+                text_shorten(node_table_written(path_set_nodes(set), node->node), NAME_WIDTH);
+
+        return g_strdup_printf("%s %s", name, share);
+}
+
+/* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
+static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
+{
+        g_autofree char *rank = path_format_count(i + 1);
+
+        if (!mark)
+                return g_steal_pointer(&rank);
+        return g_strconcat(rank, path_set_find_doubt(set, p) >= 0 ? DOUBT_MARK : " ", NULL);
+}
+
+static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
+{
+        TextTable *table = text_table_new();
+        gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
+
+        text_table_add_column(table, "rank", TEXT_RIGHT, 0);
+        text_table_add_column(table, "count", TEXT_RIGHT, 0);
+        text_table_add_column(table, "total", TEXT_RIGHT, 0);
+        text_table_add_column(table, "mean", TEXT_RIGHT, 0);
+        text_table_add_column(table, "p50", TEXT_RIGHT, 3);
+        text_table_add_column(table, "p99", TEXT_RIGHT, 1);
+        text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
+        text_table_add_column(table, "most time in", TEXT_LEFT, 2);
+        text_table_add_column(table, "path", TEXT_LEFT, 5);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                const PathPattern *p = path_set_pattern(set, options->rank[i]);
+                const Histogram *latency = &p->nodes[0].latency;
+                gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
+                text_table_add(table, format_rank(set, p, i, mark));
+                text_table_add(table, path_format_count(p->count));
+                text_table_add(table, path_format_duration(total));
+                text_table_add(table, path_format_duration(histogram_mean(latency)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
+                text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
+                text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
+                text_table_add(table, format_slowest(set, p));
+                text_table_add(table, g_strdup(p->signature));
+        }
+        return table;
+}
+
+/* A signature as long as a screen helps nobody; it is cut where a terminal's
+ * width is known, and says so. */
+static void write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
+{
+        guint room = columns > indent + 10 ? (columns - indent) * SIGNATURE_LINES : 0;
+
+        if (columns == 0 || text_width(p->signature) <= room) {
+                text_append_wrapped(out, p->signature, SIGNATURE_BREAKS, indent, columns);
+                return;
+        }
+        g_autofree char *start = text_shorten(p->signature, MAX(room, 60));
+        g_autofree char *count = path_format_count(p->n_nodes);
+        g_autofree char *text = g_strdup_printf("%s (%s calls in all)", start, count);
+        text_append_wrapped(out, text, SIGNATURE_BREAKS, indent, columns);
+}
+
+static void write_heading(GString *out, const TextTable *table, const PathWriteOptions *options,
+                          guint indent)
+{
+        g_string_append_printf(out, "%*s%s", (int)indent, "", options->colour ? BOLD : "");
+        text_table_write_row(table, -1, out);
+        g_string_append_printf(out, "%s\n", options->colour ? PLAIN : "");
+}
+
+static void write_rank_table(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        enum { PATH_COLUMN = 8 };
+        g_autoptr(TextTable) table = rank_table(set, options);
+
+        text_table_fit(table, options->columns);
+        write_heading(out, table, options, 0);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                text_table_write_row(table, (int)i, out);
+                g_string_append_c(out, '\n');
+                if (!text_table_shows(table, PATH_COLUMN))
+                        write_signature(out, path_set_pattern(set, options->rank[i]), 6,
+                                        options->columns);
+        }
+}
+
+/* Indented by depth, unless they are a line; the root with its client. */
+static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guint width)
+{
+        const PatternNode *node = &p->nodes[i];
+        const char *name = node_table_written(path_set_nodes(set), node->node);
+        g_autofree char *text = NULL;
+
+        if (i > 0 && path_set_graph(set))
+                return text_shorten(name, width);
+        if (i == 0) {
+                const char *client = node_table_written(path_set_nodes(set), p->client);
+                return text_shorten_edge(client, name, width);
+        }
+        if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
+                text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
+        } else {
+                text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       name, node->depth);
+        }
+        return text_shorten(text, width);
+}
+
+static const char *slowest_mark(guint columns)
+{
+        return columns > 0 && columns < 60 ? "<-" : "<- most time";
+}
+
+/* What a node's name may take beside the columns that a terminal has room for. */
+static guint tree_name_width(guint columns)
+{
+        enum { INDENT = 4, OWN = 10, SHARE = 7, MARK = 14, SHORT_MARK = 4, OTHERS = 20 };
+
+        if (columns == 0)
+                return 200;
+        if (columns >= 72)
+                return columns - (INDENT + OWN + SHARE + MARK + OTHERS);
+        if (columns >= 60)
+                return columns - (INDENT + OWN + SHARE + MARK);
+        return MAX(columns, 35) - (INDENT + OWN + SHARE + SHORT_MARK);
+}
+
+/* When a message of a linear path is at a node, from the path's start. */
+static gint64 arrival(const PathPattern *p, guint32 i)
+{
+        return histogram_mean(&p->nodes[0].latency) - histogram_mean(&p->nodes[i].latency) +
+               histogram_mean(&p->nodes[i].network);
+}
+
+static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p, guint32 i,
+                         guint columns)
+{
+        const PatternNode *node = &p->nodes[i];
+        gboolean slowest = i == path_pattern_slowest(p);
+
+        text_table_add(table, tree_name(set, p, i, tree_name_width(columns)));
+        if (path_set_graph(set)) {
+                text_table_add(table, path_format_duration(arrival(p, i)));
+        } else {
+                text_table_add(table,
+                               i == 0 ? g_strdup("")
+                                      : path_format_duration(histogram_mean(&node->call_delay)));
+                text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
+        }
+        text_table_add(table, path_format_duration(histogram_mean(&node->own)));
+        text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
+        text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
+}
+
+static void add_network_row(TextTable *table, const PathSet *set, const PathPattern *p)
+{
+        gint128 network = path_pattern_network(p);
+
+        if (network == 0)
+                return;
+        text_table_add(table, g_strdup("(network)"));
+        text_table_add(table, g_strdup(""));
+        if (!path_set_graph(set))
+                text_table_add(table, g_strdup(""));
+        text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        text_table_add(table, path_format_share(network, path_pattern_total(p)));
+        text_table_add(table, g_strdup(""));
+}
+
+static TextTable *tree_table(const PathSet *set, const PathPattern *p, const guint32 *shown,
+                             guint32 n_shown, guint columns)
+{
+        TextTable *table = text_table_new();
+
+        text_table_add_column(table, "node", TEXT_LEFT, 0);
+        if (path_set_graph(set)) {
+                text_table_add_column(table, "at", TEXT_RIGHT, 3);
+                text_table_add_column(table, "stay", TEXT_RIGHT, 0);
+        } else {
+                text_table_add_column(table, "after", TEXT_RIGHT, 3);
+                text_table_add_column(table, "latency", TEXT_RIGHT, 2);
+                text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        }
+        text_table_add_column(table, "share", TEXT_RIGHT, 0);
+        text_table_add_column(table, "", TEXT_LEFT, 0);
+        for (guint32 i = 0; i < n_shown; i++)
+                add_tree_row(table, set, p, shown[i], columns);
+        add_network_row(table, set, p);
+        text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
+        return table;
+}
+
+static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                       GString *out)
+{
+        const PathPattern *p = path_set_pattern(set, options->rank[rank]);
+        g_autofree guint32 *order = path_pattern_call_order(p);
+        guint32 n_shown = MIN(p->n_nodes, TREE_ROWS), slowest = 0;
+
+        for (guint32 node = path_pattern_slowest(p); order[slowest] != node;)
+                slowest++;
+        /* Of a long path the slowest node is shown, wherever it is. */
+        if (slowest >= n_shown) {
+                order[n_shown] = order[slowest];
+                slowest = n_shown++;
+        }
+        g_autoptr(TextTable) table = tree_table(set, p, order, n_shown, options->columns);
+
+        g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
+                               options->colour ? PLAIN : "");
+        gsize start = out->len;
+        write_signature(out, p, 4, options->columns);
+        g_string_erase(out, (gssize)start, 3); /* where the rank is */
+        write_heading(out, table, options, 4);
+        for (guint row = 0; row < text_table_rows(table); row++) {
+                gboolean mark = row == slowest && options->colour;
+                g_string_append_printf(out, "    %s", mark ? MARKED : "");
+                text_table_write_row(table, (int)row, out);
+                g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
+        }
+        if (n_shown < p->n_nodes) {
+                g_autofree char *left = path_format_count(p->n_nodes - n_shown);
+                g_autofree char *text =
+                        g_strdup_printf("... %s more %s; --format json has all", left,
+                                        path_set_graph(set) ? "nodes" : "calls");
+                text_append_wrapped(out, text, " ", 4, options->columns);
+        }
+}
+
+static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        guint columns = options->columns ? options->columns : LEGEND_WIDTH;
+        gboolean linear = path_set_graph(set) != NULL;
+
+        text_append_wrapped(
+                out,
+                linear ? "Means of all messages that end the path. at: when the node gets the "
+                         "message, from the start of the path. stay: from then until it sends "
+                         "the next one; stays add up to the time of the path."
+                       : "Means of all paths of the pattern. after: from when its caller was "
+                         "called to this call. latency: what the caller waits, calls below "
+                         "included. own time: what only this node accounts for; own times "
+                         "add up to the latency of the path.",
+                " ", 0, columns);
+        if (any_doubt(set, options))
+                text_append_wrapped(
+                        out,
+                        linear ? "prob: how probable it is that no edge of the path "
+                                 "is an accident."
+                               : "prob: how probable it is that a path is right, in the "
+                                 "mean: each call made these calls and no others.",
+                        " ", 0, columns);
+        if (any_mark(set, options))
+                text_append_wrapped(out, DOUBT_MARK ": " DOUBT_MEANING ".", " ", 0, columns);
+}
+
+/* --- how far to trust it ---------------------------------------------------- */
+
+typedef struct {
+        NodeId node;
+        double right; /* the share of parents that should be */
+} Doubtful;
+
+static int compare_doubtful(const void *va, const void *vb)
+{
+        const Doubtful *a = va, *b = vb;
+
+        if (a->right != b->right)
+                return a->right < b->right ? -1 : 1;
+        return (a->node > b->node) - (a->node < b->node);
+}
+
+/* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */
+static GArray *find_doubtful(const PathSet *set)
+{
+        GArray *doubtful = g_array_new(FALSE, FALSE, sizeof(Doubtful));
+        guint32 n;
+        const PathTrust *trust = path_set_trust(set, &n);
+
+        for (NodeId node = 0; node < n; node++)
+                if (trust[node].guessed > 0) {
+                        Doubtful d = { node, trust[node].right / (double)trust[node].calls };
+                        g_array_append_val(doubtful, d);
+                }
+        g_array_sort(doubtful, compare_doubtful);
+        return doubtful;
+}
+
+static char *format_right(double share)
+{
+        int percent = (int)floor(100 * share + 0.5);
+
+        if (percent >= 100)
+                return g_strdup("over 99 %");
+        return percent < 1 ? g_strdup("under 1 %") : g_strdup_printf("about %d %%", percent);
+}
+
+/* Nothing where nothing had to be guessed: the table has no column prob then, either. */
+static void write_trust(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        g_autoptr(GArray) doubtful = find_doubtful(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+        guint named = MIN(doubtful->len, DOUBTFUL);
+
+        if (doubtful->len == 0 || !path_set_shows_probability(set))
+                return;
+        for (guint i = 0; i < named; i++) {
+                const Doubtful *d = &g_array_index(doubtful, Doubtful, i);
+                g_autofree char *right = format_right(d->right);
+                g_autofree char *name =
+                        text_shorten(node_table_written(path_set_nodes(set), d->node), NAME_WIDTH);
+
+                g_string_append_printf(text,
+                                       i == 0 ? "Of the parents of the calls that %s makes %s "
+                                                "should be right"
+                                              : ", of %s's %s",
+                                       name, right);
+        }
+        if (doubtful->len > named)
+                g_string_append_printf(text, ", of %u other %s more", doubtful->len - named,
+                                       doubtful->len - named == 1 ? "node's" : "nodes'");
+        if (named > 1) {
+                g_autofree char *least =
+                        text_shorten(node_table_written(path_set_nodes(set),
+                                                        g_array_index(doubtful, Doubtful, 0).node),
+                                     NAME_WIDTH);
+                g_string_append_printf(text, ": trust what is below %s least", least);
+        }
+        g_string_append_c(text, '.');
+        text_append_wrapped(out, text->str, " ", 0,
+                            options->columns ? options->columns : LEGEND_WIDTH);
+}
+
+gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                         GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        write_summary(set, options, out);
+        if (options->n_patterns == 0)
+                return output_file_write(file, out->str, out->len, error);
+        g_string_append_c(out, '\n');
+        write_rank_table(set, options, out);
+        for (guint32 i = 0; i < MIN(options->n_patterns, TREES); i++)
+                write_tree(set, options, i, out);
+        g_string_append_c(out, '\n');
+        write_legend(set, options, out);
+        write_trust(set, options, out);
+        return output_file_write(file, out->str, out->len, error);
+}

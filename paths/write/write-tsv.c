@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A line a pattern, fields separated by tabs, for other programs (docs/paths.md
+ * names the columns). Times are whole nanoseconds; names and signatures are
+ * written as in traces, so that no field holds a tab or a newline.
+ */
+#include "paths/write/path-write.h"
+#include "paths/verdict.h"
+
+static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
+                             "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\n";
+
+static void append_time(GString *out, gint128 ns)
+{
+        char digits[PATH_INTEGER_SIZE];
+
+        g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
+}
+
+static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank)
+{
+        const Histogram *latency = &p->nodes[0].latency;
+        const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
+        char probability[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "%u\t%016" G_GINT64_MODIFIER "x\t%" G_GUINT64_FORMAT "\t",
+                               rank + 1, p->id, p->count);
+        append_time(out, latency->sum);
+        append_time(out, histogram_mean(latency));
+        append_time(out, histogram_deviation(latency));
+        append_time(out, histogram_quantile(latency, 0.5));
+        append_time(out, histogram_quantile(latency, 0.9));
+        append_time(out, histogram_quantile(latency, 0.99));
+        append_time(out, latency->min);
+        append_time(out, latency->max);
+        g_ascii_formatd(probability, sizeof probability, "%.6g", p->probability);
+        g_string_append_printf(out, "%s\t%u\t%s\t",
+                               path_set_shows_probability(set) ? probability : "-", p->n_nodes,
+                               node_table_written(path_set_nodes(set), slowest->node));
+        append_time(out, histogram_mean(&slowest->own));
+        append_time(out, path_pattern_network(p) / (gint128)p->count);
+        g_string_append_printf(out, "%s\n", p->signature);
+}
+
+gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
+                        GError **error)
+{
+        g_autoptr(GString) out = g_string_new(NULL);
+
+        if (!options->later)
+                g_string_append_printf(out, "%s%s", options->windows ? "window\t" : "", HEADER);
+        for (guint32 i = 0; i < options->n_patterns; i++) {
+                if (options->windows)
+                        append_time(out, path_set_summary(set)->first);
+                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i);
+                if (!output_file_write(file, out->str, out->len, error))
+                        return FALSE;
+                g_string_truncate(out, 0);
+        }
+        return output_file_write(file, out->str, out->len, error);
+}

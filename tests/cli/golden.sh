@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# What a user sees. Each line of tests/cli/TESTLIST is a name and a command; its
+# standard output, standard error and exit status are kept in tests/golden/cli/.
+# TAP.
+#
+#     tests/cli/golden.sh --update NAME...   write those anew (from the build directory);
+#                                        without a name, all. Read their diff.
+#
+# A command runs in an empty directory with ravel on its path, beside copies of
+# tests/data/ and what tests/data/make-captures makes. "anybody COMMAND" runs it as
+# a user with no rights to the files of others; "terminal COMMAND" with a terminal
+# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "events" makes
+# events.trace of examples/publish-subscribe.conf.
+src=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
+golden=$src/tests/golden/cli
+list=$src/tests/cli/TESTLIST
+ravel=${RAVEL:-./ravel}
+export LC_ALL=C.UTF-8 TZ=UTC
+unset COLUMNS NO_COLOR
+# What the libraries do not give back is no finding of ours.
+export LSAN_OPTIONS="suppressions=$src/tests/lsan.supp:print_suppressions=0:$LSAN_OPTIONS"
+
+for tool in python3 zstd; do
+	command -v $tool >/dev/null || {
+		echo "1..0 # SKIP $tool is not installed"
+		exit 0
+	}
+done
+
+update=
+if [ "$1" = --update ]; then
+	shift
+	update=${*:-.*}
+fi
+
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-golden.XXXXXX") || exit 99
+trap 'chmod -R u+rwx "$dir"; rm -rf "$dir"' EXIT
+chmod 755 "$dir"
+mkdir "$dir/bin" "$dir/data"
+cp "$ravel" "$dir/bin/ravel"
+PATH=$dir/bin:$PATH
+cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$dir/data"
+(cd "$dir/data" && python3 "$src/tests/data/make-captures")
+ln -s "$src/demo" "$dir/data/demo"
+ln -s "$src/examples" "$dir/data/examples"
+
+cat >"$dir/bin/anybody" <<'SCRIPT'
+#!/bin/sh
+[ "$(id -u)" = 0 ] || exec "$@"
+exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+SCRIPT
+cat >"$dir/bin/terminal" <<'SCRIPT'
+#!/usr/bin/env python3
+import os, pty, sys
+status = pty.spawn(sys.argv[1:], lambda fd: os.read(fd, 65536).replace(b'\r\n', b'\n'), lambda fd: b'')
+sys.exit(os.waitstatus_to_exitcode(status))
+SCRIPT
+cat >"$dir/bin/events" <<'SCRIPT'
+#!/bin/sh
+ravel maketrace examples/publish-subscribe.conf --messages 4000 >events.trace 2>/dev/null
+SCRIPT
+cat >"$dir/bin/stores" <<'SCRIPT'
+#!/bin/sh
+ravel nesting --cheat -o true.sqlite "$1" >/dev/null
+ravel nesting --method paper -o found.sqlite "$1" >/dev/null
+SCRIPT
+chmod 755 "$dir/bin/"*
+
+# run COMMAND: in a new directory; everything that is kept, on standard output
+run()
+{
+	work=$dir/work
+	rm -rf "$work" && mkdir "$work" && cp -a "$dir/data/." "$work"
+	(
+		cd "$work" || exit
+		timeout 60 sh -c "$1" >"$dir/out" 2>"$dir/err" </dev/null
+		echo $? >"$dir/status"
+	)
+	printf '$ %s\n' "$1"
+	cat "$dir/out"
+	echo '--- standard error'
+	cat "$dir/err"
+	echo "--- status $(cat "$dir/status")"
+}
+
+n=0
+bad=0
+result() # OK NAME
+{
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		bad=1
+	fi
+}
+
+mkdir -p "$golden"
+while read -r name command; do
+	case $name in '' | '#'*) continue ;; esac
+	if [ "$update" ]; then
+		case " $update " in
+		*" $name "* | ' .* ') run "$command" >"$golden/$name" ;;
+		esac
+		continue
+	fi
+	case $command in
+	*anybody*)
+		if [ "$(id -u)" = 0 ] && ! command -v setpriv >/dev/null; then
+			n=$((n + 1))
+			echo "ok $n - $name # SKIP setpriv is not installed"
+			continue
+		fi
+		;;
+	esac
+	run "$command" >"$dir/found"
+	diff -u --label expected --label found "$golden/$name" "$dir/found" >"$dir/diff" 2>&1
+	result $? "$name"
+	sed 's/^/# /' "$dir/diff"
+done <"$list"
+[ "$update" ] && exit
+
+for file in "$golden"/*; do
+	grep -q "^$(basename "$file") " "$list" || {
+		echo "# $(basename "$file") is not in tests/cli/TESTLIST"
+		false
+	}
+done
+result $? 'every kept output has its line'
+echo "1..$n"
+exit $bad

@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel diff: equal runs do not differ, an added delay is found where it is, and bursts
+# are no proof of anything. RAVEL_LONG=1: twenty pairs of equal runs instead of four. TAP.
+set -u
+source=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
+ravel=${RAVEL:-$PWD/ravel}
+# What Graphviz does not give back is no finding of ours.
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-diff.XXXXXX") || exit 99
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+n=0
+bad=0
+
+result() { # STATUS NAME [FILE]
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ $# = 2 ] || head -n 40 "$3" | sed 's/^/# /'
+		bad=1
+	fi
+}
+
+store() { # FILE CONFIGURATION SEED [OPTION...]
+	sed "s/^seed=.*/seed=$3/; s/^messages=.*/messages=60000/" "$source/examples/$2.conf" >conf
+	"$ravel" maketrace -w trace conf 2>/dev/null && "$ravel" nesting -o "$1" "${@:4}" trace >/dev/null 2>&1
+}
+
+# At most one in twenty may differ; of these seeds none does.
+pairs=4
+[ -z "${RAVEL_LONG:-}" ] || pairs=20
+for pair in $(seq $pairs); do
+	store a.sqlite multi-tier $((100 + pair)) && store b.sqlite multi-tier $((200 + pair)) &&
+		"$ravel" diff a.sqlite b.sqlite >out 2>err && grep -q '^No change beyond chance.$' out && [ ! -s err ]
+	result $? "equal runs, pair $pair: no change beyond chance" out
+done
+
+for method in paper joint; do
+	store a.sqlite multi-tier 1 --method $method
+	store b.sqlite multi-tier-added-delay 2 --method $method
+	"$ravel" diff --fail-on 'own-p50>+100ms' --format tsv a.sqlite b.sqlite >out 2>err
+	[ $? = 1 ]
+	result $? "an added delay, method $method: status 1" err
+	awk -F '\t' '$1 == "own" && $2 == "-" && $5 == "p50" && $12 {
+			if ($3 == "WS2") ok = $9 - $8 > 190e6 && $9 - $8 < 212e6 && $10 > 180e6
+			else if ($11 > 20e6 || $10 < -20e6) other = 1
+		}
+		END { exit !(ok && !other) }' out
+	result $? 'WS2 takes 200 ms longer, and no other node does' out
+	awk -F '\t' '$1 == "own" && $2 != "-" && $5 == "p50" && $12 && $10 > 20e6 {
+			n++; if ($3 != "WS2") other = 1 }
+		END { exit !(n >= 10 && !other) }' out
+	result $? 'so it is on every pattern' out
+done
+"$ravel" diff b.sqlite a.sqlite --fail-on 'own-p50<-100ms' --fail-on 'p50>+10%' >/dev/null 2>err
+[ $? = 1 ] && ! grep -qF 'p50>+10%' err && grep -q '^ravel diff: own-p50<-100ms: WS2: ' err
+result $? 'the other way it is faster' err
+"$ravel" diff a.sqlite a.sqlite --fail-on 'p99>-100%' --fail-on 'share<0%' >/dev/null 2>err
+result $? 'a run and itself' err
+# Below a line for each path, whose nodes all rows are of, none twice; each quantile is a row.
+cat >rows.py <<'PYTHON'
+import sys
+text, path, seen = open(sys.argv[1]).read(), None, set()
+assert "Paths: latency" in text
+for line in text.split("Paths: latency")[1].split("\n\n")[0].splitlines()[2:]:
+    if not line.startswith(" "):
+        path, seen = line, set()
+        continue
+    way, quantile = line.split()[0], line.split(" p")[1][:2]
+    assert (way, line) not in seen, line
+    seen.add((way, line))
+    shown = [key for key, _ in seen].count(way)
+    assert shown <= 2, line
+    if way != "latency":
+        signature = path.replace("...", "")
+        for node in way.replace("...", "").split(">"):
+            assert node in signature or "..." in path or "..." in way, (path, line)
+PYTHON
+"$ravel" diff a.sqlite b.sqlite >out && python3 rows.py out 2>err
+result $? 'each row of own time stands below its path, with its place' err
+python3 - "$ravel" <<'PYTHON' >out 2>err
+import os, pty, subprocess, sys
+for columns in (60, 80, 100, 132, 200):
+    os.environ["COLUMNS"] = str(columns)
+    read, write = pty.openpty()
+    with subprocess.Popen([sys.argv[1], "diff", "a.sqlite", "b.sqlite"], stdout=write) as program:
+        os.close(write)
+        text = b""
+        try:
+            while more := os.read(read, 65536):
+                text += more
+        except OSError:
+            pass
+    for line in text.decode().splitlines():
+        assert len(line.rstrip("\r")) <= columns, f"{columns}: {line}"
+PYTHON
+result $? 'as wide as the terminal' err
+"$ravel" diff --format html -o page.html a.sqlite b.sqlite && grep -q '"kind":"diff"' page.html
+result $? 'as a page'
+
+# 2000 paths of 10 ms, those of FROM to TO of 50 ms; one of EVERY goes by web2
+run() { # FILE FROM TO EVERY
+	awk -v from="$2" -v to="$3" -v every="$4" 'BEGIN {
+		for (i = 0; i < 2000; i++) {
+			t = 1000 + i; web = i % every ? "web1" : "web2"
+			end = t + (i >= from && i < to ? 0.05 : 0.01)
+			printf "%d.0\tCALL_SENT\tclient\t%s\t%d\n%.3f\tRET_SENT\t%s\tclient\t%d\n", t, web, i, end, web, i
+		}
+	}' >trace
+	"$ravel" nesting -o "$1" trace >/dev/null
+}
+run a.sqlite 300 1200 2
+run b.sqlite 500 1600 2
+"$ravel" diff --fail-on 'p50>+10%' a.sqlite b.sqlite >out
+result $? 'one burst in each run: no change beyond chance' out
+run a.sqlite 0 0 4
+run b.sqlite 0 2000 2
+"$ravel" diff a.sqlite b.sqlite >out
+grep -q '^client>web2  *500  *1,000  *+25 pp' out && grep -qx 'client>web1' out &&
+	grep -q '^  latency .* p50 .* +40.0 ms  *+400 %' out
+result $? 'all of it slower, and spread otherwise' out
+run b.sqlite 0 0 5000
+"$ravel" diff a.sqlite b.sqlite >out
+grep -q '^client>web2  *500  *1  *-25 pp' out
+result $? 'a pattern that is nearly gone' out
+sed -i 's/web2/web3/' trace
+"$ravel" nesting -o b.sqlite trace >/dev/null
+"$ravel" diff a.sqlite b.sqlite >out
+grep -q '^client>web2  *500  *0  *gone' out && ! grep -q web3 out && grep -q 'of which 1 is in A only and 1 in B only' out
+result $? 'one that is gone, and one that is new by chance' out
+echo "1..$n"
+exit $bad

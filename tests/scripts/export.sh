@@ -1,0 +1,137 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel export: each format against what the store holds, and, where they are installed,
+# by the programs it is for. TAP.
+#
+# With RAVEL_LONG=1 OTLP is checked against the protocol's own definitions, and trace
+# events are loaded in speedscope in a browser. Both come from npm, into a directory
+# that is removed at the end.
+set -u
+source=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
+ravel=$(realpath "${RAVEL:-./ravel}")
+gen_trace=$(realpath tests/gen-trace)
+n=0
+bad=0
+
+command -v python3 >/dev/null || {
+	echo "1..0 # SKIP python3 is not installed"
+	exit 0
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-export.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+result() { # STATUS NAME: shows the file said where it is not 0
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		sed 's/^/# /' said | head -20
+		bad=1
+	fi
+}
+
+skip() { # NAME REASON
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+check() { # STORE
+	echo "# $1"
+	python3 "$source/tests/scripts/check-export.py" "$ravel" "$1" "$n" | tee said
+	n=$((n + $(grep -c '^ok\|^not ok' said)))
+	grep -q '^not ok' said && bad=1
+}
+
+# One at a time; many at once, with both ends and clocks that disagree; names.
+"$ravel" capture -r "$source/demo/shop.pcap.zst" --nodes "$source/demo/shop.nodes" -w shop.trace 2>said &&
+	"$ravel" nesting -o shop.sqlite shop.trace >said 2>&1
+result $? 'a store of the demonstration'
+"$gen_trace" 8000 4 --four --skew 1 --repeat 3 --clients 40 >many.trace &&
+	"$ravel" nesting --skew-window 5ms -o many.sqlite many.trace >said 2>&1
+result $? 'a store of a crowded trace'
+"$ravel" nesting -o names.sqlite "$source/tests/data/names.trace" >said 2>&1
+result $? 'a store of strange names'
+for store in shop many names; do
+	check $store.sqlite
+done
+
+# --- the added delay: WS2 takes 200 ms more, and no frame but its own says so
+for run in multi-tier multi-tier-added-delay; do
+	"$ravel" maketrace "$source/examples/$run.conf" 2>said | "$ravel" nesting -o $run.sqlite --no-requests - >/dev/null 2>>said
+	"$ravel" export $run.sqlite --as folded >$run.folded
+	requests=$("$ravel" query --format tsv $run.sqlite 'SELECT sum(count) FROM pattern' | tail -1)
+	sed "s/\$/ $requests/" $run.folded
+done >both.folded
+# Of each node, own time for a request, in ms; half of all requests go to WS2.
+awk '{ n = split($1, stack, ";"); own[NR > runs, stack[n]] += $2 / $3 / 1000; nodes[stack[n]] }
+	END { for (node in nodes) print node, own[1, node] - own[0, node] }' \
+	runs="$(wc -l <multi-tier.folded)" both.folded >said
+awk '$1 == "WS2" { found = $2 > 97 && $2 < 106; next } $2 > 3 || $2 < -3 { others = 1 }
+	END { exit !found || others }' said
+result $? 'folded: of two runs WS2 alone differs, by 200 ms for each request that takes it'
+
+# --- flame graphs
+flamegraph=$(command -v flamegraph.pl || echo /usr/share/perl5/Devel/NYTProf/flamegraph.pl)
+if [ -e "$flamegraph" ]; then
+	"$ravel" export shop.sqlite --as folded >shop.folded
+	perl "$flamegraph" --countname us shop.folded >shop.svg 2>said
+	result $? 'flamegraph.pl takes the folded stacks'
+	[ ! -s said ]
+	result $? 'flamegraph.pl has nothing to say of them'
+	# Its widest leaf is catalog under web2.
+	grep -o '<title>catalog ([0-9,]* us[^<]*' shop.svg >said
+	catalog=$(sort -t'(' -k2 -rn said | head -1 | sed 's/.*(\([0-9,]*\) us.*/\1/; s/,//g')
+	expected=$(awk '/;web2;catalog/ { sum += $2 } END { print sum }' shop.folded)
+	[ "$catalog" = "$expected" ]
+	result $? 'the frame of catalog below web2 is as wide as what is in it'
+else
+	skip 'flamegraph.pl takes the folded stacks' 'flamegraph.pl is not installed (libdevel-nytprof-perl)'
+fi
+
+# --- by the programs that read it
+long='OTLP against the definitions of OpenTelemetry'
+browser='speedscope loads the trace events'
+fetch() { # PACKAGE@VERSION...
+	npm install --silent --no-fund --no-audit --ignore-scripts --prefix npm "$@" >said 2>&1
+}
+if [ -z "${RAVEL_LONG:-}" ]; then
+	skip "$long" 'RAVEL_LONG is not set'
+	skip "$browser" 'RAVEL_LONG is not set'
+elif ! command -v npm >/dev/null; then
+	skip "$long" 'npm is not installed'
+	skip "$browser" 'npm is not installed'
+else
+	if fetch @opentelemetry/otlp-transformer@0.203.0; then
+		for store in shop many names; do
+			"$ravel" export $store.sqlite --as otlp >$store.jsonl
+			NODE_PATH=npm/node_modules node "$source/tests/scripts/check-otlp.js" $store.jsonl >said 2>&1
+			result $? "$long: $store"
+		done
+		# The check can fail: a key that is not the protocol's, and a wrong type.
+		sed 's/"kind"/"kinds"/' names.jsonl >wrong.jsonl
+		! NODE_PATH=npm/node_modules node "$source/tests/scripts/check-otlp.js" wrong.jsonl >said 2>&1
+		result $? "$long: an unknown key is an error"
+		sed 's/"startTimeUnixNano":"/&x/' names.jsonl >wrong.jsonl
+		! NODE_PATH=npm/node_modules node "$source/tests/scripts/check-otlp.js" wrong.jsonl >said 2>&1
+		result $? "$long: a wrong value is an error"
+	else
+		skip "$long" 'its package cannot be fetched'
+	fi
+	if ! PYTHONPATH=$source/tests/browser python3 -Bc 'import chromium, sys; sys.exit(not chromium.program())'; then
+		skip "$browser" 'chromium is not installed'
+	elif fetch speedscope@1.25.0; then
+		for store in shop many names; do
+			"$ravel" export $store.sqlite --as chrome -w $store.json
+			timeout 120 python3 -B "$source/tests/browser/speedscope.py" \
+				npm/node_modules/speedscope/dist/release/index.html "$PWD/$store.json" >said 2>&1
+			result $? "$browser: $store"
+		done
+	else
+		skip "$browser" 'its package cannot be fetched'
+	fi
+fi
+echo "1..$n"
+exit $bad

@@ -1,0 +1,112 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Parents by --method joint on traces of known truth: at every parallelism more of them
+# are right than by --method paper, and at the low ones nearly all; and hardly fewer than what
+# learns from the true parents finds. TAP.
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+
+# The right parents of the calls that have one, in per cent.
+right() # METHOD
+{
+	"$ravel" nesting --method "$1" -o "$dir/$1.sqlite" -w /dev/null "$dir/trace" &&
+		"$ravel" score --format tsv "$dir/true.sqlite" "$dir/$1.sqlite" | awk -F'\t' '
+			NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+			$1 == "all" { print 100 * $at["right_parents"] / $at["children"] }'
+}
+
+# parallelism, and how many per cent of the parents are right at least
+while read -r parallelism least options; do
+	# shellcheck disable=SC2086 # options are words
+	"$gen_trace" 20000 "$parallelism" $options --path >"$dir/trace" &&
+		"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" &&
+		joint=$(right joint) && paper=$(right paper) && oracle=$(right oracle)
+	echo "# parallelism $parallelism $options: joint $joint %, paper $paper %, oracle $oracle %"
+	awk "BEGIN { exit !($joint >= $least && $joint >= $paper && $joint >= $oracle - 4) }"
+	result $? "parallelism $parallelism $options: as many right parents as there should be"
+done <<END
+1   99
+1.6 96
+1.6 96 --four
+1.6 90 --repeat 3
+5   87
+20  55
+END
+
+# A request says which application server it will ask: label=AP1 or AP2. (path=REQUEST.2 is that call.)
+"$gen_trace" 40000 5 --path >"$dir/plain"
+awk -F'\t' -v OFS='\t' '
+	NR == FNR { if ($2 == "CALL_SENT" && sub(/^path=/, "", $6) && sub(/\.2$/, "", $6)) asks[$6] = $4; next }
+	$2 == "CALL_SENT" && $3 == "client" { request = $6; sub(/path=/, "", request); $6 = $6 "\tlabel=" asks[request] }
+	{ print }' "$dir/plain" "$dir/plain" >"$dir/trace"
+"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && with=$(right joint) &&
+	mv "$dir/plain" "$dir/trace" &&
+	"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && without=$(right joint)
+echo "# with labels $with %, without $without %"
+awk "BEGIN { exit !($with >= $without + 0.3) }"
+result $? 'labels of requests help'
+
+# A shop asks for a login before it orders, and not before it searches; the store then asks the
+# database three times or once. What is found of the shop says which of the store's calls are orders,
+# unless logins come by chance.
+shop() # KNOWN
+{
+	awk -v known="$1" 'function after(mean) { return -mean * log(1 - rand()) + 0.0001 }
+	function at(time, what, from, to, path) {
+		printf "%.6f\t%s\t%s\t%s\t%s\tpath=%s\n", 1000000 + time, what, from, to, n, path
+	}
+	function call(from, to, start, end, path) {
+		n++
+		at(start, "CALL_SENT", from, to, path)
+		at(end, "RET_SENT", to, from, path)
+	}
+	BEGIN {
+		srand(1)
+		for (r = 1; r <= 4000; r++) {
+			arrival += after(0.003)
+			t = arrival + after(0.001)
+			orders = rand() < 0.5
+			if (known ? orders : rand() < 0.5) {
+				start = t
+				t += after(0.002)
+				call("shop", "login", start, t, r ".1")
+				t += after(0.0005)
+			}
+			start = t
+			for (i = 1; i <= (orders ? 3 : 1); i++) {
+				t += after(0.003)
+				asked = t
+				t += after(0.002)
+				call("store", "db", asked, t, r ".2." i)
+			}
+			t += after(0.003)
+			call("shop", "store", start, t, r ".2")
+			call("client", "shop", arrival, t + after(0.0005), r)
+		}
+	}' | sort -s -k 1,1 >"$dir/trace"
+	"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && right joint
+}
+known=$(shop 1) && unknown=$(shop 0)
+echo "# what the shop does beside a call: known $known %, by chance $unknown %"
+awk "BEGIN { exit !($known >= $unknown + 1) }"
+result $? 'what the caller does beside a call helps'
+
+# So many calls that not all are learned from, and parents are found part by part.
+"$gen_trace" 200000 5 --path >"$dir/trace"
+"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint)
+echo "# a long trace $long %"
+awk "BEGIN { exit !($long >= 89) }"
+result $? 'a long trace: as many right parents as there should be'
+for threads in 1 2; do
+	"$ravel" nesting --method joint -j $threads --calls "$dir/$threads" -w /dev/null "$dir/trace"
+done
+cmp -s "$dir/1" "$dir/2"
+result $? 'whatever the threads'
+
+"$gen_trace" 2000 5 >"$dir/trace"
+"$ravel" nesting --method joint --calls "$dir/once" -w /dev/null "$dir/trace" &&
+	"$ravel" nesting --method joint --calls "$dir/again" -w /dev/null "$dir/trace" &&
+	cmp -s "$dir/once" "$dir/again"
+result $? 'the same parents and probabilities each time'
+finish

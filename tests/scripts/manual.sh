@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The manual says what the program does: the pages are correct mdoc, and have exactly the
+# options that --help lists. TAP.
+set -u
+source=${srcdir:-$(dirname "$0")/../..}
+ravel=${RAVEL:-./ravel}
+docs=$source/docs
+n=0
+bad=0
+
+result() { # NAME DIFFERENCE
+	n=$((n + 1))
+	if [ -z "$2" ]; then
+		echo "ok $n - $1"
+	else
+		echo "not ok $n - $1"
+		printf '# %s\n' "${2//$'\n'/$'\n# '}"
+		bad=1
+	fi
+}
+
+# "-w --output FILE", sorted; the value's name in capitals.
+options_of_help() {
+	sed -nE 's/^  ((-[a-zA-Z]), )?(--[a-z-]+)(=(\S+))?( .*|$)/\2 \3 \U\5/p' | sort
+}
+options_of_page() {
+	sed -nE 's/^\.It Fl (([a-zA-Z]) , Fl )?-([a-z-]+)( Ns = Ns Ar (.*))?$/-\2 --\3 \U\5/p' |
+		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
+}
+
+for verb in capture convolution maketrace merge stats nesting diff export query report score skewer; do
+	result "$verb: the options of its page and of --help" "$(diff \
+		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
+done
+result 'every verb has a page, and every page a verb' "$(diff \
+	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/ravel-\1.1/p' | sort) \
+	<(cd "$docs" && ls ravel-*.1))"
+result 'ravel(1) names every verb' "$(diff \
+	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | sort) \
+	<(sed -nE 's/^\.It Cm //p' "$docs/ravel.1" | sort))"
+result 'every --help fits a screen of 80 columns and 32 lines' "$(
+	for verb in '' $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+		# shellcheck disable=SC2086 # no verb is no argument
+		"$ravel" $verb --help | awk -v verb="$verb" 'length > 80 { print verb ": " $0 }
+			END { if (NR > 32) print verb ": " NR " lines" }'
+	done)"
+# "TABLE COLUMN" of every table and view, sorted
+columns_of_store() {
+	local table
+	"$ravel" nesting -o "$work/store.db" "$source/tests/data/shop.trace" >"$work/out"
+	for table in $("$ravel" query --format tsv "$work/store.db" 'SELECT name FROM sqlite_schema' | sed 1d); do
+		"$ravel" query --format tsv "$work/store.db" "PRAGMA table_info($table)" | sed 1d |
+			awk -v table="$table" '{ print table, $2 }'
+	done | sort
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-manual.XXXXXX") || exit 99
+trap 'rm -rf "$work"' EXIT
+columns_of_store >"$work/columns"
+result 'ravel-store(5) has the columns of the store' "$(diff "$work/columns" \
+	<(sed -nE -e 's/^\.Ss (.*)/= \1/p' -e 's/^\.It Li //p' "$docs/ravel-store.5" |
+		awk '$1 == "=" { table = $2; next } { gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
+result 'docs/store.md has the columns of the store' "$(diff "$work/columns" \
+	<(sed -nE -e 's/^##+ (.*)/= \1/p' -e 's/^\| ([a-z0-9_, ]+) \|.*/\1/p' "$docs/store.md" |
+		awk '$1 == "=" { table = $2; next } $1 != "column" {
+			gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
+for page in "$docs"/ravel*.[157]; do
+	if command -v mandoc >/dev/null; then
+		result "$(basename "$page") is correct" "$(mandoc -T lint -W warning "$page")"
+	else
+		n=$((n + 1))
+		echo "ok $n - $(basename "$page") # SKIP mandoc is not installed"
+	fi
+done
+echo "1..$n"
+exit $bad

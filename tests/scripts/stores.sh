@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Stores of every version are read as the one of today; those of strangers cost what they
+# weigh; and every filter on every column of every view is answered at once. TAP.
+set -u
+source=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
+ravel=$(realpath "${RAVEL:-./ravel}")
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+command -v python3 >/dev/null || {
+	echo "1..0 # SKIP python3 is not installed"
+	exit 0
+}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-stores.XXXXXX") || exit 99
+trap 'rm -rf "$dir"' EXIT
+cd "$dir" || exit 99
+n=0
+bad=0
+
+result() { # STATUS NAME
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		head -n 20 said | sed 's/^/# /'
+		bad=1
+	fi
+}
+
+# Runs a command, at most 60 s of processor and 1 GB of memory, which sanitizers do not bear.
+bounded() {
+	(
+		ulimit -t 60
+		nm "$ravel" 2>/dev/null | grep -q __asan_init || ulimit -v 1000000
+		exec "$@"
+	)
+}
+
+sql() { # STORE: does to it what standard input says
+	python3 -c 'import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.stdin.read())' "$1"
+}
+
+# --- versions: of each, what is read is what the one of today has ----------------------
+"$source/tests/data/make-store" "$ravel" >today.sql 2>said && sql today.sqlite <today.sql 2>>said
+result $? "a store of today"
+for version in "$source"/tests/data/stores/*.sql; do
+	name=$(basename "$version" .sql)
+	sql "$name.sqlite" <"$version"
+	ok=0
+	for verb in 'export --as otlp' 'export --as folded' 'export --as chrome' 'export --as tsv'; do
+		for store in "$name" today; do
+			# shellcheck disable=SC2086 # two words
+			"$ravel" $verb "$store.sqlite" >"$store.out" 2>said || ok=1
+		done
+		[ "$verb" = 'export --as otlp' ] || # which names the method
+			cmp "$name.out" today.out >said || ok=1
+	done
+	for view in request request_node slowest_request pattern_hour pattern_callee repeated_call; do
+		for store in "$name" today; do
+			"$ravel" query "$store.sqlite" "SELECT * FROM $view" >"$store.out" 2>said || ok=1
+		done
+		diff "$name.out" today.out >said || ok=1
+	done
+	{ "$ravel" diff "$name.sqlite" today.sqlite | grep -q '^No change beyond chance' &&
+		"$ravel" score today.sqlite "$name.sqlite" >/dev/null &&
+		"$ravel" report -o page.html "$name.sqlite" && grep -q '"signature"\|"rows"' page.html &&
+		"$ravel" query "$name.sqlite" 'SELECT parallelism FROM run, trust, vertex' >/dev/null; } 2>said || ok=1
+	result $ok "a store of version $name"
+done
+
+# --- strangers --------------------------------------------------------------------
+refused() { # NAME STORE TEXT VERB...: with status 3 and one line, soon
+	local name=$1 store=$2 text=$3
+	bounded "$ravel" "${@:4}" "$store" >out 2>said
+	[ $? = 3 ] && [ "$(wc -l <said)" = 1 ] && grep -q "$text" said
+	result $? "$name"
+}
+
+sql view.sqlite <today.sql
+sql view.sqlite <<'SQL'
+CREATE TABLE p AS SELECT * FROM pattern;
+DROP TABLE pattern;
+CREATE VIEW pattern AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT p.* FROM p, n;
+SQL
+for verb in 'report -o page.html' 'export --as tsv' "diff today.sqlite" "score today.sqlite"; do
+	# shellcheck disable=SC2086 # words
+	refused "a view without end: ${verb%% *}" view.sqlite 'pattern is not the table' $verb
+done
+
+# One chain of 20,000 calls.
+python3 - >chain.trace <<'PYTHON'
+n = 20000
+for i in range(n):
+    print(f"1.{i:09}", "CALL_SENT", f"n{i}", f"n{i + 1}", f"c{i}")
+for i in reversed(range(n)):
+    print(f"2.{n - i:09}", "RET_SENT", f"n{i + 1}", f"n{i}", f"c{i}")
+PYTHON
+"$ravel" nesting -o chain.sqlite -w /dev/null chain.trace 2>said
+result $? "a chain of 20,000 calls"
+refused "a chain as a flame graph" chain.sqlite 'one within the other' export --as folded
+for verb in 'export --as otlp' 'export --as chrome' 'report -o page.html' "diff chain.sqlite"; do
+	# shellcheck disable=SC2086 # words
+	bounded "$ravel" $verb chain.sqlite >out 2>said
+	result $? "a chain: ${verb%% *}"
+done
+
+# Paths that all have the same calls would be read for each.
+sql overlap.sqlite <today.sql
+sql overlap.sqlite <<'SQL'
+UPDATE path SET first_call = 1, calls = 4;
+SQL
+refused "paths that share calls" overlap.sqlite 'is corrupt' export --as otlp
+
+# --- filters ------------------------------------------------------------------
+# 20,000 requests of five calls; quadratic, one question takes 20 s, all of them hours.
+python3 - <<'PYTHON'
+import sqlite3
+store = sqlite3.connect("many.sqlite")
+store.executescript(open("today.sql").read())
+columns = {t: len(store.execute(f"PRAGMA table_info({t})").fetchall()) for t in ("path", "call")}
+store.executescript("DELETE FROM path; DELETE FROM call;")
+path = lambda i: (i, 1, i * 1000, i % 997, 5 * i - 4, 5, 1.0)
+call = lambda i: (i, (i + 4) // 5, None if i % 5 == 1 else i - 1, 0, i % 3 + 1, (i + 1) % 3 + 1, i * 1000, i * 1000,
+                  i * 1000 + 5, i * 1000 + 9, i % 7, 0, 1.0, 1, f"x{i}")
+def fill(table, row, n):
+    rows = (row(i) + (None,) * (columns[table] - len(row(i))) for i in range(1, n + 1))
+    store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns[table])})", rows)
+fill("path", path, 20000)
+fill("call", call, 100000)
+store.commit()
+PYTHON
+slow=0
+: >said
+for view in request request_node slowest_request pattern_hour pattern_callee repeated_call path call; do
+	for column in $("$ravel" query --format tsv many.sqlite "SELECT * FROM $view LIMIT 0"); do
+		for test in "= (SELECT \"$column\" FROM $view LIMIT 1)" "LIKE '%a%'"; do
+			question="SELECT count(*) FROM $view WHERE \"$column\" $test"
+			(ulimit -t 10 && "$ravel" query many.sqlite "$question") >out 2>>said || {
+				echo "$question" >>said
+				slow=1
+			}
+		done
+	done
+done
+result $slow "every filter on every column of every view"
+ok=0
+while read -r question; do
+	(ulimit -t 10 && "$ravel" query many.sqlite "$question") >out 2>>said || {
+		echo "$question" >>said
+		ok=1
+	}
+done <<'SQL'
+SELECT count(*) FROM path JOIN call ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1 JOIN node ON node.id = call.callee WHERE node.name = 'lb'
+SELECT count(*) FROM path JOIN call ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1 WHERE call.own = 3
+SELECT count(*) FROM call LEFT JOIN call AS child ON child.parent = call.id WHERE child.id IS NULL
+SELECT count(*) FROM path JOIN call ON call.path = path.id WHERE path.latency > 900
+SELECT json_extract(value, '$.node'), count(*) FROM request, json_each(nodes) GROUP BY 1
+SQL
+result $ok "joins of paths, calls and nodes"
+
+# The same question of a file's own views, as other programs ask it.
+bounded python3 -c 'import sqlite3
+store = sqlite3.connect("many.sqlite")
+print(store.execute("SELECT count(*) FROM request_node WHERE node = (SELECT written FROM node LIMIT 1)").fetchone(),
+      store.execute("SELECT count(*) FROM request_node WHERE own = 3").fetchone())' >out 2>said
+result $? "the views in the file"
+
+echo "1..$n"
+exit $bad

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Memory that grows keeps what is in it, is zero where it is new, and lies where huge pages can.
+ */
+#include "base/big-memory.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#if defined __SANITIZE_ADDRESS__
+#define SANITIZED
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
+enum { HUGE = 1 << 21 };
+
+/* Grows by factor from first until last bytes, with a byte of its own in each stretch. */
+static void grow(gsize first, gsize last, gsize factor)
+{
+        guint8 *p = NULL;
+        gsize size = 0;
+        guint8 mark = 0;
+
+        for (gsize next = first; next <= last; next *= factor) {
+                p = big_renew(p, size, next);
+                g_assert_cmpuint((gsize)p % HUGE, ==, 0);
+                for (gsize i = size; i < next; i += 997)
+                        g_assert_cmpuint(p[i], ==, 0);
+                g_assert_cmpuint(p[next - 1], ==, 0);
+                mark++;
+                memset(p + size, mark, next - size);
+                size = next;
+        }
+        for (gsize next = first, at = 0; next <= last; at = next, next *= factor) {
+                g_assert_cmpuint(p[at], ==, p[next - 1]);
+                g_assert_cmpuint(p[at], >, 0);
+        }
+        g_assert_cmpuint(p[last - 1], ==, mark);
+        big_free(p, size);
+}
+
+static void test_grow(void)
+{
+        grow(1, 1 << 26, 2);
+        grow(4096, 1 << 24, 2);
+        grow(5, 5 << 24, 4); /* also past its room */
+        grow(1 << 21, 1 << 27, 64);
+}
+
+/* What is given back comes again as zeros. */
+static void test_shrink(void)
+{
+        guint8 *p = big_renew(NULL, 0, 1 << 23);
+
+        memset(p, 1, 1 << 23);
+        p = big_renew(p, 1 << 23, 1 << 22);
+        p = big_renew(p, 1 << 22, 1 << 23);
+        g_assert_cmpuint(p[0], ==, 1);
+        g_assert_cmpuint(p[(1 << 22) - 1], ==, 1);
+        for (gsize i = 1 << 22; i < 1 << 23; i++)
+                g_assert_cmpuint(p[i], ==, 0);
+        big_free(p, 1 << 23);
+        big_free(NULL, 0);
+        g_assert_true(big_renew(NULL, 0, 0) == NULL);
+}
+
+/* A limit on address space leaves no room to grow, but what fits into it is there. */
+static void test_limit(void)
+{
+        if (g_test_subprocess()) {
+                struct rlimit limit = { 1 << 28, 1 << 28 };
+
+                setrlimit(RLIMIT_AS, &limit);
+                grow(1 << 24, 1 << 26, 2);
+                return;
+        }
+#ifdef SANITIZED
+        g_test_skip("sanitizers take address space without end");
+#else
+        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+        g_test_trap_assert_passed();
+#endif
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/big-memory/grow", test_grow);
+        g_test_add_func("/big-memory/shrink", test_shrink);
+        g_test_add_func("/big-memory/limit", test_limit);
+        return g_test_run();
+}

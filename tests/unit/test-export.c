@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Exporting what is not as the program writes it: an answer or an error, whatever a
+ * byte of the store is. What the formats say of a store that is whole, tests/scripts/export.sh
+ * looks at.
+ */
+#include <sqlite3.h>
+#include <string.h>
+
+#include "paths/export/export.h"
+#include "paths/store/store.h"
+#include "tests/unit/scratch.h"
+#include "base/error.h"
+
+static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
+
+/* client>lb(db,web(db)), n times. */
+static char *make_store(guint n)
+{
+        static const StoreRun run = { "", "", 0, FALSE };
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
+        NodeId client = node_table_add(nodes, "client", 6), lb = node_table_add(nodes, "lb", 2);
+        NodeId web = node_table_add(nodes, "web", 3), db = node_table_add(nodes, "db", 2);
+        char *path = scratch_path("out.sqlite");
+        Store *store = store_new(path, set, &run, NULL);
+
+        path_set_summary(set)->method = "paper";
+        path_set_summary(set)->first = 0;
+        for (gint64 t = 0; t < n * 1000; t += 1000) {
+                PathCall calls[] = {
+                        { NO_PARENT, client, lb, t, t + 5, t + 95, t + 100, 15, 1, 0, "id", 2, 0, 0,
+                          0 },
+                        { 0, lb, web, t + 10, t + 10, t + 40, t + 40, 5, 0.5f, 3, "x", 1, 0, 0, 0 },
+                        { 1, web, db, t + 20, t + 20, t + 30, t + 30, 5, 1, 1, "y", 1, 0, 0, 0 },
+                        { 0, lb, db, t + 50, t + 50, t + 90, t + 90, 10, 1, 1, NULL, 0, 0, 0, 0 },
+                };
+                g_assert_true(path_set_add(set, calls, G_N_ELEMENTS(calls), NULL));
+        }
+        g_assert_true(store_finish(store, NULL));
+        return path;
+}
+
+static gboolean export(const char *path, const char *format, GError **error)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, error);
+        g_autoptr(OutputFile) out = NULL;
+
+        return reader && (out = output_file_new("/dev/null", FALSE, error)) &&
+               export_writer_lookup(format)(reader, nodes, out, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+static void test_changed_bytes(void)
+{
+        g_autofree char *path = make_store(20), *bytes = NULL;
+        guint refused = 0, changed = 0;
+        gsize n;
+
+        g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
+        for (gsize i = 0; i < n; i += 61) {
+                bytes[i] ^= 0x55;
+                g_free(scratch_write("out.sqlite", bytes, (gssize)n));
+                bytes[i] ^= 0x55;
+                for (guint k = 0; k < G_N_ELEMENTS(formats); k++) {
+                        g_autoptr(GError) error = NULL;
+                        gboolean ok = export(path, formats[k], &error);
+
+                        g_assert_true(ok == (error == NULL));
+                        if (error)
+                                g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
+                        refused += !ok;
+                        changed++;
+                }
+        }
+        g_assert_cmpuint(refused, >, 0);
+        g_assert_cmpuint(refused, <, changed);
+        scratch_empty();
+}
+
+/* What is wrong, and what is said of it by those that read it. */
+static void test_wrong(void)
+{
+        static const struct {
+                const char *sql, *format, *message; /* message: NULL where all is written */
+        } wrong[] = {
+                { "UPDATE call SET parent = 2 WHERE id = 4", "chrome", NULL },
+                { "UPDATE call SET parent = 3 WHERE id = 4", "chrome", NULL },
+                { "UPDATE call SET parent = 1 WHERE id = 3", "chrome", NULL },
+                { "UPDATE call SET parent = 4 WHERE id = 3", "chrome", "wrong parent" },
+                { "UPDATE call SET parent = 1 WHERE id = 1", "otlp", "wrong parent" },
+                { "UPDATE call SET trace_id = 'a' || char(10) WHERE id = 1", "tsv",
+                  "wrong trace_id, expected an id without blanks" },
+                { "UPDATE call SET trace_id = x'80ff' WHERE id = 1", "otlp", NULL },
+                { "UPDATE call SET own = 'much' WHERE id = 1", "tsv", "wrong own" },
+                { "UPDATE call SET probability = 2.0 WHERE id = 1", "otlp", "wrong probability" },
+                { "UPDATE path SET calls = 5 WHERE id = 2", "otlp", "4 calls of a path" },
+                { "UPDATE path SET first_call = 0 WHERE id = 1", "tsv", "wrong first_call" },
+                { "UPDATE pattern_node SET own = x'00' WHERE place = 2", "folded",
+                  "row 3 of pattern_node: a distribution cannot be unpacked" },
+                { "UPDATE pattern_node SET parent = 2 WHERE place = 2", "folded", "wrong parent" },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+                g_autofree char *path = make_store(2);
+                g_autoptr(GError) error = NULL;
+                sqlite3 *db;
+
+                g_assert_cmpint(sqlite3_open(path, &db), ==, SQLITE_OK);
+                g_assert_cmpint(sqlite3_exec(db, wrong[i].sql, NULL, NULL, NULL), ==, SQLITE_OK);
+                sqlite3_close(db);
+                g_assert_true(export(path, wrong[i].format, &error) == !wrong[i].message);
+                if (wrong[i].message && !strstr(error->message, wrong[i].message))
+                        g_error("%s: found \"%s\", expected \"%s\"", wrong[i].sql, error->message,
+                                wrong[i].message);
+        }
+        scratch_empty();
+}
+
+int main(int argc, char **argv)
+{
+        int status;
+
+        g_test_init(&argc, &argv, NULL);
+        scratch_make();
+        g_test_add_func("/export/changed-bytes", test_changed_bytes);
+        g_test_add_func("/export/wrong", test_wrong);
+        status = g_test_run();
+        scratch_remove();
+        return status;
+}

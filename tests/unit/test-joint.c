@@ -1,0 +1,1187 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The parts of the joint method against plain recomputation on small cases: what a walk
+ * has learned, against counting by name; the shares of calls by a lattice, and what becomes of
+ * claims, against all sets and assignments that there are. Its sources are a part of this file, so
+ * that it can look inside.
+ */
+#include "inference/duration-kinds.h"
+#include "inference/learn.c"
+#include "inference/joint.c"
+#include "calls/node-order.h"
+
+#include <math.h>
+
+/* --- logarithms and densities ---------------------------------------------- */
+
+static void test_log(void)
+{
+        for (double x = 1e-300; x < 1e300; x *= 1.0137)
+                g_assert_cmpfloat_with_epsilon(fixed_log(x), log(x) * LOG_UNIT, 0.5001);
+        g_assert_cmpint(fixed_log(1), ==, 0);
+}
+
+static void test_density_bins(void)
+{
+        gint64 edge = 0;
+
+        for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                g_assert_cmpuint(density_bin(edge), ==, bin);
+                edge += density_bin_width(bin);
+                g_assert_cmpuint(density_bin(edge - 1), ==, bin);
+        }
+        g_assert_cmpint(edge, ==, (gint64)1 << 44);
+        g_assert_cmpuint(density_bin(edge), ==, DENSITY_BINS - 1);
+        g_assert_cmpuint(density_bin(G_MAXINT64), ==, DENSITY_BINS - 1);
+        g_assert_cmpuint(density_bin(-1), ==, 0);
+}
+
+static double mass(const DelayDensities *d, guint32 row, guint from, guint to)
+{
+        double sum = 0;
+
+        for (guint bin = from; bin < to; bin++)
+                sum += d->density[row][bin] * density_bin_width(bin);
+        return sum;
+}
+
+static void test_density(void)
+{
+        DelayDensities d;
+        guint32 general, rare, often;
+        guint slow = density_bin(50000000), fast = density_bin(20000);
+
+        delay_densities_init(&d);
+        general = delay_densities_add_row(&d, 0);
+        rare = delay_densities_add_row(&d, general);
+        often = delay_densities_add_row(&d, general);
+        for (guint i = 0; i < 5000; i++)
+                delay_densities_count(&d, often, slow, DENSITY_COUNT);
+        delay_densities_count(&d, rare, fast, DENSITY_COUNT);
+        delay_densities_learn(&d);
+        for (guint32 row = 0; row < d.n; row++)
+                g_assert_cmpfloat_with_epsilon(mass(&d, row, 0, DENSITY_BINS), 1, 0.01);
+        /* What was seen often is nearly all; what was seen once leans on the others. */
+        g_assert_cmpfloat(mass(&d, often, slow - 4, slow + 5), >, 0.95);
+        g_assert_cmpfloat(mass(&d, rare, slow - 4, slow + 5), >, 0.6);
+        g_assert_cmpfloat(mass(&d, rare, fast - 20, fast + 21), >, 0.15);
+        /* Halved thirteen times, 5,000 delays are less than one. */
+        for (guint i = 0; i < 20; i++)
+                delay_densities_fade(&d);
+        delay_densities_learn(&d);
+        g_assert_cmpfloat_with_epsilon(mass(&d, often, slow - 4, slow + 5),
+                                       mass(&d, 0, slow - 4, slow + 5), 0.01);
+        delay_densities_clear(&d);
+}
+
+/* Of two peaks, one part has as much as the whole, and one a single one of them. */
+static void test_parts_of_delays(void)
+{
+        DelayDensities d;
+        guint32 whole, same, slower;
+        guint slow = density_bin(50000000), fast = density_bin(20000);
+
+        delay_densities_init(&d);
+        whole = delay_densities_add_row(&d, 0);
+        same = delay_densities_add_part(&d, whole);
+        slower = delay_densities_add_part(&d, whole);
+        for (guint i = 0; i < 100; i++) {
+                delay_densities_count(&d, same, i % 2 ? slow : fast, DENSITY_COUNT);
+                delay_densities_count(&d, slower, slow, DENSITY_COUNT);
+                delay_densities_count(&d, whole, fast, DENSITY_COUNT);
+        }
+        delay_densities_learn(&d);
+        for (guint32 row = 0; row < d.n; row++)
+                g_assert_cmpfloat_with_epsilon(mass(&d, row, 0, DENSITY_BINS), 1, 0.01);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                g_assert_cmpfloat_with_epsilon(d.density[same][bin] / d.density[whole][bin], 1,
+                                               0.1);
+        g_assert_cmpfloat(mass(&d, whole, slow - 4, slow + 5), <, 0.55);
+        g_assert_cmpfloat(mass(&d, slower, slow - 4, slow + 5), >, 0.85);
+        delay_densities_clear(&d);
+}
+
+/* --- walks, by name -------------------------------------------------------- */
+
+typedef struct {
+        GHashTable *seen; /* "STATE" and "STATE EVENT" to the number of times */
+} Names;
+
+static double seen(const Names *n, const char *name)
+{
+        return GPOINTER_TO_UINT(g_hash_table_lookup(n->seen, name));
+}
+
+static void see(Names *n, const char *name)
+{
+        gpointer times = g_hash_table_lookup(n->seen, name);
+
+        g_hash_table_replace(n->seen, g_strdup(name),
+                             GUINT_TO_POINTER(GPOINTER_TO_UINT(times) + 1));
+}
+
+typedef struct {
+        gint64 time;
+        guint32 child;
+        gboolean is_return;
+} Moment;
+
+static int compare_moments(const void *a, const void *b)
+{
+        const Moment *x = a, *y = b;
+
+        if (x->time != y->time)
+                return x->time < y->time ? -1 : 1;
+        return x->is_return < y->is_return ? 1 : x->is_return > y->is_return ? -1 : 0;
+}
+
+/* A parent's walk from the definition: each step to visit, as "STATE EVENT" in full, by
+ * caller and latest event alone, and by nothing. */
+static void name_steps(const CallIn *in, const WalkCall *calls, const guint32 *which, guint32 n,
+                       guint32 n_callees,
+                       void (*visit)(gpointer data, const char *const *states, const char *event,
+                                     guint32 number, gint64 delay),
+                       gpointer data)
+{
+        g_autofree Moment *moments = g_new(Moment, 2 * n + 1);
+        g_autofree guint *returned = g_new0(guint, n_callees), *open = g_new0(guint, n_callees);
+        g_autofree char *latest = g_strdup("start");
+        gint64 at = in->enter;
+
+        for (guint32 i = 0; i < n; i++) {
+                moments[2 * i] = (Moment){ calls[which[i]].start, which[i], FALSE };
+                moments[2 * i + 1] = (Moment){ calls[which[i]].end, which[i], TRUE };
+        }
+        qsort(moments, 2 * n, sizeof *moments, compare_moments);
+        for (guint32 i = 0; i <= 2 * n; i++) {
+                g_autoptr(GString) full = g_string_new(NULL);
+                g_autofree char *general = g_strdup_printf("%u %s", in->caller, latest);
+                const char *states[3] = { NULL, general, "any" };
+                const Moment *m = i < 2 * n ? &moments[i] : NULL;
+                guint32 callee = m ? calls[m->child].callee : 0;
+                char *event = !m             ? g_strdup("reply")
+                              : m->is_return ? g_strdup_printf("return %u", callee)
+                                             : g_strdup_printf("call %u", callee);
+                gint64 time = m ? m->time : in->reply;
+
+                g_string_printf(full, "%s:", general);
+                for (guint32 k = 0; k < n_callees; k++)
+                        g_string_append_printf(full, " %u/%u", MIN(returned[k], 3),
+                                               MIN(open[k], 3));
+                states[0] = full->str;
+                visit(data, states, event,
+                      m ? callee + (m->is_return ? n_callees : 0) : 2 * n_callees,
+                      m && m->is_return ? -1 : time - at);
+                if (m && m->is_return) {
+                        open[callee] = MAX(MIN(open[callee], 3), 1) - 1;
+                        returned[callee]++;
+                } else if (m) {
+                        open[callee]++;
+                }
+                at = time;
+                g_free(latest);
+                latest = event;
+        }
+}
+
+static void count_step(gpointer data, const char *const *states, const char *event, guint32 number,
+                       gint64 delay)
+{
+        (void)delay;
+        (void)number;
+        for (guint i = 0; i < 3; i++) {
+                g_autofree char *step = g_strdup_printf("%s > %s", states[i], event);
+
+                see(data, states[i]);
+                see(data, step);
+        }
+}
+
+/* The product of the probabilities of steps, as their backoff is defined. */
+typedef struct {
+        Names *names;
+        guint32 n_callees;
+        double log;
+        ParentWalk *walk;
+        guint32 state;
+        double delays_log; /* of those, by the walk's own densities */
+} Likelihood;
+
+static void add_step_log(gpointer data, const char *const *states, const char *event,
+                         guint32 number, gint64 delay)
+{
+        Likelihood *l = data;
+        double p = 1.0 / (2 * l->n_callees + 1);
+
+        for (gint i = 2; i >= 0; i--) {
+                g_autofree char *step = g_strdup_printf("%s > %s", states[i], event);
+                double n = seen(l->names, step), all = seen(l->names, states[i]);
+                double lean[] = { 2, 0.5, 1 };
+
+                if (i == 0)
+                        n = MAX(0, n - 1 - 0.02 * all);
+                p = (n + lean[i] * p) / (all + lean[i]);
+        }
+        l->log += log(p);
+        if (l->walk) {
+                const WalkStep *known =
+                        &l->walk->steps[parent_walk_step(l->walk, l->state, number)];
+
+                if (delay >= 0)
+                        l->delays_log +=
+                                log(l->walk->delays.density[known->row][density_bin(delay)]);
+                l->state = known->next;
+        }
+}
+
+/* A node with random calls in and out. */
+typedef struct {
+        NodeProblem node;
+        CallIn in[40];
+        CallOut out[80];
+        guint32 parent[80];
+} SmallNode;
+
+static void make_node(SmallNode *s, GRand *rand, guint n_in, guint n_out, gint64 span)
+{
+        s->node = (NodeProblem){
+                .in = s->in,
+                .out = s->out,
+                .n_in = n_in,
+                .n_out = n_out,
+        };
+        for (guint i = 0; i < n_in; i++)
+                s->in[i] = (CallIn){ .enter = 1000000 * (gint64)i,
+                                     .reply = span + 1000000 * (gint64)i,
+                                     .call = i,
+                                     .caller = g_rand_int_range(rand, 0, 2) };
+        for (guint i = 0; i < n_out; i++) {
+                gint64 start = 1000000 * (gint64)n_in + (gint64)i * 700001;
+
+                s->out[i] = (CallOut){ .start = start,
+                                       .end = start + g_rand_int_range(rand, 1000, 3000000),
+                                       .call = 1000 + i,
+                                       .callee = g_rand_int_range(rand, 0, 3) };
+                s->parent[i] = g_rand_int_range(rand, 0, n_in);
+        }
+}
+
+static guint32 children_of(const SmallNode *s, guint32 parent, guint32 *which)
+{
+        guint32 n = 0;
+
+        for (guint32 i = 0; i < s->node.n_out; i++)
+                if (s->parent[i] == parent)
+                        which[n++] = i;
+        return n;
+}
+
+/* What a parent did, if these are all its calls: the logarithm of how likely that is. */
+static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
+                       const WalkCall *calls, const guint32 *which, guint32 n, gboolean count)
+{
+        LatticeParent parent = { .kind = in->caller, .enter = in->enter, .reply = in->reply };
+        LatticeCall offered[80];
+
+        for (guint32 i = 0; i < n; i++)
+                offered[i] = (LatticeCall){ .call = calls[which[i]], .claimed = 1, .taken = 1 };
+        g_assert_true(walk_lattice_run(lattice, walk, &parent, offered, n, count));
+        for (guint32 i = 0; i < n; i++)
+                g_assert_cmpfloat_with_epsilon(offered[i].share, 1, 1e-9);
+        return lattice->log;
+}
+
+/* Callers and callees that are not told apart. */
+static const guint32 whole[] = { 0, 1, 2 };
+
+/* Learns from all parents of a node, by a walk and by name. */
+static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
+                        WalkLattice *lattice, Names *names)
+{
+        guint32 which[80];
+
+        parent_walk_init(walk, 2, whole, 3);
+        walk_lattice_init(lattice, 3, whole, 3);
+        names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        for (guint p = 0; p < s->node.n_in; p++) {
+                guint32 n = children_of(s, p, which);
+
+                run_walk(walk, lattice, &s->in[p], calls, which, n, TRUE);
+                name_steps(&s->in[p], calls, which, n, 3, count_step, names);
+        }
+        parent_walk_learn(walk);
+}
+
+/* What is kept and what comes later teach the same as both together; what comes in between and is
+ * forgotten, nothing. */
+static void test_keep(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(15);
+        Names names;
+        SmallNode s;
+        WalkCall calls[80];
+        guint32 which[80];
+        ParentWalk at_once, kept;
+        WalkLattice lattice, other;
+
+        make_node(&s, rand, 30, 80, 100000000);
+        for (guint i = 0; i < 80; i++)
+                calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+        learn_small(&s, calls, &at_once, &lattice, &names);
+        parent_walk_init(&kept, 1, whole, 3);
+        parent_walk_add_callers(&kept, 2, whole);
+        walk_lattice_init(&other, 3, whole, 3);
+        for (guint p = 0; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+                if (p == 14)
+                        parent_walk_keep(&kept, FALSE);
+        }
+        parent_walk_forget(&kept);
+        for (guint p = 15; p < 30; p++) {
+                guint32 n = children_of(&s, p, which);
+
+                run_walk(&kept, &other, &s.in[p], calls, which, n, TRUE);
+        }
+        parent_walk_learn(&kept);
+        g_assert_cmpuint(kept.n_steps, ==, at_once.n_steps);
+        for (guint32 i = 0; i < kept.n_steps; i++) {
+                const WalkStep *a = &at_once.steps[i], *b = &kept.steps[i];
+
+                g_assert_cmpuint(a->count, ==, b->count);
+                g_assert_cmpint(a->log, ==, b->log);
+                g_assert_cmpmem(at_once.delays.log[a->row], sizeof *at_once.delays.log,
+                                kept.delays.log[b->row], sizeof *kept.delays.log);
+        }
+        /* Half of it, and half again, until nothing is left. */
+        for (guint i = 0; i < 32; i++) {
+                parent_walk_keep(&kept, TRUE);
+                parent_walk_forget(&kept);
+        }
+        for (guint32 i = 0; i < kept.n_states; i++)
+                g_assert_cmpuint(kept.states[i].count, ==, 0);
+        walk_lattice_clear(&lattice);
+        walk_lattice_clear(&other);
+        parent_walk_clear(&at_once);
+        parent_walk_clear(&kept);
+        g_hash_table_unref(names.seen);
+}
+
+/* Parts of a caller: one that does what the whole does, and two that do one thing each. */
+static void test_parts_of_callers(void)
+{
+        static const guint32 of[] = { 0, 0, 0, 0 };
+        static const guint8 calls[][2] = { { 1, 0 }, { 1, 0 }, { 2, 1 }, { 3, 0 }, { 3, 1 } };
+        ParentWalk w;
+        guint32 reply;
+
+        parent_walk_init(&w, 4, of, 2);
+        reply = 2 * w.n_callees;
+        for (guint i = 0; i < 400; i++) {
+                static const guint8 order[] = { 0, 2, 3, 4 };
+                const guint8 *c = calls[order[i % 4]];
+                guint32 step = parent_walk_step(&w, w.first[c[0]], c[1]);
+
+                parent_walk_count(&w, step, 10, 1);
+                parent_walk_count(&w, parent_walk_step(&w, w.steps[step].next, reply), 20, 1);
+        }
+        parent_walk_learn(&w);
+        for (guint32 callee = 0; callee < 2; callee++) {
+                double of_whole = w.steps[parent_walk_step(&w, w.first[0], callee)].probability;
+
+                for (guint32 caller = 1; caller < 4; caller++) {
+                        guint32 step = parent_walk_step(&w, w.first[caller], callee);
+                        double expected = caller == 3 ? 1 : caller == callee + 1 ? 2 : 0;
+
+                        g_assert_true(w.states[w.first[caller]].part);
+                        g_assert_cmpuint(w.states[w.first[caller]].general, ==, w.first[0]);
+                        g_assert_cmpfloat_with_epsilon(w.steps[step].probability / of_whole,
+                                                       expected, 0.05);
+                }
+        }
+        /* What no parent ever did is foreseen as it is when it has become a step. */
+        for (guint32 caller = 1; caller < 4; caller++) {
+                WalkEntry foreseen, known;
+
+                g_assert_cmpuint(parent_walk_find(&w, w.first[caller], reply)->number, ==, 0);
+                foreseen = parent_walk_foresee(&w, w.first[caller], reply);
+                known = parent_walk_get(&w, w.first[caller], reply);
+                g_assert_cmpfloat_with_epsilon(foreseen.probability, known.probability, 1e-6);
+                g_assert_cmpuint(foreseen.row, ==, known.row);
+        }
+        parent_walk_clear(&w);
+}
+
+/* A kind is a node and a label that was not rare until then, or without one; and a context. */
+static void test_kinds(void)
+{
+        enum { N = 1000 };
+        static const guint16 labels[][2] = { { 1, 2 }, { 2, 1 } }; /* often, and five times */
+        guint32 kind[2][N];
+        CallKinds k;
+
+        call_kinds_init(&k);
+        for (guint round = 0; round < 2; round++) {
+                guint16 label[N];
+
+                for (guint i = 0; i < N; i++) {
+                        kind[round][i] = 7;
+                        label[i] = labels[round][i % 200 == 199];
+                }
+                call_kinds_find(&k, kind[round], label, NULL, N);
+        }
+        g_assert_cmpuint(k.n, ==, 3);
+        g_assert_cmpuint(kind[0][0], ==, 0);
+        g_assert_cmpuint(kind[0][199], ==, 1); /* the node without a label */
+        g_assert_cmpuint(kind[1][0], ==, 2);
+        g_assert_cmpuint(kind[1][199], ==, 0);
+        call_kinds_clear(&k);
+
+        call_kinds_init(&k);
+        for (guint round = 0; round < 2; round++) {
+                guint16 label[N] = { 0 };
+                guint32 context[N];
+
+                for (guint i = 0; i < N; i++) {
+                        kind[round][i] = i % 2;
+                        context[i] = i % 200 >= 198 ? 8 : i % 4; /* rare, none, or one of three */
+                }
+                call_kinds_find(&k, kind[round], label, context, N);
+        }
+        g_assert_cmpuint(k.n, ==, 5); /* of node 0 there is one with and one without a context */
+        g_assert_cmpmem(kind[0], sizeof kind[0], kind[1], sizeof kind[1]);
+        for (guint i = 0; i < 198; i++) {
+                guint32 whole_of = k.whole[kind[0][i]];
+
+                g_assert_cmpuint(whole_of, ==, kind[0][198 + i % 2]);
+                g_assert_cmpuint(k.whole[whole_of], ==, whole_of);
+                for (guint m = 0; m < i; m++)
+                        g_assert_cmpint(kind[0][i] == kind[0][m], ==, i % 4 == m % 4);
+        }
+        call_kinds_clear(&k);
+}
+
+static void test_walk(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(5);
+
+        for (guint round = 0; round < 20; round++) {
+                Names names;
+                SmallNode s;
+                WalkCall calls[80];
+                guint32 which[80];
+                ParentWalk walk;
+                WalkLattice lattice;
+
+                make_node(&s, rand, g_rand_int_range(rand, 1, 40), 80, 100000000);
+                for (guint i = 0; i < 80; i++)
+                        calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+                learn_small(&s, calls, &walk, &lattice, &names);
+                for (guint p = 0; p < s.node.n_in; p++) {
+                        const CallIn *in = &s.in[p];
+                        guint32 n = children_of(&s, p, which);
+                        Likelihood l = { &names, 3, 0, &walk, walk.first[in->caller], 0 };
+                        gint64 found = run_walk(&walk, &lattice, in, calls, which, n, FALSE);
+
+                        name_steps(in, calls, which, n, 3, add_step_log, &l);
+                        /* A float's precision a step. */
+                        g_assert_cmpfloat_with_epsilon(found, (l.log + l.delays_log) * LOG_UNIT, 2);
+                }
+                walk_lattice_clear(&lattice);
+                parent_walk_clear(&walk);
+                g_hash_table_unref(names.seen);
+        }
+}
+
+/* The shares of calls, against all sets of five, where nothing is left out. */
+static void test_lattice(void)
+{
+        enum { OFFERED = 5 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(8);
+
+        for (guint round = 0; round < 200; round++) {
+                Names names;
+                SmallNode s;
+                WalkCall calls[80];
+                ParentWalk walk;
+                WalkLattice lattice;
+                LatticeCall offered[OFFERED];
+                LatticeParent parent;
+                CallIn in;
+                double share[OFFERED] = { 0 }, all = 0;
+
+                make_node(&s, rand, 20, 80, 100000000);
+                for (guint i = 0; i < 80; i++)
+                        calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+                learn_small(&s, calls, &walk, &lattice, &names);
+                lattice.least = 0;
+                in = (CallIn){ .enter = calls[20].start - 500000,
+                               .reply = calls[20].start + 9000000,
+                               .caller = 1 };
+                for (guint i = 0; i < OFFERED; i++) {
+                        double taken = i == 3 && round % 3 == 0
+                                               ? 1
+                                               : g_rand_double_range(rand, 0.05, 0.95);
+
+                        offered[i] =
+                                (LatticeCall){ .call = calls[20 + i],
+                                               .claimed = g_rand_double_range(rand, 1e-7, 1e-5),
+                                               .taken = taken };
+                }
+                parent = (LatticeParent){ .kind = 1, .enter = in.enter, .reply = in.reply };
+                g_assert_true(walk_lattice_run(&lattice, &walk, &parent, offered, OFFERED, FALSE));
+                for (guint set = 0; set < 1 << OFFERED; set++) {
+                        Likelihood l = { &names, 3, 0, &walk, walk.first[in.caller], 0 };
+                        guint32 which[OFFERED], n = 0;
+                        double likely = 1;
+
+                        for (guint32 i = 0; i < OFFERED; i++)
+                                if (set >> i & 1) {
+                                        which[n++] = 20 + i;
+                                        likely /= offered[i].claimed;
+                                } else {
+                                        likely *= 1 - offered[i].taken;
+                                }
+                        run_walk(&walk, &lattice, &in, calls, which, n,
+                                 FALSE); /* makes its steps */
+                        name_steps(&in, calls, which, n, 3, add_step_log, &l);
+                        likely *= exp(l.log + l.delays_log);
+                        all += likely;
+                        for (guint32 i = 0; i < OFFERED; i++)
+                                share[i] += set >> i & 1 ? likely : 0;
+                }
+                for (guint i = 0; i < OFFERED; i++)
+                        g_assert_cmpfloat_with_epsilon(offered[i].share, share[i] / all, 1e-4);
+                walk_lattice_clear(&lattice);
+                parent_walk_clear(&walk);
+                g_hash_table_unref(names.seen);
+        }
+}
+
+/* Step by step, a parent comes to the same states as in a run; what a step is more likely than
+ * its state to have lasted so long is what the densities of all its steps say. */
+static void test_places(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(6);
+        SmallNode s;
+        WalkCall calls[80];
+        ParentWalk walk;
+        WalkLattice lattice;
+        Names names;
+        guint32 n_known;
+
+        make_node(&s, rand, 30, 80, 100000000);
+        for (guint i = 0; i < 80; i++)
+                calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
+        learn_small(&s, calls, &walk, &lattice, &names);
+        parent_walk_learn_patience(&walk);
+        n_known = walk.n_steps;
+        for (guint p = 0; p < 30; p++) {
+                const CallIn *in = &s.in[p];
+                WalkPlace at = parent_walk_start(&walk, in->caller, in->enter);
+
+                for (guint32 i = 0; i < 10; i++) {
+                        guint32 event = g_rand_int_range(rand, 0, 6);
+                        const WalkStep *step;
+                        gint64 time = at.latest + 3000000;
+                        double lasts = 0;
+
+                        parent_walk_step(&walk, at.state, event);
+                        step = &walk.steps[parent_walk_step(&walk, at.state, event)];
+                        if (!walk.states[at.state].patience)
+                                break; /* a state that was not seen before */
+                        for (guint32 k = 0; k < n_known; k++) {
+                                const WalkStep *other = &walk.steps[k];
+                                guint bin = density_bin(3000000);
+                                double longer =
+                                        mass(&walk.delays, other->row, bin, DENSITY_BINS) +
+                                        mass(&walk.delays, other->row, bin + 1, DENSITY_BINS);
+
+                                if (other->state == at.state)
+                                        lasts += other->probability *
+                                                 (other->event / 3 == 1 ? 1 : longer / 2);
+                        }
+                        if (event < 3) {
+                                double likely =
+                                        log(step->probability) +
+                                        log(walk.delays.density[step->row][density_bin(3000000)]);
+
+                                g_assert_cmpfloat_with_epsilon(
+                                        parent_walk_urge(&walk, at, event, time),
+                                        (likely - log(lasts)) * LOG_UNIT, 3);
+                                at = parent_walk_call(&walk, at, event, 50000000);
+                        } else {
+                                at = parent_walk_return(&walk, at, event - 3, 50000000);
+                        }
+                        g_assert_cmpuint(at.state, ==, step->next);
+                        g_assert_cmpint(at.latest, ==, 50000000);
+                }
+        }
+        walk_lattice_clear(&lattice);
+        parent_walk_clear(&walk);
+        g_hash_table_unref(names.seen);
+}
+
+/* --- beliefs ---------------------------------------------------------------- */
+
+/* A small node whose calls out of it have the candidates that are given, with walks that are
+ * learned from anything. */
+typedef struct {
+        SmallNode s;
+        NodeHabits habits;
+        Joint j;
+} SmallJoint;
+
+static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
+                        const gsize *candidates, const guint32 *candidate)
+{
+        Joint *j = &small->j;
+
+        make_node(&small->s, rand, n_in, n_out, 20000000);
+        *j = (Joint){ .node = &small->s.node,
+                      .habits = &small->habits,
+                      .from = G_MININT64,
+                      .before = G_MAXINT64,
+                      .n_stretches = 1 };
+        node_habits_init(j->habits);
+        joint_init(j);
+        j->calls = g_new(WalkCall, n_out);
+        j->kind = g_new(guint32, n_in);
+        j->fine = g_new(guint32, n_in);
+        small->s.out[1].callee = small->s.out[0].callee;
+        begin_habits(j);
+        j->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
+        j->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
+        for (guint i = 0; i < n_out; i++) {
+                j->parent[i] = candidate[candidates[i]];
+                j->n_choice += n_candidates(j, i) > 1;
+        }
+        start_walks(j);
+        j->lattice.least = 0;
+        joint_link_children(j);
+        learn(j, G_MAXUINT64);
+}
+
+static void end_small(SmallJoint *small)
+{
+        joint_clear(&small->j);
+        g_free(small->j.calls);
+        g_free(small->j.kind);
+        g_free(small->j.fine);
+        node_habits_clear(&small->habits);
+}
+
+/* How likely the assignment is of each call to its first candidate, but those of choices to the
+ * second. */
+static double likelihood_of(Joint *j, guint choices)
+{
+        for (guint i = 0; i < j->node->n_out; i++)
+                j->parent[i] = j->candidate[j->candidates[i] + (choices >> i & 1)];
+        joint_link_children(j);
+        return exp(joint_log_of_assignment(j));
+}
+
+/* Three calls into a node and five out of it, of which two have a choice, so that there are four
+ * assignments. Where choices make no cycle, belief propagation is exact. */
+static void test_beliefs(void)
+{
+        static const gsize candidates[] = { 0, 2, 3, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 1, 1, 2, 2, 0 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(9);
+
+        for (guint round = 0; round < 50; round++) {
+                SmallJoint small;
+                double likely[4], all = 0, first, second;
+                float found[7];
+
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint a = 0; a < 4; a++)
+                        all += likely[a] = likelihood_of(&small.j, (a & 1) | (a >> 1) << 2);
+                joint_start_claims(&small.j);
+                for (guint i = 0; i < 30; i++)
+                        joint_claim_all(&small.j, FALSE);
+                joint_get_shares(&small.j, found);
+                first = (likely[0] + likely[2]) / all;
+                second = (likely[0] + likely[1]) / all;
+                g_assert_cmpfloat_with_epsilon(found[0], first, 0.01);
+                g_assert_cmpfloat_with_epsilon(found[1], 1 - first, 0.01);
+                g_assert_cmpfloat_with_epsilon(found[3], second, 0.01);
+                g_assert_cmpfloat(found[2], ==, 1);
+                end_small(&small);
+        }
+}
+
+/* How often a chain comes by each of eight assignments, next to how likely they are: three calls
+ * with two candidates each, of which two are to the same callee, so that all steps are made. */
+static void test_chain(void)
+{
+        enum { RUN = 300000 };
+        static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
+        static const float chance[] = { 0.7, 0.3, 0.7, 0.3, 0.7, 0.3, 1, 1 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(11);
+
+        for (guint round = 0; round < 20; round++) {
+                SmallJoint small;
+                JointChain *chain;
+                double likely[8], all = 0;
+                guint drawn[8] = { 0 };
+                Drawings seen[8] = { { 0 } };
+
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint a = 0; a < 8; a++)
+                        all += likely[a] = likelihood_of(&small.j, a);
+                chain = joint_chain_new(&small.j, chance, FALSE);
+                for (guint i = 0; i < RUN; i++) {
+                        guint a = 0;
+
+                        joint_chain_run(chain, 1);
+                        if (i < JOINT_DRAWN)
+                                joint_chain_note(chain, seen, (Drawings){ .cold = 1ULL << i });
+                        for (guint k = 0; k < 3; k++)
+                                a |= (small.j.parent[k] != candidate[candidates[k]]) << k;
+                        drawn[a]++;
+                }
+                for (guint a = 0; a < 8; a++)
+                        g_assert_cmpfloat_with_epsilon((double)drawn[a] / RUN, likely[a] / all,
+                                                       0.03);
+                for (guint i = 0; i < 3; i++)
+                        g_assert_cmpuint(seen[2 * i].cold ^ seen[2 * i + 1].cold, ==,
+                                         (1ULL << JOINT_DRAWN) - 1);
+                g_assert_cmpuint(seen[6].cold | seen[7].cold, ==, 0); /* they have no choice */
+                joint_chain_free(chain);
+                end_small(&small);
+        }
+}
+
+/* --- families ---------------------------------------------------------------- */
+
+/* The families of calls into a small node, as they are found with these shares by candidate. */
+static void find_small_families(SmallJoint *small, const float *share, float *family)
+{
+        Joint *j = &small->j;
+
+        j->node->decide = G_MAXINT64;
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                family[p] = 1;
+        j->share = g_memdup2(share, j->candidates[j->node->n_out] * sizeof *share);
+        joint_find_families(j, 0, j->node->n_out, family);
+}
+
+/* Nothing drawn: the product over what a parent has of p, and of 1 - p over what it might have. A
+ * call's parent was taken for less than its share: the others have the rest. */
+static void test_families_by_product(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 6, 7, 8 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2, 0 };
+        static const float share[] = { 0.75f, 0.25f, 0.5f, 0.25f, 0.875f, 0.25f, 1, 1 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(12);
+        SmallJoint small;
+        float family[3];
+
+        begin_small(&small, rand, 3, 5, candidates, candidate);
+        for (guint32 p = 0; p < 3; p++)
+                small.s.in[p].enter = 1000 + p;
+        find_small_families(&small, share, family);
+        g_assert_cmpfloat_with_epsilon(family[0], 0.75 * 0.5, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[1], 0.75 * 0.5 * 0.875, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[2], 0.875, 1e-6); /* it has one for certain */
+        end_small(&small);
+}
+
+/* Two calls that are drawn together or not at all are as likely as one of them; two that are drawn
+ * one or the other are never together. */
+static void test_families_by_drawings(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 1, 2, 2 };
+        static const float share[] = { 0.5f, 0.5f, 0.5f, 0.5f, 1, 1, 1 };
+        const guint64 all = (1ULL << JOINT_DRAWN) - 1, half = (1ULL << JOINT_DRAWN / 2) - 1;
+        const Drawings first = { half, half }, last = { all ^ half, all ^ half };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(13);
+
+        for (guint together = 0; together < 2; together++) {
+                SmallJoint small;
+                float family[3];
+
+                begin_small(&small, rand, 3, 5, candidates, candidate);
+                for (guint32 p = 0; p < 3; p++)
+                        small.s.in[p].enter = 1000 + p;
+                small.j.drawn = g_new0(Drawings, 7);
+                small.j.drawn[0] = first;
+                small.j.drawn[1] = last;
+                small.j.drawn[2] = together ? first : last;
+                small.j.drawn[3] = together ? last : first;
+                find_small_families(&small, share, family);
+                g_assert_cmpfloat_with_epsilon(family[0], together ? 0.5 : 0, 1e-6);
+                g_assert_cmpfloat_with_epsilon(family[1], together ? 0.5 : 0, 1e-6);
+                g_assert_cmpfloat(family[2], ==, 1);
+                end_small(&small);
+        }
+}
+
+/* Two calls into a node that nothing tells apart: whatever is said of one, it may as well be the
+ * other that made them all. */
+static void test_families_of_twins(void)
+{
+        static const gsize candidates[] = { 0, 2, 4, 5, 6, 7 };
+        static const guint32 candidate[] = { 0, 1, 0, 1, 2, 2, 2 };
+        static const float share[] = { 1, 0, 1, 0, 1, 1, 1 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(14);
+        SmallJoint small;
+        float family[3];
+
+        begin_small(&small, rand, 3, 5, candidates, candidate);
+        for (guint32 p = 0; p < 3; p++) {
+                small.s.in[p].enter = 1000;
+                small.s.in[p].reply = p == 2 ? 3000 : 2000;
+                small.j.kind[p] = 0;
+        }
+        find_small_families(&small, share, family);
+        g_assert_cmpfloat_with_epsilon(family[0], 0.5, 1e-6);
+        g_assert_cmpfloat_with_epsilon(family[1], 0.5, 1e-6);
+        g_assert_cmpfloat(family[2], ==, 1);
+        end_small(&small);
+}
+
+/* Two calls out of a node have the same context where their parents have, and call the same nodes
+ * before and after them. */
+static void test_contexts(void)
+{
+        enum { N_IN = 20, N_OUT = 80 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(23);
+
+        for (guint round = 0; round < 20; round++) {
+                SmallNode s;
+                guint32 first[N_IN], next[N_OUT], context[N_OUT] = { 0 };
+                guint nodes[N_OUT][2] = { 0 }; /* that the parent calls before it, and after it */
+                Joint j = { .node = &s.node, .first = first, .next = next, .parent = s.parent };
+
+                make_node(&s, rand, N_IN, N_OUT, 20000000);
+                for (guint p = 0; p < N_IN; p++)
+                        s.node.in[p].context = p % 3;
+                joint_link_children(&j);
+                joint_set_contexts(&j, context);
+                for (guint i = 0; i < N_OUT; i++)
+                        for (guint k = 0; k < N_OUT; k++)
+                                if (k != i && s.parent[k] == s.parent[i])
+                                        nodes[i][k > i] |= 1U << s.out[k].callee;
+                for (guint i = 0; i < N_OUT; i++) {
+                        g_assert_cmpint(context[i] != 0, ==, s.parent[i] != NO_PARENT);
+                        for (guint k = 0; context[i] && k < i; k++)
+                                if (context[k])
+                                        g_assert_cmpint(
+                                                context[i] == context[k], ==,
+                                                !memcmp(nodes[i], nodes[k], sizeof nodes[i]) &&
+                                                        s.parent[i] % 3 == s.parent[k] % 3);
+                }
+        }
+}
+
+/* --- the order of nodes ------------------------------------------------------- */
+
+static void test_node_order(void)
+{
+        enum { N = 12 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(29);
+
+        for (guint round = 0; round < 200; round++) {
+                gboolean circles = round % 2, called[N][N] = { 0 };
+                guint32 name[N], n_links = 0, n_late = 0;
+                NodeLink links[N * N];
+                NodeOrder o;
+
+                for (guint i = 0; i < N; i++) {
+                        guint other = g_rand_int_range(rand, 0, i + 1);
+
+                        name[i] = name[other];
+                        name[other] = i;
+                }
+                for (guint i = 0; i < 2 * N; i++) {
+                        guint a = g_rand_int_range(rand, 0, N), b = g_rand_int_range(rand, 0, N);
+
+                        if (a == b || (a > b && !circles) || called[name[a]][name[b]])
+                                continue;
+                        called[name[a]][name[b]] = TRUE;
+                        links[n_links++] = (NodeLink){ name[a], name[b] };
+                }
+                node_order_init(&o, N, links, n_links);
+                for (guint i = 0; i < N; i++) {
+                        guint32 before = 0;
+
+                        g_assert_cmpuint(o.rank[i], <, N);
+                        for (guint k = 0; k < N; k++) {
+                                g_assert_true(k == i || o.rank[k] != o.rank[i]);
+                                before += called[k][i] && o.rank[k] < o.rank[i];
+                        }
+                        g_assert_cmpuint(o.n_before[i], ==, before);
+                        for (guint32 k = o.first[i]; k < o.first[i + 1]; k++) {
+                                g_assert_true(called[i][o.callee[k]]);
+                                n_late += o.rank[o.callee[k]] < o.rank[i];
+                        }
+                }
+                g_assert_cmpuint(o.first[N], ==, n_links);
+                g_assert_true(circles || n_late == 0);
+                node_order_clear(&o);
+        }
+}
+
+/* Calls with few candidates: parts are as long as that takes; with many: as long as they must be in
+ * time; far between: parts have fewer. */
+static void test_parts(void)
+{
+        enum { N = 100 };
+        static const gint64 life = 2000000;
+        static const struct {
+                gint64 apart;
+                gsize each;   /* candidates */
+                guint32 part; /* calls, at least */
+        } cases[] = { { 1000000, PART_CLAIMS / 32, 32 },
+                      { 1000000, PART_CLAIMS, 2 * PART_LIVES },
+                      { 20000000, LONG_CLAIMS / 32, 32 } };
+        CallOut out[N];
+        NodeProblem node = { .out = out, .n_out = N };
+        gsize all[N + 1];
+
+        for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
+                guint32 least = cases[c].part, context = CONTEXT_LIVES * life / cases[c].apart;
+                Part part = { 0 };
+
+                for (guint32 i = 0; i < N; i++) {
+                        out[i].start = cases[c].apart * i;
+                        all[i] = cases[c].each * i;
+                }
+                all[N] = cases[c].each * N;
+                for (guint32 at = 0; at < N; at = part.before) {
+                        part = find_part(&node, all, life, at);
+                        g_assert_cmpuint(part.at, ==, at);
+                        g_assert_cmpuint(part.before, >=, MIN(at + least, N));
+                        g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
+                        g_assert_cmpuint(part.first, ==, MAX(at, context) - context);
+                        g_assert_cmpuint(part.end, ==, MIN(part.before + context, N));
+                }
+        }
+}
+
+/* --- order -------------------------------------------------------------------- */
+
+/* A queue that serves one after the other, in order or at random, is told from one that does not.
+ */
+static void test_order(void)
+{
+        enum { N = 400 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(10);
+
+        for (guint in_order = 0; in_order < 2; in_order++) {
+                Output *outputs = g_new(Output, N);
+                gint64 waiting[4];
+                DelayDensities delays;
+                guint32 row;
+                ServingOrder order;
+
+                for (guint i = 0; i < 4; i++)
+                        waiting[i] = 1000000 * (gint64)i;
+                for (guint i = 0; i < N; i++)
+                        outputs[i].time = 1000000 * (gint64)(i + 4);
+                delay_densities_init(&delays);
+                row = delay_densities_add_row(&delays, 0);
+                serving_order_init(&order, 2);
+                serving_order_take(&order, outputs, N);
+                for (guint i = 0; i < N; i++) {
+                        guint next = in_order ? i % 4 : (guint)g_rand_int_range(rand, 0, 4);
+
+                        outputs[i].class = 1;
+                        outputs[i].parent = i;
+                        outputs[i].row = row;
+                        outputs[i].share = 1;
+                        outputs[i].trigger = waiting[next];
+                        delay_densities_count(&delays, row,
+                                              density_bin(outputs[i].time - waiting[next]),
+                                              DENSITY_COUNT);
+                        waiting[next] = outputs[i].time;
+                }
+                delay_densities_learn(&delays);
+                /* Where all waited for as long, the other way round is hardly as likely. */
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        delays.density[row][bin] = in_order ? 1 : delays.density[row][bin];
+                serving_order_learn(&order, &delays, 0.4);
+                g_assert_cmpint(order.in_use, ==, in_order);
+                if (in_order) {
+                        gint64 early = outputs[100].trigger - 1, late = outputs[102].trigger + 1;
+
+                        g_assert_cmpfloat(order.factor[1], <, 0.1);
+                        g_assert_cmpfloat(order.factor[0], ==, 1);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 0, late, N), ==, 1);
+                        /* Another parent's, served before those that wait longer, or after. */
+                        g_assert_cmpfloat_with_epsilon(
+                                serving_order_factor(&order, 100, 1, late, N),
+                                order.factor[1] * order.factor[1], 1e-9);
+                        g_assert_cmpfloat(serving_order_factor(&order, 100, 1, early, 100), ==, 1);
+                }
+                /* Order that is not ruled out can be supposed, and given up. */
+                serving_order_suppose(&order, &delays);
+                g_assert_cmpfloat(order.factor[0], ==, 1);
+                g_assert_cmpfloat(order.factor[1], <=, 0.05);
+                g_assert_true(order.in_use);
+                serving_order_drop(&order);
+                g_assert_cmpfloat(order.factor[1], ==, 1);
+                g_assert_false(order.in_use);
+                serving_order_learn(&order, &delays, 0.4);
+                serving_order_forget(&order);
+                g_assert_cmpfloat(serving_order_factor(&order, 100, 1, 0, N), ==, 1);
+                /* What is kept is known without outputs, until there is too little of it. */
+                serving_order_take(&order, NULL, 0);
+                for (guint i = 0; i < 10; i++) {
+                        double factor = order.factor[1];
+
+                        serving_order_keep(&order, i > 0);
+                        serving_order_learn(&order, &delays, 0.4);
+                        g_assert_true(i > 0 || order.factor[1] == factor);
+                }
+                g_assert_cmpfloat(order.factor[1], ==, 1);
+                serving_order_clear(&order);
+                delay_densities_clear(&delays);
+        }
+}
+
+/* Outputs of two kinds of a queue that serves in order, and of one that serves at random: what is
+ * learned of inversions, and what these cost, pair by pair. */
+static void test_mixed_order(void)
+{
+        enum { N = 3000, WAITING = 4 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(12);
+
+        for (guint in_order = 0; in_order < 2; in_order++) {
+                Output *outputs = g_new0(Output, N);
+                gint64 waiting[WAITING], sum = 0;
+                DelayDensities delays;
+                guint32 row;
+                ServingOrder order;
+                g_autofree ServedPairs *pairs = NULL;
+                g_autofree gint32 *logs = NULL;
+                double odds;
+
+                for (guint i = 0; i < WAITING; i++)
+                        waiting[i] = 1000000 * (gint64)i;
+                delay_densities_init(&delays);
+                row = delay_densities_add_row(&delays, 0);
+                serving_order_init(&order, 2);
+                for (guint i = 0; i < N; i++) {
+                        guint next = in_order ? 0 : (guint)g_rand_int_range(rand, 0, WAITING);
+
+                        outputs[i] = (Output){
+                                1000000 * (gint64)(i + WAITING), waiting[next], 0, i, row, 0
+                        };
+                        /* Delays differ enough for the order to show. */
+                        delay_densities_count(&delays, row,
+                                              density_bin(1000000 * g_rand_int_range(rand, 1, 8)),
+                                              DENSITY_COUNT);
+                        memmove(waiting + next, waiting + next + 1,
+                                (WAITING - 1 - next) * sizeof *waiting);
+                        waiting[WAITING - 1] = outputs[i].time;
+                }
+                delay_densities_learn(&delays);
+                serving_order_take(&order, outputs, N);
+                for (guint i = 0; i < N; i++) {
+                        outputs[i].class = i % 2;
+                        outputs[i].share = 1;
+                }
+                pairs = g_new0(ServedPairs, serving_order_n_counts(&order));
+                serving_order_count(&order, &delays, pairs);
+                odds = serving_order_odds(&order, pairs);
+                serving_order_fit(&order, pairs);
+                if (in_order) {
+                        g_assert_cmpfloat(odds, <, 0.1);
+                        g_assert_cmpfloat(order.factor[0], <, 0.2);
+                        g_assert_cmpfloat(order.mixed[1], <, 0.2);
+                        g_assert_cmpfloat(order.mixed[1], ==, order.mixed[2]);
+                } else {
+                        g_assert_cmpfloat(odds, >, 0.5);
+                        order.mixed[1] = order.mixed[2] = 0.5;
+                        order.factor[0] = 0.25;
+                }
+                logs = g_new(gint32, serving_order_n_counts(&order));
+                serving_order_get_logs(&order, logs);
+                for (guint i = 100; i < 200; i++) {
+                        sum = 0;
+                        for (guint k = i - 20; k < i + 20; k++) {
+                                const Output *a = &outputs[MIN(i, k)], *b = &outputs[MAX(i, k)];
+                                double factor = a->class != b->class ? order.mixed[1]
+                                                                     : order.factor[a->class];
+
+                                if (a->trigger > b->trigger)
+                                        sum += fixed_log(factor);
+                        }
+                        g_assert_cmpint(serving_order_log(&order, i, logs), ==, sum);
+                        g_assert_cmpfloat_with_epsilon(
+                                log(serving_order_factor(&order, i, outputs[i].class,
+                                                         outputs[i].trigger, i)) *
+                                        LOG_UNIT,
+                                sum, 20);
+                }
+                serving_order_clear(&order);
+                delay_densities_clear(&delays);
+        }
+}
+
+/* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
+ * whatever the context is; to a third a time that goes with the context, of no two kinds. */
+static void test_durations(void)
+{
+        enum { N = 2000 };
+        DurationSample samples[3 * N];
+        DurationLimits limits[3];
+        guint32 random = 1, limit;
+
+        for (guint i = 0; i < N; i++) {
+                guint16 context = i % 2, other = i / 2 % 2;
+                guint spread;
+
+                random = random * 1103515245 + 12345;
+                spread = random >> 16 & 7;
+                samples[3 * i] =
+                        (DurationSample){ 0, context,
+                                          density_bin(context ? 1000000 : 100000) + spread };
+                samples[3 * i + 1] =
+                        (DurationSample){ 1, context,
+                                          density_bin(other ? 1000000 : 100000) + spread };
+                samples[3 * i + 2] =
+                        (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
+        }
+        g_assert_cmpuint(duration_limits_find(limits, 3, samples, 3 * N), ==, 1);
+        g_assert_cmpuint(limits[0].n, ==, 1);
+        limit = limits[0].limit[0];
+        g_assert_cmpuint(limit, >, density_bin(100000) + 7);
+        g_assert_cmpuint(limit, <=, density_bin(1000000));
+        g_assert_cmpuint(duration_kind(&limits[0], limit - 1), ==, 0);
+        g_assert_cmpuint(duration_kind(&limits[0], limit), ==, 1);
+        g_assert_cmpuint(duration_kind(&limits[1], limit), ==, 0);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/joint/log", test_log);
+        g_test_add_func("/joint/density-bins", test_density_bins);
+        g_test_add_func("/joint/density", test_density);
+        g_test_add_func("/joint/parts-of-delays", test_parts_of_delays);
+        g_test_add_func("/joint/parts-of-callers", test_parts_of_callers);
+        g_test_add_func("/joint/walk", test_walk);
+        g_test_add_func("/joint/keep", test_keep);
+        g_test_add_func("/joint/kinds", test_kinds);
+        g_test_add_func("/joint/places", test_places);
+        g_test_add_func("/joint/lattice", test_lattice);
+        g_test_add_func("/joint/beliefs", test_beliefs);
+        g_test_add_func("/joint/contexts", test_contexts);
+        g_test_add_func("/joint/node-order", test_node_order);
+        g_test_add_func("/joint/parts", test_parts);
+        g_test_add_func("/joint/chain", test_chain);
+        g_test_add_func("/joint/families/product", test_families_by_product);
+        g_test_add_func("/joint/families/drawings", test_families_by_drawings);
+        g_test_add_func("/joint/families/twins", test_families_of_twins);
+        g_test_add_func("/joint/order", test_order);
+        g_test_add_func("/joint/mixed-order", test_mixed_order);
+        g_test_add_func("/joint/durations", test_durations);
+        return g_test_run();
+}
