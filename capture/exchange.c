@@ -594,6 +594,8 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
                 s->lost = s->by_run = x->pairing.message[x->run].open;
         } else if ((greeting || !x->start_seen) && x->probes <= 1) {
                 account_add(context->account, greeting ? ACCOUNT_SESSION : ACCOUNT_BEFORE_BOUNDARY);
+                if (greeting) /* known to be no message, as if the parser had seen it */
+                        pairing_account(&x->pairing, x->run, TRUE);
                 pairing_abandon(&x->pairing, x->run);
         } else {
                 pairing_end(&x->pairing, x->run, now, context);

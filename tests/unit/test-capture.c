@@ -879,6 +879,27 @@ static void test_lmtp(void)
                      "31 RET_SENT b>a 1000.177 dur=1000000\n");
 }
 
+/* A greeting that only the client's first command makes known is no payload in no message. */
+static void test_greeting_seen(void)
+{
+        g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
+        g_autoptr(GArray) edges = g_array_new(FALSE, FALSE, sizeof(EdgeCalls));
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        for (gint64 ms = 0; ms < 400; ms += 10) {
+                s->port[CLIENT]++;
+                handshake(s);
+                say(s, SERVER, ms + 4, "220 b ready\r\n");
+                say(s, CLIENT, ms + 5, "LHLO a\r\n");
+                say(s, SERVER, ms + 6, "250 b\r\n");
+                hang_up(s, CLIENT, ms + 7);
+                hang_up(s, SERVER, ms + 8);
+        }
+        capture_finish(s->capture);
+        capture_weigh(s->capture, doubts, edges);
+        g_assert_cmpuint(doubts->len, ==, 0);
+        scene_end(s, "");
+}
+
 /* What might yet have been a protocol, and was none, is a conversation too: the
  * pings before the first query, which nothing recognises, have their returns. */
 static void test_before_recognised(void)
@@ -1627,6 +1648,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);
         g_test_add_func("/capture/lmtp", test_lmtp);
+        g_test_add_func("/capture/greeting-seen", test_greeting_seen);
         g_test_add_func("/capture/before-recognised", test_before_recognised);
         g_test_add_func("/capture/mid-stream", test_mid_stream);
         g_test_add_func("/capture/mid-request", test_mid_request);
