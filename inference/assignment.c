@@ -2,8 +2,8 @@
  *
  * Assignments: each call out of a node to one parent at most.
  */
-#include "inference/joint.h"
 #include "base/fill.h"
+#include "inference/joint.h"
 
 enum {
         BOUNDS_ROUNDS = 12, /* before the first assignment */
@@ -18,9 +18,9 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
         const WalkCall *call = &j->calls[child];
         const CallIn *in = &j->node->in[parent];
 
-        delay_densities_count(&j->habits->bounds, j->habits->enter_row[call->callee],
+        delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
                               density_bin(call->start - in->enter), count);
-        delay_densities_count(&j->habits->bounds, j->habits->reply_row[call->callee],
+        delay_densities_count(&j->model->bounds, j->model->reply_row[call->callee],
                               density_bin(in->reply - call->end), count);
 }
 
@@ -35,8 +35,8 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
         for (guint32 child = 0; child < j->node->n_out; child++) {
                 guint32 sum = 0;
                 const WalkCall *call = &j->calls[child];
-                const gint16 *since = j->habits->bounds.log[j->habits->enter_row[call->callee]];
-                const gint16 *until = j->habits->bounds.log[j->habits->reply_row[call->callee]];
+                const gint16 *since = j->model->bounds.log[j->model->enter_row[call->callee]];
+                const gint16 *until = j->model->bounds.log[j->model->reply_row[call->callee]];
                 gsize first = j->candidates[child], end = j->candidates[child + 1];
                 gint32 best = G_MININT32;
 
@@ -88,7 +88,7 @@ static void learn_bounds(Joint *j, guint32 *weight)
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         weight[k] = 1 + k - j->candidates[i];
         for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
-                delay_densities_fade(&j->habits->bounds);
+                delay_densities_fade(&j->model->bounds);
                 for (guint32 i = 0; i < j->node->n_out; i++) {
                         gsize end = j->candidates[i + 1];
 
@@ -97,7 +97,7 @@ static void learn_bounds(Joint *j, guint32 *weight)
                                                    weight_of(j, weight, i, k) * DENSITY_COUNT /
                                                            weight[end - 1]);
                 }
-                delay_densities_learn(&j->habits->bounds);
+                delay_densities_learn(&j->model->bounds);
                 weigh_candidates(j, weight);
         }
 }
@@ -161,7 +161,7 @@ typedef struct {
 static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 {
         for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
-                p->at = parent_walk_return(&j->habits->walk, p->at, j->calls[p->open].callee,
+                p->at = parent_walk_return(&j->model->walk, p->at, j->calls[p->open].callee,
                                            j->calls[p->open].end);
 }
 
@@ -173,16 +173,16 @@ void joint_assign_in_time(Joint *j)
         g_autofree guint32 *later = g_new(guint32, n_out);
         g_autofree Way *ways = g_new(Way, n_in);
 
-        parent_walk_learn_patience(&j->habits->walk);
+        parent_walk_learn_survival(&j->model->walk);
         for (guint32 p = 0; p < n_in; p++) {
                 const CallIn *in = &j->node->in[p];
 
-                ways[p] = (Way){ parent_walk_start(&j->habits->walk, j->kind[p], in->enter),
+                ways[p] = (Way){ parent_walk_start(&j->model->walk, j->kind[p], in->enter),
                                  NO_PARENT };
         }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
-                const gint16 *rest = j->habits->bounds.log[j->habits->reply_row[call->callee]];
+                const gint16 *rest = j->model->bounds.log[j->model->reply_row[call->callee]];
                 gint32 best = G_MININT32;
                 guint32 parent = NO_PARENT, *open;
                 Way *way;
@@ -192,8 +192,8 @@ void joint_assign_in_time(Joint *j)
                         gint32 log;
 
                         advance(j, &ways[p], later, call->start);
-                        log = parent_walk_urge(&j->habits->walk, ways[p].at, call->callee,
-                                               call->start) +
+                        log = parent_walk_hazard(&j->model->walk, ways[p].at, call->callee,
+                                                 call->start) +
                               rest[density_bin(j->node->in[p].reply - call->end)];
                         if (log > best) {
                                 best = log;
@@ -204,7 +204,7 @@ void joint_assign_in_time(Joint *j)
                 if (parent == NO_PARENT)
                         continue;
                 way = &ways[parent];
-                way->at = parent_walk_call(&j->habits->walk, way->at, call->callee, call->start);
+                way->at = parent_walk_call(&j->model->walk, way->at, call->callee, call->start);
                 for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
                         open = &later[*open];
                 later[i] = *open;
@@ -226,7 +226,7 @@ void joint_assign_truth(Joint *j)
 
 void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
 {
-        LatticeParent lattice_parent = joint_lattice_parent(j, parent);
+        TrellisParent trellis_parent = joint_trellis_parent(j, parent);
         guint32 n = 0;
 
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
@@ -234,8 +234,8 @@ void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
         joint_make_room(j, n);
         n = 0;
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
-                j->offered[n++] = (LatticeCall){
-                        .call = j->calls[k], .output = j->output[k], .claimed = 1, .taken = 1
+                j->offered[n++] = (TrellisCall){
+                        .call = j->calls[k], .output = j->output[k], .total = 1, .taken = 1
                 };
-        walk_lattice_run(&j->lattice, &j->habits->walk, &lattice_parent, j->offered, n, count);
+        trellis_run(&j->trellis, &j->model->walk, &trellis_parent, j->offered, n, count);
 }

@@ -36,7 +36,7 @@ static guint64 time_since(const Moments *m, gint64 time)
 }
 
 /* What is open at a time, summed up to the reply, less that up to the call. */
-void crowds_find(const CallIn *in, guint32 n, guint64 *crowd)
+void concurrency_find(const CallIn *in, guint32 n, guint64 *concurrency)
 {
         g_autofree gint64 *enters = g_new(gint64, n), *replies = g_new(gint64, n);
         g_autofree guint64 *enter_sums = g_new(guint64, n + 1), *reply_sums = g_new(guint64, n + 1);
@@ -53,6 +53,6 @@ void crowds_find(const CallIn *in, guint32 n, guint64 *crowd)
                 guint64 open = time_since(&enter, to) - time_since(&reply, to) -
                                time_since(&enter, from) + time_since(&reply, from);
 
-                crowd[p] = (double)open / (double)(to - from) * 256;
+                concurrency[p] = (double)open / (double)(to - from) * 256;
         }
 }

@@ -9,8 +9,8 @@
  * of the parent. Nodes are gone through callers first (node-order.h), so that no node's contexts
  * come of its own parents.
  */
-#include "inference/joint.h"
 #include "base/hash.h"
+#include "inference/joint.h"
 
 /* Natural logarithms by which a context has to make its parents likelier, all of them and each. */
 #define LEAST_GAIN      5.0
@@ -74,14 +74,14 @@ static void add_logs(Joint *j, double sign, double *log)
                         if (!teaches(j, p))
                                 continue;
                         joint_run_assigned(j, p, FALSE);
-                        log[j->fine[p]] += sign * j->lattice.log / LOG_UNIT;
+                        log[j->fine[p]] += sign * j->trellis.log / LOG_UNIT;
                 }
         }
 }
 
 void joint_tell_contexts(Joint *j)
 {
-        NodeHabits *h = j->habits;
+        NodeModel *h = j->model;
         gsize size = j->node->n_in * sizeof *j->kind;
         g_autofree double *gain = g_new0(double, h->in.n);
         g_autofree guint32 *n = g_new0(guint32, h->in.n);
@@ -97,8 +97,8 @@ void joint_tell_contexts(Joint *j)
         told = g_new(guint8, h->in.n);
         for (guint32 k = 0; k < h->in.n; k++)
                 told[k] = gain[k] >= MAX(LEAST_GAIN, LEAST_GAIN_EACH * n[k]);
-        node_habits_tell_kinds(h, told);
+        node_model_tell_kinds(h, told);
         for (guint32 p = 0; p < j->node->n_in; p++)
-                j->kind[p] = node_habits_kind(h, j->fine[p]);
-        joint_begin_lattice(j);
+                j->kind[p] = node_model_kind(h, j->fine[p]);
+        joint_begin_trellis(j);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
-#include "inference/duration-kinds.h"
 #include "base/exact-log.h"
+#include "inference/duration-kinds.h"
 
 /* A limit must tell so much of a context, in nats a call, */
 #define LEAST_TOLD 0.05

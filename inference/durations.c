@@ -2,10 +2,10 @@
  *
  * Calls that are told apart by how long they last.
  */
-#include "inference/joint.h"
 #include "base/exact-log.h"
 #include "base/fill.h"
 #include "base/hash.h"
+#include "inference/joint.h"
 
 enum {
         CERTAIN_SHARE = 4, /* of calls that durations are looked at of, at least one of so many */
@@ -30,14 +30,14 @@ static gint64 duration_of(const WalkCall *call)
 /* Of calls with one candidate alone, where there are enough: those are not mistaken. */
 static guint32 sample_durations(const Joint *j, DurationSample *samples)
 {
-        g_autofree guint32 *same = g_new(guint32, j->habits->n_callees);
+        g_autofree guint32 *same = g_new(guint32, j->model->n_callees);
         gboolean certain = j->n_sole >= j->n_choice / (CERTAIN_SHARE - 1);
         guint32 n = 0;
 
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 guint32 before = NO_PARENT;
 
-                fill(same, 0, j->habits->n_callees * sizeof *same);
+                fill(same, 0, j->model->n_callees * sizeof *same);
                 for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k]) {
                         guint16 context = context_of(j, k, before, same[j->calls[k].callee]++);
 
@@ -50,32 +50,32 @@ static guint32 sample_durations(const Joint *j, DurationSample *samples)
         return n;
 }
 
-/* Gives calls to whole callees the kinds that the habits tell apart. */
+/* Gives calls to whole callees the kinds that the model tell apart. */
 static void use_limits(Joint *j)
 {
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 WalkCall *call = &j->calls[i];
 
-                call->callee = node_habits_callee(j->habits, call->callee, duration_of(call));
+                call->callee = node_model_callee(j->model, call->callee, duration_of(call));
         }
 }
 
 static void set_limits(Joint *j, DurationLimits *limits)
 {
-        NodeHabits *h = j->habits;
+        NodeModel *h = j->model;
 
         for (guint32 i = 0; i < j->node->n_out; i++)
                 j->calls[i].callee = h->whole[j->calls[i].callee];
-        node_habits_tell_apart(h, limits);
+        node_model_tell_apart(h, limits);
         use_limits(j);
-        joint_begin_lattice(j);
+        joint_begin_trellis(j);
 }
 
 /* The logarithm of how likely the kinds are by themselves, of the children of every other
  * parent, as those of the rest have them. */
 static double log_of_kinds(const Joint *j)
 {
-        const NodeHabits *h = j->habits;
+        const NodeModel *h = j->model;
         g_autofree double *learned = g_new0(double, h->n_callees);
         g_autofree double *tested = g_new0(double, h->n_callees);
         g_autofree double *all = g_new0(double, h->n_whole);
@@ -107,7 +107,7 @@ static double log_of_others(Joint *j)
 
 void joint_tell_apart(Joint *j)
 {
-        guint32 n_whole = j->habits->n_whole;
+        guint32 n_whole = j->model->n_whole;
         g_autofree DurationSample *samples = g_new(DurationSample, j->node->n_out);
         g_autofree DurationLimits *limits = g_new0(DurationLimits, n_whole);
         double whole, apart;

@@ -4,10 +4,10 @@
  * likely the less it leaves the others without.
  *
  * How likely a call into the node has made just these calls, parent-walk.c says. Each call into
- * the node has a claim on each call that it may have made: how likely it is, per ns, that it makes
+ * the node has a belief on each call that it may have made: how likely it is, per ns, that it makes
  * this one then, by all that it may have done with what the others leave it. What they leave it is
- * the share of its claim in the sum of all claims on that call. So claims follow from claims, and
- * they are found by going round, parent by parent: belief propagation (Pearl, 1982; for data
+ * the share of its belief in the sum of all beliefs on that call. So beliefs follow from beliefs,
+ * and they are found by going round, parent by parent: belief propagation (Pearl, 1982; for data
  * association Williams and Lau, 2014).
  *
  * The walks learn from what is believed, and that follows from what the walks say, so both go in
@@ -15,7 +15,7 @@
  * parents of calm moments, when few calls were open and there is little to mistake.
  *
  * Of many or crowded parents only some teach; then the parents of calls are found part by part, by
- * what was learned, and there are never claims on all calls at once.
+ * what was learned, and there are never beliefs on all calls at once.
  */
 #include <stdlib.h>
 
@@ -25,12 +25,12 @@
 enum {
         DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
 
-        LEARN_CLAIMS = 1 << 18, /* that are enough to learn from, of crowded parents; */
-        PART_LIVES = 8,         /* a part is so many times as long as calls into the node last, */
-        PART_CLAIMS = 1 << 20,  /* and has so many claims, */
-        LONG_LIVES = 256,       /* or is as long as that */
-        LONG_CLAIMS = 1 << 16,  /* and has so many, which caches hold; */
-        CONTEXT_LIVES = 3,      /* and before and after it are looked at so many */
+        LEARN_BELIEFS = 1 << 18, /* that are enough to learn from, of crowded parents; */
+        PART_LIVES = 8,          /* a part is so many times as long as calls into the node last, */
+        PART_BELIEFS = 1 << 20,  /* and has so many beliefs, */
+        LONG_LIVES = 256,        /* or is as long as that */
+        LONG_BELIEFS = 1 << 16,  /* and has so many, which caches hold; */
+        CONTEXT_LIVES = 3,       /* and before and after it are looked at so many */
 };
 
 /* A candidate is handed out with so much of the best one's score. */
@@ -50,14 +50,14 @@ static void find_all_kinds(Joint *j)
                 label[p] = node->in[p].label;
                 context[p] = node->in[p].context;
         }
-        call_kinds_find(&j->habits->in, j->fine, label, context, node->n_in);
+        call_kinds_find(&j->model->in, j->fine, label, context, node->n_in);
         for (guint32 p = 0; p < node->n_in; p++)
-                j->kind[p] = node_habits_kind(j->habits, j->fine[p]);
+                j->kind[p] = node_model_kind(j->model, j->fine[p]);
         for (guint32 i = 0; i < node->n_out; i++) {
                 out_kind[i] = node->out[i].callee;
                 label[i] = node->out[i].label;
         }
-        call_kinds_find(&j->habits->out, out_kind, label, NULL, node->n_out);
+        call_kinds_find(&j->model->out, out_kind, label, NULL, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
                 j->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
                                           MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
@@ -207,25 +207,25 @@ static void order_outputs(Joint *j)
                 outputs[i].time = times[i].time;
                 j->output[times[i].which] = i;
         }
-        serving_order_take(&j->habits->order, outputs, n_out + n_in);
+        serving_order_take(&j->model->order, outputs, n_out + n_in);
 }
 
 /* --- all of it ------------------------------------------------------------- */
 
-LatticeParent joint_lattice_parent(const Joint *j, guint32 parent)
+TrellisParent joint_trellis_parent(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->node->in[parent];
 
-        return (LatticeParent){ parent, j->kind[parent], in->enter, in->reply,
+        return (TrellisParent){ parent, j->kind[parent], in->enter, in->reply,
                                 j->output[j->node->n_out + parent] };
 }
 
-void joint_begin_lattice(Joint *j)
+void joint_begin_trellis(Joint *j)
 {
-        const NodeHabits *h = j->habits;
+        const NodeModel *h = j->model;
 
-        walk_lattice_clear(&j->lattice);
-        walk_lattice_init(&j->lattice, h->n_callees, h->whole, h->n_whole);
+        trellis_clear(&j->trellis);
+        trellis_init(&j->trellis, h->n_callees, h->whole, h->n_whole);
 }
 
 void joint_make_room(Joint *j, guint32 n)
@@ -233,21 +233,21 @@ void joint_make_room(Joint *j, guint32 n)
         if (n <= j->offered_room)
                 return;
         j->offered_room = MAX(n, 2 * j->offered_room);
-        j->offered = g_renew(LatticeCall, j->offered, j->offered_room);
+        j->offered = g_renew(TrellisCall, j->offered, j->offered_room);
 }
 
 static void start_walks(Joint *j)
 {
-        joint_make_claims(j);
+        joint_make_beliefs(j);
         order_outputs(j);
-        joint_begin_lattice(j);
+        joint_begin_trellis(j);
 }
 
 /* Claims that begin with an assignment by what was learned. */
 static void begin_anew(Joint *j)
 {
         joint_assign_in_time(j);
-        joint_start_claims(j);
+        joint_start_beliefs(j);
 }
 
 /* What learning takes, and then the rounds that decide, was measured where many calls are open. */
@@ -260,15 +260,15 @@ void joint_done(const Joint *j, double share)
 /* Finds shares and scores by going round. */
 static void settle(Joint *j)
 {
-        if (j->lattice.order && !j->lattice.order->in_use)
-                j->lattice.order = NULL;
+        if (j->trellis.order && !j->trellis.order->in_use)
+                j->trellis.order = NULL;
         for (guint round = 0; round < SETTLE; round++) {
-                joint_claim_all(j, FALSE);
+                joint_update_all(j, FALSE);
                 joint_done(j, LEARNT + (1 - LEARNT) * (round + 1) / (SETTLE + DECIDE));
         }
         joint_get_shares(j, j->share);
         for (guint round = 0; round < DECIDE; round++) {
-                joint_claim_all(j, TRUE);
+                joint_update_all(j, TRUE);
                 joint_done(j, LEARNT + (1 - LEARNT) * (SETTLE + round + 1) / (SETTLE + DECIDE));
         }
         joint_get_shares(j, j->score);
@@ -290,16 +290,16 @@ static void find_beliefs(Joint *j)
         settle(j);
         joint_assign_best(j, FALSE);
         if (j->keeps)
-                joint_keep_habits(j);
+                joint_keep_model(j);
 }
 
-/* What is to be learned from: where there are habits already, the stretch's calls, and only these
+/* What is to be learned from: where there are model already, the stretch's calls, and only these
  * stay in view; where there are none, or far more calls than when learning began, all calls that
  * there are. */
 static void find_view(Joint *j)
 {
         NodeProblem *node = j->node;
-        const NodeHabits *h = j->habits;
+        const NodeModel *h = j->model;
         guint32 n_in = 0, n_out = 0;
 
         j->from = G_MININT64;
@@ -328,7 +328,7 @@ static void learn_without_choice(Joint *j)
         if (j->from == G_MININT64)
                 joint_tell_contexts(j);
         joint_go_on_from_assignment(j);
-        joint_keep_habits(j);
+        joint_keep_model(j);
 }
 
 static void joint_init(Joint *j)
@@ -339,28 +339,28 @@ static void joint_init(Joint *j)
         j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
         j->first = g_new(guint32, n_in);
-        j->crowd = g_new0(guint64, n_in);
+        j->concurrency = g_new0(guint64, n_in);
 }
 
 /* Begins to learn, where it does not go on or what there is has no room for these calls. */
-static void begin_habits(Joint *j)
+static void begin_model(Joint *j)
 {
-        NodeHabits *h = j->habits;
+        NodeModel *h = j->model;
 
         if (j->from > G_MININT64) {
                 find_all_kinds(j);
-                if (node_habits_fit(h))
+                if (node_model_fit(h))
                         return;
                 j->from = G_MININT64;
         }
-        node_habits_clear(h);
-        node_habits_init(h);
+        node_model_clear(h);
+        node_model_init(h);
         find_all_kinds(j);
-        node_habits_start(h, j->keeps ? h->out.n / 2 + 2 : 0);
+        node_model_start(h, j->keeps ? h->out.n / 2 + 2 : 0);
         h->n_known = j->node->n_in;
 }
 
-/* Without candidates there are no claims. */
+/* Without candidates there are no beliefs. */
 static void drop_candidates(Joint *j)
 {
         g_clear_pointer(&j->candidates, g_free);
@@ -368,20 +368,20 @@ static void drop_candidates(Joint *j)
         g_clear_pointer(&j->share, g_free);
         g_clear_pointer(&j->score, g_free);
         g_clear_pointer(&j->drawn, g_free);
-        g_clear_pointer(&j->claimed, g_free);
-        g_clear_pointer(&j->first_claim, g_free);
-        g_clear_pointer(&j->claims, g_free);
+        g_clear_pointer(&j->total, g_free);
+        g_clear_pointer(&j->first_belief, g_free);
+        g_clear_pointer(&j->beliefs, g_free);
 }
 
 static void joint_clear(Joint *j)
 {
-        walk_lattice_clear(&j->lattice);
+        trellis_clear(&j->trellis);
         drop_candidates(j);
         g_free(j->parent);
         g_free(j->next);
         g_free(j->first);
         g_free(j->output);
-        g_free(j->crowd);
+        g_free(j->concurrency);
         g_free(j->offered);
 }
 
@@ -437,10 +437,10 @@ static gint64 mean_life(const NodeProblem *node)
         return (gint64)(sum / MAX(node->n_in, 1));
 }
 
-static gboolean is_enough(gsize claims, gint64 time, gint64 life)
+static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
 {
-        return (time >= PART_LIVES * life && claims >= PART_CLAIMS) ||
-               (time >= LONG_LIVES * life && claims >= LONG_CLAIMS);
+        return (time >= PART_LIVES * life && beliefs >= PART_BELIEFS) ||
+               (time >= LONG_LIVES * life && beliefs >= LONG_BELIEFS);
 }
 
 /* The part that begins at a call. */
@@ -489,7 +489,7 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
                     .from = whole->from,
                     .before = whole->before,
                     .n_stretches = 1,
-                    .habits = whole->habits,
+                    .model = whole->model,
                     .calls = whole->calls,
                     .kind = whole->kind };
 
@@ -499,7 +499,7 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
         joint_init(&j);
         if (j.n_choice > 0) {
                 start_walks(&j);
-                j.lattice.order = whole->lattice.order;
+                j.trellis.order = whole->trellis.order;
                 begin_anew(&j);
                 settle(&j);
         }
@@ -517,7 +517,7 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
 }
 
 /* Learns from the parents that teach, and then finds the parents of calls part by part, so that
- * there are never the claims of all of them. */
+ * there are never the beliefs of all of them. */
 static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
                           NodeAnswer *found)
 {
@@ -555,30 +555,30 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
 }
 
 /* One in so many teaches. */
-static guint32 find_stretches(const NodeProblem *node, gsize n_claims)
+static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 {
         guint32 by_parents = node->n_in / LEARN_FROM;
-        guint32 by_claims = MIN(n_claims / LEARN_CLAIMS, node->n_in / STRETCH);
+        guint32 by_claims = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
 
         return MAX(MAX(by_parents, by_claims), 1);
 }
 
-void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *answer)
+void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
 {
-        NodeHabits own;
-        Joint j = { .node = problem, .keeps = habits != NULL, .habits = habits ? habits : &own };
+        NodeModel own;
+        Joint j = { .node = problem, .keeps = model != NULL, .model = model ? model : &own };
         g_autofree gsize *all = NULL;
         Candidates open;
         gboolean choice;
 
-        node_habits_init(&own);
+        node_model_init(&own);
         candidates_init(&open, problem->window);
         find_view(&j);
         joint_init(&j);
         j.calls = g_new(WalkCall, problem->n_out);
         j.kind = g_new(guint32, problem->n_in);
         j.fine = g_new(guint32, problem->n_in);
-        begin_habits(&j);
+        begin_model(&j);
         *answer = (NodeAnswer){ .n_out = problem->n_out,
                                 .call = g_new(guint32, problem->n_out),
                                 .n_candidates = g_new(guint32, problem->n_out),
@@ -596,7 +596,7 @@ void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *
                 find_at_once(&j, &open, answer);
         joint_set_contexts(&j, answer->context);
         if (choice && problem->keep_log && !j.keeps) {
-                j.lattice.order = NULL;
+                j.trellis.order = NULL;
                 answer->log = joint_log_of_assignment(&j);
         }
         answer->true_log = j.true_log;
@@ -604,8 +604,8 @@ void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *
         g_free(j.kind);
         g_free(j.fine);
         joint_clear(&j);
-        serving_order_take(&j.habits->order, NULL, 0);
-        node_habits_clear(&own);
+        serving_order_take(&j.model->order, NULL, 0);
+        node_model_clear(&own);
         candidates_clear(&open);
 }
 

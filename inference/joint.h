@@ -13,7 +13,7 @@
 typedef struct {
         guint32 child;
         float rate; /* per ns */
-} Claim;
+} Belief;
 
 /* The drawings of a chain in which a candidate is its call's parent, a bit each: as likely as
  * assignments are, and when the chain is cold. */
@@ -27,8 +27,8 @@ typedef struct {
         gboolean keeps;      /* what is learned is kept for the next stretch */
         gboolean counts;     /* these are counted alone, and learned from later */
         guint32 n_stretches; /* parents of one stretch in so many teach */
-        NodeHabits *habits;
-        WalkLattice lattice;
+        NodeModel *model;
+        Trellis trellis;
 
         /* By call out of the node. */
         WalkCall *calls;
@@ -36,26 +36,26 @@ typedef struct {
         guint32 *next;     /* child of that parent, or NO_PARENT */
         guint32 *output;   /* its number among calls out of the node and replies */
         gsize *candidates; /* where they begin; those of the next one end them */
-        double *claimed;   /* the sum of claims */
+        double *total;     /* the sum of beliefs */
 
         /* By call into the node. */
-        guint32 *first;     /* child, or NO_PARENT */
-        gsize *first_claim; /* where they begin; those of the next one end them */
-        guint32 *kind;      /* by caller and label, and context where that is told apart; */
-        guint32 *fine;      /* or always */
-        guint64 *crowd;     /* see concurrency.h */
+        guint32 *first;       /* child, or NO_PARENT */
+        gsize *first_belief;  /* where they begin; those of the next one end them */
+        guint32 *kind;        /* by caller and label, and context where that is told apart; */
+        guint32 *fine;        /* or always */
+        guint64 *concurrency; /* see concurrency.h */
 
         guint32 *candidate; /* indices of calls into the node, ascending by call */
-        Claim *claims;      /* of parents, each one's in order of start */
-        float *share;       /* by candidate: of its claim, then its probability; */
+        Belief *beliefs;    /* of parents, each one's in order of start */
+        float *share;       /* by candidate: of its belief, then its probability; */
         float *score;       /* the same, once it is decided */
         Drawings *drawn; /* by candidate; none of calls that a chain leaves as they are; or NULL */
-        double negligible; /* a claim with a smaller share is given up */
+        double negligible; /* a belief with a smaller share is given up */
         guint32 n_choice;  /* calls with more than one candidate, */
         guint32 n_sole;    /* and with one */
         double true_log;
 
-        LatticeCall *offered; /* room for those of one parent */
+        TrellisCall *offered; /* room for those of one parent */
         guint32 offered_room;
 } Joint;
 
@@ -83,14 +83,14 @@ static inline gsize joint_best_candidate(const Joint *j, guint32 call, const flo
 /* Whatever their durations. */
 static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 other)
 {
-        const guint32 *whole = j->habits->whole;
+        const guint32 *whole = j->model->whole;
 
         return whole[j->calls[call].callee] == whole[j->calls[other].callee];
 }
 
 enum {
         STRETCH = 1024, /* parents that follow each other teach, where not all do */
-        SETTLE = 3,     /* rounds of claims until they agree about as well as they will */
+        SETTLE = 3,     /* rounds of beliefs until they agree about as well as they will */
         JOINT_DRAWN =
                 60, /* drawings of a chain that count, and of a cold one: a word has as many bits */
 };
@@ -121,11 +121,11 @@ static inline gboolean is_new(const Joint *j, guint32 parent)
         return reply >= j->from && reply < j->before;
 }
 
-/* What a parent may have done, for the lattice. */
-LatticeParent joint_lattice_parent(const Joint *j, guint32 parent);
+/* What a parent may have done, for the trellis. */
+TrellisParent joint_trellis_parent(const Joint *j, guint32 parent);
 
-/* An empty lattice, for the kinds of calls that the habits know. */
-void joint_begin_lattice(Joint *j);
+/* An empty trellis, for the kinds of calls that the model know. */
+void joint_begin_trellis(Joint *j);
 
 /* Room to offer one parent so many calls. */
 void joint_make_room(Joint *j, guint32 n);
@@ -144,7 +144,7 @@ void joint_assign_first(Joint *j);
 void joint_assign_in_time(Joint *j);
 void joint_assign_truth(Joint *j);
 
-/* Runs the lattice for what a parent did by the assignment: its children and no other calls are
+/* Runs the trellis for what a parent did by the assignment: its children and no other calls are
  * on offer. count: learns that. */
 void joint_run_assigned(Joint *j, guint32 parent, gboolean count);
 
@@ -165,53 +165,53 @@ void joint_tell_contexts(Joint *j);
 /* By the assignment, sets the contexts of calls out of the node; of those without a parent, 0. */
 void joint_set_contexts(const Joint *j, guint32 *context);
 
-/* --- claims (beliefs.c) --------------------------------------------------- */
+/* --- beliefs (beliefs.c) --------------------------------------------------- */
 
-/* Gives each candidate a claim, in the order of parents; then as an assignment makes them. */
-void joint_make_claims(Joint *j);
-void joint_start_claims(Joint *j);
+/* Gives each candidate a belief, in the order of parents; then as an assignment makes them. */
+void joint_make_beliefs(Joint *j);
+void joint_start_beliefs(Joint *j);
 
-/* Sums up claims anew, so that what is rounded off does not add up. */
-void joint_sum_claims(Joint *j);
+/* Sums up beliefs anew, so that what is rounded off does not add up. */
+void joint_sum_beliefs(Joint *j);
 
-/* Parents that teach claim again, and of the calm ones is counted what they do. */
-void joint_claim_to_learn(Joint *j, guint64 calm);
+/* Parents that teach belief again, and of the calm ones is counted what they do. */
+void joint_update_to_learn(Joint *j, guint64 calm);
 
-/* All parents claim again, for nothing to be learned, and give up what is negligible. decide: a
- * claim counts for more the larger a share it had. */
-void joint_claim_all(Joint *j, gboolean decide);
+/* All parents belief again, for nothing to be learned, and give up what is negligible. decide: a
+ * belief counts for more the larger a share it had. */
+void joint_update_all(Joint *j, gboolean decide);
 
-/* By candidate, the share of its claim. */
+/* By candidate, the share of its belief. */
 void joint_get_shares(const Joint *j, float *share);
 
 /* Assigns each child to the candidate with the best score, of equal ones the earliest; or to the
  * second best, if there is one. */
 void joint_assign_best(Joint *j, gboolean second);
 
-/* A second opinion: what claims come to that begin with the second best parent of each call. By
+/* A second opinion: what beliefs come to that begin with the second best parent of each call. By
  * candidate, its shares; and what comes of both opinions together. */
 void joint_ask_again(Joint *j, float *second, float *both);
 
 /* Shares become probabilities: by how far they agree with those of the second opinion. */
-void joint_doubt(Joint *j, const float *second);
+void joint_calibrate(Joint *j, const float *second);
 
 /* --- chains (sampler.c) ----------------------------------------------------- */
 
-typedef struct JointChain JointChain;
+typedef struct Sampler Sampler;
 
 /* A chain that begins with the assignment. chance, borrowed: by candidate, about how likely it is
  * its call's parent; what is proposed. learns: only parents that teach take part. */
-JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns);
-void joint_chain_free(JointChain *c);
+Sampler *sampler_new(Joint *j, const float *chance, gboolean learns);
+void sampler_free(Sampler *c);
 
 /* After learning. */
-void joint_chain_take_habits(JointChain *c);
+void sampler_take_model(Sampler *c);
 
 /* The assignment moves on: so many proposals for each call that is in doubt. */
-void joint_chain_run(JointChain *c, guint sweeps);
+void sampler_run(Sampler *c, guint sweeps);
 
 /* By candidate, of calls that are in doubt: those that are parents are in this drawing. */
-void joint_chain_note(const JointChain *c, Drawings *drawn, Drawings drawing);
+void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
 
 /* Shares and scores as what a chain comes to that begins with the best parents, beside beliefs:
  * these count for the more, the more parents they leave in doubt, since it would take so many more
@@ -227,7 +227,7 @@ void joint_find_families(const Joint *j, guint32 first, guint32 end, float *fami
 
 /* --- learning (learn.c) --------------------------------------------------- */
 
-/* Learns the habits of the node from its calls alone, from the first assignment on; goes on
+/* Learns the model of the node from its calls alone, from the first assignment on; goes on
  * learning them, in a step of windows; or learns from the true parents: the oracle. */
 void joint_learn(Joint *j);
 
@@ -243,7 +243,7 @@ void joint_learn_every_other(Joint *j, guint32 first);
 void joint_go_on_from_assignment(Joint *j);
 
 /* What was learned, of bounds by the assignment, is kept for the next calls. */
-void joint_keep_habits(Joint *j);
+void joint_keep_model(Joint *j);
 
 /* The natural logarithm of how likely the assignment is: all of it; or that of the parents that
  * teach, of every step-th from first on. */

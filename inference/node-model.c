@@ -101,16 +101,16 @@ void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const gu
         }
 }
 
-/* --- habits ------------------------------------------------------------------ */
+/* --- model ------------------------------------------------------------------ */
 
-void node_habits_init(NodeHabits *h)
+void node_model_init(NodeModel *h)
 {
         memset(h, 0, sizeof *h);
         call_kinds_init(&h->in);
         call_kinds_init(&h->out);
 }
 
-static void clear_walks(NodeHabits *h)
+static void clear_walks(NodeModel *h)
 {
         if (h->n_callees == 0)
                 return;
@@ -126,7 +126,7 @@ static void clear_walks(NodeHabits *h)
         serving_order_clear(&h->order);
 }
 
-void node_habits_start(NodeHabits *h, guint32 more_callees)
+void node_model_start(NodeModel *h, guint32 more_callees)
 {
         clear_walks(h);
         h->n_parents = h->n_new = 0;
@@ -146,13 +146,13 @@ void node_habits_start(NodeHabits *h, guint32 more_callees)
                                               : (2 * h->n_callees + 1) * (h->n_callees + 1));
 }
 
-static void begin_walks(NodeHabits *h)
+static void begin_walks(NodeModel *h)
 {
         parent_walk_clear(&h->walk);
         parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
 }
 
-void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits)
+void node_model_tell_apart(NodeModel *h, DurationLimits *limits)
 {
         g_free(h->limits);
         h->limits = limits;
@@ -182,7 +182,7 @@ void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits)
         begin_walks(h);
 }
 
-void node_habits_tell_kinds(NodeHabits *h, guint8 *told)
+void node_model_tell_kinds(NodeModel *h, guint8 *told)
 {
         g_free(h->told);
         h->told = told;
@@ -190,7 +190,7 @@ void node_habits_tell_kinds(NodeHabits *h, guint8 *told)
         begin_walks(h);
 }
 
-gboolean node_habits_fit(NodeHabits *h)
+gboolean node_model_fit(NodeModel *h)
 {
         if (MIN(h->out.n, WALK_MAX_CALLEES) > h->n_whole)
                 return FALSE;
@@ -198,12 +198,12 @@ gboolean node_habits_fit(NodeHabits *h)
         return TRUE;
 }
 
-gboolean node_habits_are_stale(const NodeHabits *h, guint32 n)
+gboolean node_model_are_stale(const NodeModel *h, guint32 n)
 {
         return h->n_new + n >= MIN(h->n_parents / 8, LEARN_AGAIN);
 }
 
-void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned)
+void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
 {
         gboolean half = h->n_parents + n >= 2 * LEARN_FROM;
 
@@ -214,7 +214,7 @@ void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned)
         serving_order_keep(&h->order, half);
 }
 
-void node_habits_clear(NodeHabits *h)
+void node_model_clear(NodeModel *h)
 {
         clear_walks(h);
         call_kinds_clear(&h->in);

@@ -4,8 +4,8 @@
  * that it gets and makes, the walks of calls into it, and the bounds between which these make
  * calls. It names nothing of the trace that it was learned from, so that it can outlive that.
  */
-#ifndef RAVEL_NODE_HABITS_H
-#define RAVEL_NODE_HABITS_H
+#ifndef RAVEL_NODE_MODEL_H
+#define RAVEL_NODE_MODEL_H
 
 #include "inference/duration-kinds.h"
 #include "inference/parent-walk.h"
@@ -56,47 +56,47 @@ typedef struct {
         guint32 *enter_row, *reply_row;
 
         ServingOrder order; /* without a class where there are more than MOST_ORDERED callees */
-} NodeHabits;
+} NodeModel;
 
 /* Whole callees, of a node whose order and durations are looked at. */
 enum { MOST_ORDERED = 64 };
 
 /* Knows nothing. */
-void node_habits_init(NodeHabits *h);
-void node_habits_clear(NodeHabits *h); /* frees what it holds */
+void node_model_init(NodeModel *h);
+void node_model_clear(NodeModel *h); /* frees what it holds */
 
 /* Forgets what walks there are, and makes room for new ones: of the kinds that are known, and
  * of so many more callees. */
-void node_habits_start(NodeHabits *h, guint32 more_callees);
+void node_model_start(NodeModel *h, guint32 more_callees);
 
 /* Whether there is room for the kinds that are known; makes it for callers. */
-gboolean node_habits_fit(NodeHabits *h);
+gboolean node_model_fit(NodeModel *h);
 
 /* What was counted of n parents more is kept, to be learned from with what comes; of what is
  * older than thousands of parents, half. learned: from all of it. */
-void node_habits_keep(NodeHabits *h, guint32 n, gboolean learned);
+void node_model_keep(NodeModel *h, guint32 n, gboolean learned);
 
 /* Whether with n parents more there are enough new ones that learning is worth its while. */
-gboolean node_habits_are_stale(const NodeHabits *h, guint32 n);
+gboolean node_model_are_stale(const NodeModel *h, guint32 n);
 
 /* Parents that are enough to learn from. */
 enum { LEARN_FROM = 8192 };
 
 /* Tells callees apart by these limits, which it takes over. Walks begin anew. */
-void node_habits_tell_apart(NodeHabits *h, DurationLimits *limits);
+void node_model_tell_apart(NodeModel *h, DurationLimits *limits);
 
 /* Tells kinds of calls into the node apart: told, by kind, which it takes over. Walks begin anew.
  */
-void node_habits_tell_kinds(NodeHabits *h, guint8 *told);
+void node_model_tell_kinds(NodeModel *h, guint8 *told);
 
 /* The kind of a call into the node, as far as it is told apart. */
-static inline guint32 node_habits_kind(const NodeHabits *h, guint32 kind)
+static inline guint32 node_model_kind(const NodeModel *h, guint32 kind)
 {
         return kind < h->n_told && h->told[kind] ? kind : h->in.whole[kind];
 }
 
 /* The callee of a call to a whole one that lasted so long. */
-static inline guint32 node_habits_callee(const NodeHabits *h, guint32 whole, gint64 duration)
+static inline guint32 node_model_callee(const NodeModel *h, guint32 whole, gint64 duration)
 {
         guint32 kind = h->limits ? duration_kind(&h->limits[whole], density_bin(duration)) : 0;
 

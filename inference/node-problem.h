@@ -6,9 +6,9 @@
 #ifndef RAVEL_NODE_PROBLEM_H
 #define RAVEL_NODE_PROBLEM_H
 
+#include "base/work.h"
 #include "inference/node-model.h"
 #include "tracefmt/node-table.h"
-#include "base/work.h"
 
 /* What is known of a call out of the node before the problem is solved: a set of flags. */
 enum {
@@ -46,7 +46,7 @@ typedef struct {
                            decided, are given a parent, ns */
         guint32 *truth; /* by call out: the number of its true parent, or NO_PARENT; NULL: not
                            told. If told, all that is learned is learned from these: the oracle */
-        WorkPart *work;    /* says how far it is; may be NULL */
+        WorkPart *work; /* says how far it is; may be NULL */
         gboolean keep_log; /* the answer shall say how likely it is */
 } NodeProblem;
 
@@ -66,10 +66,10 @@ typedef struct {
         double true_log;      /* and of how likely the truth is, if told */
 } NodeAnswer;
 
-/* Finds the parents of the calls out of a node, weighed together. habits: what was learned of the
+/* Finds the parents of the calls out of a node, weighed together. model: what was learned of the
  * node before, which is learned on; NULL: nothing is known, nor kept. Takes calls from the arrays
  * of the problem that are not looked at. O(calls * candidates * states of a parent). */
-void find_parents_jointly(NodeProblem *problem, NodeHabits *habits, NodeAnswer *answer);
+void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
 
 void node_answer_clear(NodeAnswer *answer);
 

@@ -275,7 +275,7 @@ void parent_walk_clear(ParentWalk *w)
         g_free(w->steps);
         g_free(w->state_at);
         g_free(w->step_at);
-        g_free(w->patience);
+        g_free(w->survival);
         delay_densities_clear(&w->delays);
 }
 
@@ -328,17 +328,17 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
         return (WalkPlace){ w->steps[step].next, time };
 }
 
-gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
+gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
 {
         guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
         const WalkStep *step = &w->steps[i];
         guint bin = density_bin(time - at.latest);
         guint32 state = at.state;
 
-        while (!w->states[state].patience && w->states[state].general != state)
+        while (!w->states[state].survival && w->states[state].general != state)
                 state = w->states[state].general;
         return step->log + w->delays.log[step->row][bin] -
-               w->patience[w->states[state].patience][bin];
+               w->survival[w->states[state].survival][bin];
 }
 
 /* --- learning -------------------------------------------------------------- */
@@ -405,7 +405,7 @@ void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share)
 
 void parent_walk_learn(ParentWalk *w)
 {
-        w->patience_known = FALSE;
+        w->survival_known = FALSE;
         delay_densities_learn(&w->delays);
         /* A step comes after the one that it leans on. */
         for (guint32 i = 0; i < w->n_steps; i++) {
@@ -416,20 +416,20 @@ void parent_walk_learn(ParentWalk *w)
 
 /* A state lasts longer than a delay if the step that ends it is a return, or has a longer
  * one; half of those in the delay's own bin are. */
-void parent_walk_learn_patience(ParentWalk *w)
+void parent_walk_learn_survival(ParentWalk *w)
 {
         double(*longer)[DENSITY_BINS];
         guint32 n = 1;
 
-        if (w->patience_known)
+        if (w->survival_known)
                 return;
-        w->patience_known = TRUE;
+        w->survival_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
-                w->states[i].patience = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
+                w->states[i].survival = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
         longer = g_malloc0_n(n, sizeof *longer);
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
-                double *row = longer[w->states[s->state].patience], rest = 0;
+                double *row = longer[w->states[s->state].survival], rest = 0;
                 gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
@@ -439,12 +439,12 @@ void parent_walk_learn_patience(ParentWalk *w)
                         rest += mass;
                 }
         }
-        if (n > w->patience_room) {
-                w->patience_room = 2 * n;
-                w->patience = g_realloc_n(w->patience, w->patience_room, sizeof *w->patience);
+        if (n > w->survival_room) {
+                w->survival_room = 2 * n;
+                w->survival = g_realloc_n(w->survival, w->survival_room, sizeof *w->survival);
         }
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                        w->patience[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
+                        w->survival[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
         g_free(longer);
 }

@@ -18,8 +18,8 @@
 #ifndef RAVEL_PARENT_WALK_H
 #define RAVEL_PARENT_WALK_H
 
-#include "inference/delay-density.h"
 #include "base/hash.h"
+#include "inference/delay-density.h"
 
 /* A call that the node makes. */
 typedef struct {
@@ -57,7 +57,7 @@ typedef struct {
 
 typedef struct {
         gsize key;        /* where in keys it begins */
-        guint32 patience; /* row of patience; 0: none of its own */
+        guint32 survival; /* row of survival; 0: none of its own */
         guint32 general;  /* the state it leans on; itself where it leans on nothing */
         gboolean part;    /* that is the same one of the whole caller */
         guint32 count;    /* of all its steps */
@@ -78,9 +78,9 @@ typedef struct {
         WalkEntry *step_at; /* by key; free where there is no number */
         guint32 state_mask, step_mask;
         DelayDensities delays;
-        gint16 (*patience)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
-        guint32 patience_room;
-        gboolean patience_known; /* since the latest learning */
+        gint16 (*survival)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
+        guint32 survival_room;
+        gboolean survival_known; /* since the latest learning */
 } ParentWalk;
 
 /* Of a node with so many callers and callees, at least one each. whole: by caller, the one that it
@@ -105,8 +105,8 @@ WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 t
 WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* How likely it is per ns that a parent which has waited at a place up to time now makes
- * a call to callee. After parent_walk_learn_patience(). */
-gint32 parent_walk_urge(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
+ * a call to callee. After parent_walk_learn_survival(). */
+gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* The step of an event in a state: a call to callee is the event of its number, its return
  * n_callees more, the reply 2 * n_callees. */
@@ -154,7 +154,7 @@ void parent_walk_learn(ParentWalk *w);
 /* From now on what was seen so far is kept; half: half of it. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
 
-/* Learns from that how long states last, for parent_walk_urge(). */
-void parent_walk_learn_patience(ParentWalk *w);
+/* Learns from that how long states last, for parent_walk_hazard(). */
+void parent_walk_learn_survival(ParentWalk *w);
 
 #endif

@@ -2,12 +2,12 @@
  *
  * A Markov chain of assignments, each as likely as its walks are, and its inversions where the node
  * works in order (Metropolis and others, 1953; Hastings, 1970). A step gives one call, or a few,
- * to another parent. Where claims go astray, since each is made without regard to how others
+ * to another parent. Where beliefs go astray, since each is made without regard to how others
  * depend on it, or each call's best parent and the next one's do not go together, the chain
  * finds what does.
  */
-#include "inference/joint.h"
 #include "base/hash.h"
+#include "inference/joint.h"
 
 enum {
         MOST_CHILDREN = 48, /* a parent with more keeps them */
@@ -40,7 +40,7 @@ typedef struct {
         Step step[MOST_CHILDREN + 1];
 } Family;
 
-struct JointChain {
+struct Sampler {
         Joint *j;
         const float *chance; /* by candidate */
         guint64 random;
@@ -55,7 +55,7 @@ struct JointChain {
 
 /* --- chance ----------------------------------------------------------------- */
 
-static inline guint64 next_random(JointChain *c)
+static inline guint64 next_random(Sampler *c)
 {
         c->random ^= c->random << 13;
         c->random ^= c->random >> 7;
@@ -64,23 +64,23 @@ static inline guint64 next_random(JointChain *c)
 }
 
 /* Between 0 and 1, neither of them. */
-static inline double uniform(JointChain *c)
+static inline double uniform(Sampler *c)
 {
         return ((double)(next_random(c) >> 11) + 0.5) / 9007199254740992.0;
 }
 
-static inline guint32 below(JointChain *c, guint32 n)
+static inline guint32 below(Sampler *c, guint32 n)
 {
         return (next_random(c) >> 32) * n >> 32;
 }
 
-static inline double chance_of(const JointChain *c, gsize k)
+static inline double chance_of(const Sampler *c, gsize k)
 {
         return c->chance[k] + LEAST_CHANCE;
 }
 
 /* A candidate of the call. */
-static gsize draw_candidate(JointChain *c, guint32 call)
+static gsize draw_candidate(Sampler *c, guint32 call)
 {
         gsize k = c->j->candidates[call], last = c->j->candidates[call + 1] - 1;
         double at = uniform(c) * (1 + LEAST_CHANCE * n_candidates(c->j, call));
@@ -93,10 +93,10 @@ static gsize draw_candidate(JointChain *c, guint32 call)
 /* --- walks ------------------------------------------------------------------- */
 
 /* Finds how likely it is that the parent makes these calls, and its outputs' triggers. */
-static void walk(JointChain *c, Family *f)
+static void walk(Sampler *c, Family *f)
 {
         Joint *j = c->j;
-        ParentWalk *w = &j->habits->walk;
+        ParentWalk *w = &j->model->walk;
         const CallIn *in = &j->node->in[f->parent];
         WalkPlace at = parent_walk_start(w, j->kind[f->parent], in->enter);
         guint32 event = 2 * w->n_callees, under_way[MOST_CHILDREN], n = 0;
@@ -121,8 +121,8 @@ static void walk(JointChain *c, Family *f)
                 f->log += w->steps[step].log +
                           w->delays.log[w->steps[step].row][density_bin(time - at.latest)];
                 f->step[i] = (Step){ j->output[call ? f->child[i] : j->node->n_out + f->parent],
-                                     walk_lattice_class(&j->lattice, w, event, next),
-                                     w->steps[step].row, at.latest };
+                                     trellis_class(&j->trellis, w, event, next), w->steps[step].row,
+                                     at.latest };
                 if (!call)
                         break;
                 event = next;
@@ -146,7 +146,7 @@ static gboolean gather(const Joint *j, guint32 parent, Family *f)
         return TRUE;
 }
 
-static void settle(JointChain *c, const Family *f)
+static void settle(Sampler *c, const Family *f)
 {
         Joint *j = c->j;
         guint32 *at = &j->first[f->parent];
@@ -162,9 +162,9 @@ static void settle(JointChain *c, const Family *f)
 
 /* --- order ------------------------------------------------------------------- */
 
-static gint64 log_of_inversions(const JointChain *c, guint32 output)
+static gint64 log_of_inversions(const Sampler *c, guint32 output)
 {
-        const ServingOrder *order = &c->j->habits->order;
+        const ServingOrder *order = &c->j->model->order;
 
         return order->outputs[output].class == NO_CLASS
                        ? 0
@@ -172,9 +172,9 @@ static gint64 log_of_inversions(const JointChain *c, guint32 output)
 }
 
 /* Output is what is said; returns by how much that makes all outputs likelier. */
-static gint64 note(JointChain *c, guint32 output, const Output *say)
+static gint64 note(Sampler *c, guint32 output, const Output *say)
 {
-        Output *o = &c->j->habits->order.outputs[output];
+        Output *o = &c->j->model->order.outputs[output];
         gint64 log;
 
         if (o->class == say->class && o->trigger == say->trigger && o->parent == say->parent)
@@ -185,14 +185,14 @@ static gint64 note(JointChain *c, guint32 output, const Output *say)
 }
 
 /* A step of a family as its output. */
-static Output output_of(const JointChain *c, const Family *f, const Step *s)
+static Output output_of(const Sampler *c, const Family *f, const Step *s)
 {
-        gint64 time = c->j->habits->order.outputs[s->output].time;
+        gint64 time = c->j->model->order.outputs[s->output].time;
 
         return (Output){ time, s->trigger, s->class, f->parent, s->row, 1 };
 }
 
-static gint64 note_family(JointChain *c, const Family *f)
+static gint64 note_family(Sampler *c, const Family *f)
 {
         gint64 log = 0;
 
@@ -206,14 +206,14 @@ static gint64 note_family(JointChain *c, const Family *f)
 
 /* Whether the outputs of two families are as likely as threshold says, given what else is noted; if
  * not, they are as they were. */
-static gboolean accept_order(JointChain *c, const Family *f, gint64 threshold)
+static gboolean accept_order(Sampler *c, const Family *f, gint64 threshold)
 {
         Output before[2 * (MOST_CHILDREN + 1)];
         guint32 n = 0;
 
         for (guint32 m = 0; m < 2; m++)
                 for (guint32 i = 0; i <= f[m].n; i++)
-                        before[n++] = c->j->habits->order.outputs[f[m].step[i].output];
+                        before[n++] = c->j->model->order.outputs[f[m].step[i].output];
         if (note_family(c, &f[0]) + note_family(c, &f[1]) >= threshold)
                 return TRUE;
         n = 0;
@@ -297,7 +297,7 @@ static guint32 count_same(const Joint *j, const Family *f, guint32 call)
 
 /* Exchanges a call for one of the other parent's to the same callee. Returns how likely it is that
  * this is proposed backwards, next to forwards; 0 where it cannot be. */
-static double exchange_same(JointChain *c, Family *from, Family *to, guint32 call, gsize k)
+static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, gsize k)
 {
         const Joint *j = c->j;
         guint32 n_from = count_same(j, from, call), n_to = count_same(j, to, call), pick, i;
@@ -324,7 +324,7 @@ static double exchange_same(JointChain *c, Family *from, Family *to, guint32 cal
 }
 
 /* Proposes another parent for a call. */
-static void propose(JointChain *c, guint32 call)
+static void propose(Sampler *c, guint32 call)
 {
         Joint *j = c->j;
         guint32 parent = j->parent[call];
@@ -370,7 +370,7 @@ static void propose(JointChain *c, guint32 call)
 /* --- the chain ---------------------------------------------------------------- */
 
 /* Calls that are not certain, nor so much in doubt that a chain could not tell. */
-static void find_open(JointChain *c)
+static void find_open(Sampler *c)
 {
         const Joint *j = c->j;
 
@@ -389,9 +389,9 @@ static void find_open(JointChain *c)
         }
 }
 
-JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns)
+Sampler *sampler_new(Joint *j, const float *chance, gboolean learns)
 {
-        JointChain *c = g_new0(JointChain, 1);
+        Sampler *c = g_new0(Sampler, 1);
 
         c->j = j;
         c->chance = chance;
@@ -399,14 +399,14 @@ JointChain *joint_chain_new(Joint *j, const float *chance, gboolean learns)
         c->random = HASH_SEED;
         c->power = 1;
         c->log = g_new0(gint32, j->node->n_in);
-        c->inversion = g_new0(gint32, serving_order_n_counts(&j->habits->order));
+        c->inversion = g_new0(gint32, serving_order_n_counts(&j->model->order));
         c->open = g_new(guint32, j->node->n_out);
         find_open(c);
-        joint_chain_take_habits(c);
+        sampler_take_model(c);
         return c;
 }
 
-void joint_chain_free(JointChain *c)
+void sampler_free(Sampler *c)
 {
         g_free(c->log);
         g_free(c->inversion);
@@ -414,12 +414,12 @@ void joint_chain_free(JointChain *c)
         g_free(c);
 }
 
-void joint_chain_take_habits(JointChain *c)
+void sampler_take_model(Sampler *c)
 {
         Joint *j = c->j;
-        ServingOrder *order = &j->habits->order;
+        ServingOrder *order = &j->model->order;
 
-        c->ordered = j->lattice.order && order->in_use;
+        c->ordered = j->trellis.order && order->in_use;
         if (c->ordered)
                 serving_order_get_logs(order, c->inversion);
         serving_order_forget(order);
@@ -430,18 +430,18 @@ void joint_chain_take_habits(JointChain *c)
                         continue;
                 walk(c, &f);
                 c->log[p] = f.log;
-                for (guint32 i = 0; j->lattice.order && i <= f.n; i++)
+                for (guint32 i = 0; j->trellis.order && i <= f.n; i++)
                         order->outputs[f.step[i].output] = output_of(c, &f, &f.step[i]);
         }
 }
 
-void joint_chain_run(JointChain *c, guint sweeps)
+void sampler_run(Sampler *c, guint sweeps)
 {
         for (guint64 n = (guint64)sweeps * c->n_open; n > 0; n--)
                 propose(c, c->open[below(c, c->n_open)]);
 }
 
-void joint_chain_note(const JointChain *c, Drawings *drawn, Drawings drawing)
+void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing)
 {
         for (guint32 i = 0; i < c->n_open; i++) {
                 guint32 call = c->open[i];
@@ -454,11 +454,11 @@ void joint_chain_note(const JointChain *c, Drawings *drawn, Drawings drawing)
 
 /* --- what it comes to --------------------------------------------------------- */
 
-static void draw(JointChain *chain, Drawings *drawn, Drawings first)
+static void draw(Sampler *chain, Drawings *drawn, Drawings first)
 {
         for (guint i = 0; i < JOINT_DRAWN; i++) {
-                joint_chain_run(chain, 1);
-                joint_chain_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
+                sampler_run(chain, 1);
+                sampler_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
         }
 }
 
@@ -467,19 +467,19 @@ void joint_draw(Joint *j)
         gsize n = j->candidates[j->node->n_out];
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         g_autofree guint32 *first = NULL;
-        JointChain *chain;
+        Sampler *chain;
 
         j->drawn = g_new0(Drawings, n);
         joint_ask_again(j, second, both);
         joint_assign_best(j, FALSE);
         first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
-        chain = joint_chain_new(j, both, FALSE);
-        joint_chain_run(chain, WARM_UP);
+        chain = sampler_new(j, both, FALSE);
+        sampler_run(chain, WARM_UP);
         draw(chain, j->drawn, (Drawings){ .warm = 1 });
         chain->power = COLD;
-        joint_chain_run(chain, COOL_DOWN);
+        sampler_run(chain, COOL_DOWN);
         draw(chain, j->drawn, (Drawings){ .cold = 1 });
-        joint_chain_free(chain);
+        sampler_free(chain);
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 double squares = 0, leaning;
                 guint drawn = 0;
@@ -495,5 +495,5 @@ void joint_draw(Joint *j)
                                  FIRST * (j->candidate[k] == first[i])) /
                                 (drawn + leaning + FIRST);
         }
-        joint_doubt(j, second);
+        joint_calibrate(j, second);
 }

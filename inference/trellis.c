@@ -20,9 +20,9 @@ enum {
 #define WORD 64
 
 /* What most calls are passed over by, side by side. */
-struct LatticeOffer {
+struct TrellisOffer {
         gint64 start;
-        double claimed;
+        double total;
         double least;  /* a density that is too little beside what is left; 0: none is */
         double later;  /* the least of those of later calls to the callee, but for those of 0 */
         guint64 alike; /* bits of its word: those later calls */
@@ -30,7 +30,7 @@ struct LatticeOffer {
         guint32 after; /* the first that starts when it has returned */
 };
 
-struct LatticeVertex {
+struct TrellisVertex {
         guint32 call;  /* the latest; the start has none */
         guint32 state; /* after it */
         guint32 open, n_open;
@@ -43,13 +43,13 @@ struct LatticeVertex {
 
 /* Those at a call; a table of open addressing by what is open and the state: number + 1, 0: free.
  */
-struct LatticeVertices {
+struct TrellisVertices {
         guint32 n;
         guint8 place[1 << AT_CALL_BITS];
         guint32 vertex[MAX_AT_CALL];
 };
 
-struct LatticeEdge {
+struct TrellisEdge {
         guint32 to; /* vertex */
         guint32 step;
         guint16 bin;
@@ -57,7 +57,7 @@ struct LatticeEdge {
         double weight;
 };
 
-struct LatticeReturn {
+struct TrellisReturn {
         guint32 step;
         guint32 state; /* after it */
         guint32 next;  /* offer that starts after it */
@@ -66,7 +66,7 @@ struct LatticeReturn {
 };
 
 /* A call's step from a state. */
-struct LatticeStep {
+struct TrellisStep {
         guint32 mark; /* of the state that it is for */
         WalkEntry entry;
         const float *density;
@@ -78,16 +78,16 @@ struct LatticeStep {
         double later;
 };
 
-void walk_lattice_init(WalkLattice *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
+void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole)
 {
         memset(l, 0, sizeof *l);
         l->whole = whole;
         l->n_whole = n_whole;
         l->least = 1e-4;
-        l->steps = g_new0(LatticeStep, n_callees);
+        l->steps = g_new0(TrellisStep, n_callees);
 }
 
-void walk_lattice_clear(WalkLattice *l)
+void trellis_clear(Trellis *l)
 {
         g_free(l->offers);
         g_free(l->left);
@@ -138,7 +138,7 @@ static inline guint64 key_of(guint32 call)
 }
 
 /* Whether a vertex at a call is in a state with these calls open, besides it. */
-static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, guint32 state,
+static gboolean is_vertex(const Trellis *l, const TrellisVertex *vertex, guint32 state,
                           guint32 open, guint32 n_open)
 {
         if (vertex->state != state || vertex->n_open != n_open + 1)
@@ -153,13 +153,13 @@ static gboolean is_vertex(const WalkLattice *l, const LatticeVertex *vertex, gui
 }
 
 /* Adds a vertex at a call. There is room for it. */
-static guint32 add_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call, guint32 state,
+static guint32 add_vertex(Trellis *l, const TrellisCall *calls, guint32 call, guint32 state,
                           guint32 open, guint32 n_open, guint64 key)
 {
         guint32 v = l->n_vertices++, i = 0;
         gint64 end = calls[call].call.end;
 
-        l->vertices[v] = (LatticeVertex){
+        l->vertices[v] = (TrellisVertex){
                 .call = call, .state = state, .open = l->n_open, .n_open = n_open + 1, .key = key
         };
         for (; i < n_open && calls[l->open[open + i]].call.end <= end; i++)
@@ -172,10 +172,10 @@ static guint32 add_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call
 
 /* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
  * too many. key is the sum of theirs. */
-static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint32 call,
-                                 guint32 state, guint32 open, guint32 n_open, guint64 key)
+static inline guint32 get_vertex(Trellis *l, const TrellisCall *calls, guint32 call, guint32 state,
+                                 guint32 open, guint32 n_open, guint64 key)
 {
-        LatticeVertices *at = &l->at[call];
+        TrellisVertices *at = &l->at[call];
         guint32 place, v;
 
         if (G_UNLIKELY(n_open == MAX_OPEN))
@@ -196,10 +196,10 @@ static inline guint32 get_vertex(WalkLattice *l, const LatticeCall *calls, guint
 }
 
 /* The step from the state that is marked to a callee, after returns of this probability. */
-static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state, guint32 callee,
+static inline TrellisStep *step_to(Trellis *l, ParentWalk *w, guint32 state, guint32 callee,
                                    double before)
 {
-        LatticeStep *step = &l->steps[callee];
+        TrellisStep *step = &l->steps[callee];
 
         if (step->mark != l->mark) {
                 const WalkEntry *entry = parent_walk_find(w, state, callee);
@@ -218,10 +218,10 @@ static inline LatticeStep *step_to(WalkLattice *l, ParentWalk *w, guint32 state,
         return step;
 }
 
-static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin, guint32 n_returns,
+static inline void add_edge(Trellis *l, guint32 to, guint32 step, guint bin, guint32 n_returns,
                             double weight)
 {
-        LatticeEdge *edge;
+        TrellisEdge *edge;
 
         edge = &l->edges[l->n_edges++];
         /* One by one: a copy would wait for the two halves of a word to be written. */
@@ -233,9 +233,9 @@ static inline void add_edge(WalkLattice *l, guint32 to, guint32 step, guint bin,
 }
 
 /* The returns of the calls that are open at a vertex, in order. */
-static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeCall *calls)
+static void add_returns(Trellis *l, ParentWalk *w, guint32 v, const TrellisCall *calls)
 {
-        LatticeVertex *vertex = &l->vertices[v];
+        TrellisVertex *vertex = &l->vertices[v];
         guint32 state = vertex->state;
         double probability = 1;
 
@@ -243,20 +243,20 @@ static void add_returns(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeC
         ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
         for (guint32 i = 0; i < vertex->n_open; i++) {
                 guint32 open = l->open[vertex->open + i];
-                const LatticeCall *call = &calls[open];
+                const TrellisCall *call = &calls[open];
                 WalkEntry step = parent_walk_get(w, state, w->n_callees + call->call.callee);
 
                 probability *= step.probability;
                 state = step.next;
                 l->returns[l->n_returns++] =
-                        (LatticeReturn){ step.number - 1, state, l->offers[open].after,
+                        (TrellisReturn){ step.number - 1, state, l->offers[open].after,
                                          call->call.end, probability };
         }
 }
 
 /* When the latest event was, after so many returns, */
-static inline gint64 moment_of(const WalkLattice *l, const LatticeVertex *v, guint32 n_returns,
-                               const LatticeParent *parent, const LatticeCall *calls)
+static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32 n_returns,
+                               const TrellisParent *parent, const TrellisCall *calls)
 {
         if (n_returns > 0)
                 return l->returns[v->returns + n_returns - 1].time;
@@ -264,8 +264,8 @@ static inline gint64 moment_of(const WalkLattice *l, const LatticeVertex *v, gui
 }
 
 /* and what. */
-static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const LatticeVertex *v,
-                               guint32 n_returns, const LatticeCall *calls)
+static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const TrellisVertex *v,
+                               guint32 n_returns, const TrellisCall *calls)
 {
         if (n_returns > 0)
                 return w->steps[l->returns[v->returns + n_returns - 1].step].event;
@@ -274,7 +274,7 @@ static inline guint32 event_of(const WalkLattice *l, const ParentWalk *w, const 
 
 /* How likely it is that all offers from one on are passed over, up to each of the others, and up
  * to the reply. Ends where that is too unlikely. */
-static void find_skips(WalkLattice *l, guint32 from, guint32 n)
+static void find_skips(Trellis *l, guint32 from, guint32 n)
 {
         double skip = 1;
 
@@ -296,10 +296,10 @@ typedef struct {
         double before; /* how likely these returns are */
 } Standing;
 
-static inline Standing first_standing(const WalkLattice *l, guint32 v, const LatticeParent *parent,
-                                      const LatticeCall *calls)
+static inline Standing first_standing(const Trellis *l, guint32 v, const TrellisParent *parent,
+                                      const TrellisCall *calls)
 {
-        const LatticeVertex *vertex = &l->vertices[v];
+        const TrellisVertex *vertex = &l->vertices[v];
 
         return (Standing){ .vertex = v,
                            .state = vertex->state,
@@ -311,9 +311,9 @@ static inline Standing first_standing(const WalkLattice *l, guint32 v, const Lat
 }
 
 /* After one more return. */
-static inline void go_on(const WalkLattice *l, Standing *at)
+static inline void go_on(const Trellis *l, Standing *at)
 {
-        const LatticeReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
+        const TrellisReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
 
         at->key -= key_of(l->open[at->open++]);
         at->n_open--;
@@ -323,23 +323,22 @@ static inline void go_on(const WalkLattice *l, Standing *at)
 }
 
 /* How likely the order of outputs makes one that comes next. */
-static double factor_of_order(const WalkLattice *l, const ParentWalk *w, const Standing *at,
-                              const LatticeParent *parent, const LatticeCall *calls, guint32 output,
+static double factor_of_order(const Trellis *l, const ParentWalk *w, const Standing *at,
+                              const TrellisParent *parent, const TrellisCall *calls, guint32 output,
                               guint32 callee)
 {
         guint32 event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
 
-        return serving_order_factor(l->order, output, walk_lattice_class(l, w, event, callee),
+        return serving_order_factor(l->order, output, trellis_class(l, w, event, callee),
                                     at->latest, parent->number);
 }
 
 /* What comes of a vertex to the one at a call, by an edge of this weight. */
-static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
-                           const LatticeCall *calls, guint32 call, LatticeStep *step, guint bin,
-                           double weight)
+static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const TrellisCall *calls,
+                           guint32 call, TrellisStep *step, guint bin, double weight)
 {
-        const LatticeVertex *from = &l->vertices[at->vertex];
-        LatticeVertex *vertex;
+        const TrellisVertex *from = &l->vertices[at->vertex];
+        TrellisVertex *vertex;
         guint32 to;
 
         if (G_UNLIKELY(step->entry.number == 0))
@@ -356,14 +355,14 @@ static inline void lead_on(WalkLattice *l, ParentWalk *w, const Standing *at,
 }
 
 /* The edges to offers of one word. */
-static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
-                             const LatticeParent *parent, const LatticeCall *calls,
+static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
+                             const TrellisParent *parent, const TrellisCall *calls,
                              gboolean ordered, guint32 word, guint64 offers)
 {
         while (offers) {
                 guint32 i = word + __builtin_ctzll(offers);
-                const LatticeOffer *offer = &l->offers[i];
-                LatticeStep *step = step_to(l, w, at->state, offer->callee, at->before);
+                const TrellisOffer *offer = &l->offers[i];
+                TrellisStep *step = step_to(l, w, at->state, offer->callee, at->before);
 
                 offers &= offers - 1;
                 if (step->most >= offer->least) {
@@ -371,7 +370,7 @@ static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
                         double weight = step->probability * step->density[bin];
 
                         if (weight >= offer->least) {
-                                weight *= l->skip[i] / offer->claimed;
+                                weight *= l->skip[i] / offer->total;
                                 if (ordered)
                                         weight *= factor_of_order(l, w, at, parent, calls,
                                                                   calls[i].output, offer->callee);
@@ -387,12 +386,12 @@ static inline void expand_to(WalkLattice *l, ParentWalk *w, const Standing *at,
 }
 
 /* The edge to the reply. */
-static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *at,
-                                 const LatticeParent *parent, const LatticeCall *calls,
+static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
+                                 const TrellisParent *parent, const TrellisCall *calls,
                                  gboolean ordered, double skip)
 {
-        const LatticeVertex *from = &l->vertices[at->vertex];
-        LatticeVertex *end = &l->vertices[END];
+        const TrellisVertex *from = &l->vertices[at->vertex];
+        TrellisVertex *end = &l->vertices[END];
         WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
         guint bin = density_bin(parent->reply - at->latest);
         double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
@@ -407,12 +406,12 @@ static inline void expand_to_end(WalkLattice *l, ParentWalk *w, const Standing *
 }
 
 /* Adds what comes of a vertex to those that its edges lead to. */
-static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent *parent,
-                   const LatticeCall *calls, guint32 n)
+static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *parent,
+                   const TrellisCall *calls, guint32 n)
 {
         gboolean ordered = l->order && l->order->in_use;
         /* Before the first return was seen there is no array to point into. */
-        const LatticeReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
+        const TrellisReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
         guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
         Standing at = first_standing(l, v, parent, calls);
 
@@ -445,14 +444,14 @@ static void expand(WalkLattice *l, ParentWalk *w, guint32 v, const LatticeParent
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
-static void count_vertex(WalkLattice *l, ParentWalk *w, const LatticeVertex *v, double scale)
+static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, double scale)
 {
         double of_returns = 0;
         guint32 n_returns = v->n_open;
 
         /* The later an edge leaves, the more returns are before it. */
         for (guint32 i = v->n_edges; i-- > 0;) {
-                const LatticeEdge *e = &l->edges[v->edges + i];
+                const TrellisEdge *e = &l->edges[v->edges + i];
                 double share = scale * e->weight * l->vertices[e->to].backward;
 
                 for (; n_returns > e->n_returns; n_returns--)
@@ -490,30 +489,30 @@ static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
                 o->share = 0;
 }
 
-static void note_vertex(WalkLattice *l, const ParentWalk *w, const LatticeVertex *v, double scale,
-                        const LatticeParent *parent, const LatticeCall *calls)
+static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v, double scale,
+                        const TrellisParent *parent, const TrellisCall *calls)
 {
         for (guint32 i = 0; i < v->n_edges; i++) {
-                const LatticeEdge *e = &l->edges[v->edges + i];
-                const LatticeVertex *to = e->to == END ? NULL : &l->vertices[e->to];
+                const TrellisEdge *e = &l->edges[v->edges + i];
+                const TrellisVertex *to = e->to == END ? NULL : &l->vertices[e->to];
                 guint32 event = event_of(l, w, v, e->n_returns, calls);
 
-                note_output(l->order, to ? calls[to->call].output : parent->output,
-                            walk_lattice_class(l, w, event,
-                                               to ? calls[to->call].call.callee : w->n_callees),
-                            moment_of(l, v, e->n_returns, parent, calls), parent->number,
-                            w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
+                note_output(
+                        l->order, to ? calls[to->call].output : parent->output,
+                        trellis_class(l, w, event, to ? calls[to->call].call.callee : w->n_callees),
+                        moment_of(l, v, e->n_returns, parent, calls), parent->number,
+                        w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
         }
 }
 
 /* Takes a vertex back from those that its edges lead to. Returns its share. */
-static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, double end,
-                      const LatticeParent *parent, const LatticeCall *calls, gboolean count)
+static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double end,
+                      const TrellisParent *parent, const TrellisCall *calls, gboolean count)
 {
         double backward = 0, scale = vertex->forward / end;
 
         for (guint32 k = 0; k < vertex->n_edges; k++) {
-                const LatticeEdge *e = &l->edges[vertex->edges + k];
+                const TrellisEdge *e = &l->edges[vertex->edges + k];
 
                 backward += e->weight * l->vertices[e->to].backward;
         }
@@ -526,12 +525,12 @@ static double go_back(WalkLattice *l, ParentWalk *w, LatticeVertex *vertex, doub
 }
 
 /* Finds of each offer the later ones to the same callee. */
-static void find_later(WalkLattice *l, guint32 n)
+static void find_later(Trellis *l, guint32 n)
 {
         l->mark++;
         for (guint32 i = n; i-- > 0;) {
-                LatticeOffer *offer = &l->offers[i];
-                LatticeStep *step = &l->steps[offer->callee];
+                TrellisOffer *offer = &l->offers[i];
+                TrellisStep *step = &l->steps[offer->callee];
 
                 if (step->mark != l->mark) {
                         step->mark = l->mark;
@@ -551,20 +550,20 @@ static void find_later(WalkLattice *l, guint32 n)
         }
 }
 
-static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
+static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
 {
         guint32 after = 0;
 
         ROOM(l->at, n, l->at_room);
         if (n >= l->offers_room) {
                 l->offers_room = 2 * n + 1;
-                l->offers = g_renew(LatticeOffer, l->offers, l->offers_room);
+                l->offers = g_renew(TrellisOffer, l->offers, l->offers_room);
                 l->left = g_renew(double, l->left, l->offers_room);
                 l->skip = g_renew(double, l->skip, l->offers_room);
         }
         for (guint32 i = 0; i < n; i++) {
-                const LatticeCall *call = &calls[i];
-                double left = 1 - call->taken, least = l->least * left * call->claimed;
+                const TrellisCall *call = &calls[i];
+                double left = 1 - call->taken, least = l->least * left * call->total;
 
                 for (; after < n && calls[after].call.start < call->call.end; after++)
                         ;
@@ -573,8 +572,8 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
                 l->at[i].n = 0;
                 memset(l->at[i].place, 0, sizeof l->at[i].place);
                 l->left[i] = left;
-                l->offers[i] = (LatticeOffer){ .start = call->call.start,
-                                               .claimed = call->claimed,
+                l->offers[i] = (TrellisOffer){ .start = call->call.start,
+                                               .total = call->total,
                                                .least = least,
                                                .callee = call->call.callee,
                                                .after = after };
@@ -582,8 +581,8 @@ static void start_offers(WalkLattice *l, const LatticeCall *calls, guint32 n)
         find_later(l, n);
 }
 
-gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
-                                  LatticeCall *calls, guint32 n, gboolean count)
+gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
+                             TrellisCall *calls, guint32 n, gboolean count)
 {
         double end;
 
@@ -591,8 +590,8 @@ gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticePa
         l->n_edges = l->n_returns = l->n_open = 0;
         start_offers(l, calls, n);
         ROOM(l->vertices, l->n_vertices, l->vertices_room);
-        l->vertices[END] = (LatticeVertex){ .backward = 1 };
-        l->vertices[START] = (LatticeVertex){ .call = G_MAXUINT32,
+        l->vertices[END] = (TrellisVertex){ .backward = 1 };
+        l->vertices[START] = (TrellisVertex){ .call = G_MAXUINT32,
                                               .state = w->first[parent->kind],
                                               .forward = 1 };
         find_skips(l, 0, n);
@@ -602,7 +601,7 @@ gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticePa
         for (guint32 i = 0; i < n; i++) {
                 mass *= l->left[i];
                 for (guint32 k = 0; k < l->at[i].n; k++) {
-                        const LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
+                        const TrellisVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
                         mass += times_power(vertex->forward, vertex->exponent - mass_exponent);
                 }
@@ -615,7 +614,7 @@ gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticePa
                         find_skips(l, i + 1, n);
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         guint32 v = l->at[i].vertex[k];
-                        LatticeVertex *vertex = &l->vertices[v];
+                        TrellisVertex *vertex = &l->vertices[v];
 
                         if (times_power(vertex->forward, vertex->exponent - mass_exponent) <
                             l->least * mass) {
@@ -642,7 +641,7 @@ gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticePa
         /* Those at a later call come first; a call's own do not lead to each other. */
         for (guint32 i = n; i-- > 0;)
                 for (guint32 k = 0; k < l->at[i].n; k++) {
-                        LatticeVertex *vertex = &l->vertices[l->at[i].vertex[k]];
+                        TrellisVertex *vertex = &l->vertices[l->at[i].vertex[k]];
 
                         calls[i].share += go_back(l, w, vertex, end, parent, calls, count);
                 }
@@ -650,12 +649,12 @@ gboolean walk_lattice_find_shares(WalkLattice *l, ParentWalk *w, const LatticePa
         return TRUE;
 }
 
-gboolean walk_lattice_run(WalkLattice *l, ParentWalk *w, const LatticeParent *parent,
-                          LatticeCall *calls, guint32 n, gboolean count)
+gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
+                     guint32 n, gboolean count)
 {
-        const LatticeVertex *end;
+        const TrellisVertex *end;
 
-        if (!walk_lattice_find_shares(l, w, parent, calls, n, count))
+        if (!trellis_find_shares(l, w, parent, calls, n, count))
                 return FALSE;
         end = &l->vertices[END];
         l->log =

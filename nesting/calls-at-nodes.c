@@ -5,10 +5,10 @@
  */
 #include <stdlib.h>
 
-#include "nesting/nesting.h"
-#include "calls/node-order.h"
 #include "base/big-memory.h"
 #include "base/fill.h"
+#include "calls/node-order.h"
+#include "nesting/nesting.h"
 
 /* The indices of all calls, those into a node together and in order; and those
  * out of it. first_in[node] to first_in[node + 1] are the node's. */
@@ -160,7 +160,7 @@ static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem
         gather_node(n, by, id, problem);
         if (n->offset)
                 shift_node(n, id, problem);
-        find_parents_jointly(problem, n->habits ? n->habits[id] : NULL, answer);
+        find_parents_jointly(problem, n->models ? n->models[id] : NULL, answer);
         set_contexts(n, id, problem, answer);
         note_candidates(n, answer);
         multiply_families(n, problem, answer);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nesting/nesting.h"
 #include "base/big-memory.h"
+#include "nesting/nesting.h"
 
 typedef struct {
         NodeId caller, callee;

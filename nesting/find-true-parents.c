@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "nesting/nesting.h"
 #include "base/hash.h"
+#include "nesting/nesting.h"
 
 void true_path_join(Nesting *n, Message *message)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/fold-clients.h"
 #include "base/big-memory.h"
 #include "base/error.h"
+#include "paths/fold-clients.h"
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
 {
@@ -48,12 +48,12 @@ void nesting_free(Nesting *n)
                         g_free(n->calling[i]);
                 }
         g_free(n->calling);
-        for (guint i = 0; i < n->n_habits; i++)
-                if (n->habits[i]) {
-                        node_habits_clear(n->habits[i]);
-                        g_free(n->habits[i]);
+        for (guint i = 0; i < n->n_models; i++)
+                if (n->models[i]) {
+                        node_model_clear(n->models[i]);
+                        g_free(n->models[i]);
                 }
-        g_free(n->habits);
+        g_free(n->models);
         g_free(n->roles);
         g_free(n->rank);
         scoreboard_clear(&n->board);

@@ -19,16 +19,16 @@
 #ifndef RAVEL_NESTING_H
 #define RAVEL_NESTING_H
 
+#include "base/work.h"
 #include "calls/call-labels.h"
 #include "calls/call-order.h"
 #include "calls/call-tree.h"
 #include "calls/candidates.h"
-#include "nesting/clock-offsets.h"
 #include "calls/find-call-pairs.h"
 #include "inference/node-problem.h"
+#include "nesting/clock-offsets.h"
 #include "nesting/scoreboard.h"
 #include "tracefmt/trace-clocks.h"
-#include "base/work.h"
 
 typedef struct {
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
@@ -65,7 +65,7 @@ typedef struct {
 /* A call that might be the parent of another. */
 typedef struct {
         guint32 call; /* index into the calls */
-        double score; /* joint: the share of its claim when all have decided; paper: of its delay's
+        double score; /* joint: the share of its belief when all have decided; paper: of its delay's
                          score in those of all candidates, before penalties */
         double penalty; /* paper: what the children that it had leave of it, a factor; joint: 1 */
         double probability; /* that it is the parent */
@@ -148,8 +148,8 @@ typedef struct {
         guint32 path_size;
         Windows *windows; /* NULL where there are none */
         View view;
-        NodeHabits **habits; /* by NodeId, joint with windows: what is learned outlives a step */
-        guint n_habits;      /* how long that is */
+        NodeModel **models; /* by NodeId, joint with windows: what is learned outlives a step */
+        guint n_models;     /* how long that is */
 } Nesting;
 
 Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options);

@@ -185,21 +185,21 @@ static void drop_calls(Nesting *n, guint64 number)
                 drop_ids(n);
 }
 
-static void make_habits(Nesting *n)
+static void make_models(Nesting *n)
 {
         guint n_nodes = node_table_size(n->nodes);
 
-        n->habits = g_renew(NodeHabits *, n->habits, n_nodes);
-        for (; n->n_habits < n_nodes; n->n_habits++) {
-                n->habits[n->n_habits] = g_new(NodeHabits, 1);
-                node_habits_init(n->habits[n->n_habits]);
+        n->models = g_renew(NodeModel *, n->models, n_nodes);
+        for (; n->n_models < n_nodes; n->n_models++) {
+                n->models[n->n_models] = g_new(NodeModel, 1);
+                node_model_init(n->models[n->n_models]);
         }
 }
 
 /* Decides on calls before a moment, with those before the other in view. */
 static void decide(Nesting *n, gint64 before, gint64 until)
 {
-        make_habits(n);
+        make_models(n);
         n->view.decide = before;
         if (n->options.cheat)
                 n->true_parent = find_true_parents(n);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * The parts of the joint method against plain recomputation on small cases: what a walk
- * has learned, against counting by name; the shares of calls by a lattice, and what becomes of
- * claims, against all sets and assignments that there are. Its sources are a part of this file, so
+ * has learned, against counting by name; the shares of calls by a trellis, and what becomes of
+ * beliefs, against all sets and assignments that there are. Its sources are a part of this file, so
  * that it can look inside.
  */
-#include "inference/duration-kinds.h"
-#include "inference/learn.c"
-#include "inference/joint.c"
 #include "calls/node-order.h"
+#include "inference/duration-kinds.h"
+#include "inference/joint.c"
+#include "inference/learn.c"
 
 #include <math.h>
 
@@ -277,18 +277,18 @@ static guint32 children_of(const SmallNode *s, guint32 parent, guint32 *which)
 }
 
 /* What a parent did, if these are all its calls: the logarithm of how likely that is. */
-static gint64 run_walk(ParentWalk *walk, WalkLattice *lattice, const CallIn *in,
-                       const WalkCall *calls, const guint32 *which, guint32 n, gboolean count)
+static gint64 run_walk(ParentWalk *walk, Trellis *trellis, const CallIn *in, const WalkCall *calls,
+                       const guint32 *which, guint32 n, gboolean count)
 {
-        LatticeParent parent = { .kind = in->caller, .enter = in->enter, .reply = in->reply };
-        LatticeCall offered[80];
+        TrellisParent parent = { .kind = in->caller, .enter = in->enter, .reply = in->reply };
+        TrellisCall offered[80];
 
         for (guint32 i = 0; i < n; i++)
-                offered[i] = (LatticeCall){ .call = calls[which[i]], .claimed = 1, .taken = 1 };
-        g_assert_true(walk_lattice_run(lattice, walk, &parent, offered, n, count));
+                offered[i] = (TrellisCall){ .call = calls[which[i]], .total = 1, .taken = 1 };
+        g_assert_true(trellis_run(trellis, walk, &parent, offered, n, count));
         for (guint32 i = 0; i < n; i++)
                 g_assert_cmpfloat_with_epsilon(offered[i].share, 1, 1e-9);
-        return lattice->log;
+        return trellis->log;
 }
 
 /* Callers and callees that are not told apart. */
@@ -296,17 +296,17 @@ static const guint32 whole[] = { 0, 1, 2 };
 
 /* Learns from all parents of a node, by a walk and by name. */
 static void learn_small(const SmallNode *s, const WalkCall *calls, ParentWalk *walk,
-                        WalkLattice *lattice, Names *names)
+                        Trellis *trellis, Names *names)
 {
         guint32 which[80];
 
         parent_walk_init(walk, 2, whole, 3);
-        walk_lattice_init(lattice, 3, whole, 3);
+        trellis_init(trellis, 3, whole, 3);
         names->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         for (guint p = 0; p < s->node.n_in; p++) {
                 guint32 n = children_of(s, p, which);
 
-                run_walk(walk, lattice, &s->in[p], calls, which, n, TRUE);
+                run_walk(walk, trellis, &s->in[p], calls, which, n, TRUE);
                 name_steps(&s->in[p], calls, which, n, 3, count_step, names);
         }
         parent_walk_learn(walk);
@@ -322,15 +322,15 @@ static void test_keep(void)
         WalkCall calls[80];
         guint32 which[80];
         ParentWalk at_once, kept;
-        WalkLattice lattice, other;
+        Trellis trellis, other;
 
         make_node(&s, rand, 30, 80, 100000000);
         for (guint i = 0; i < 80; i++)
                 calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-        learn_small(&s, calls, &at_once, &lattice, &names);
+        learn_small(&s, calls, &at_once, &trellis, &names);
         parent_walk_init(&kept, 1, whole, 3);
         parent_walk_add_callers(&kept, 2, whole);
-        walk_lattice_init(&other, 3, whole, 3);
+        trellis_init(&other, 3, whole, 3);
         for (guint p = 0; p < 30; p++) {
                 guint32 n = children_of(&s, p, which);
 
@@ -361,8 +361,8 @@ static void test_keep(void)
         }
         for (guint32 i = 0; i < kept.n_states; i++)
                 g_assert_cmpuint(kept.states[i].count, ==, 0);
-        walk_lattice_clear(&lattice);
-        walk_lattice_clear(&other);
+        trellis_clear(&trellis);
+        trellis_clear(&other);
         parent_walk_clear(&at_once);
         parent_walk_clear(&kept);
         g_hash_table_unref(names.seen);
@@ -472,30 +472,30 @@ static void test_walk(void)
                 WalkCall calls[80];
                 guint32 which[80];
                 ParentWalk walk;
-                WalkLattice lattice;
+                Trellis trellis;
 
                 make_node(&s, rand, g_rand_int_range(rand, 1, 40), 80, 100000000);
                 for (guint i = 0; i < 80; i++)
                         calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-                learn_small(&s, calls, &walk, &lattice, &names);
+                learn_small(&s, calls, &walk, &trellis, &names);
                 for (guint p = 0; p < s.node.n_in; p++) {
                         const CallIn *in = &s.in[p];
                         guint32 n = children_of(&s, p, which);
                         Likelihood l = { &names, 3, 0, &walk, walk.first[in->caller], 0 };
-                        gint64 found = run_walk(&walk, &lattice, in, calls, which, n, FALSE);
+                        gint64 found = run_walk(&walk, &trellis, in, calls, which, n, FALSE);
 
                         name_steps(in, calls, which, n, 3, add_step_log, &l);
                         /* A float's precision a step. */
                         g_assert_cmpfloat_with_epsilon(found, (l.log + l.delays_log) * LOG_UNIT, 2);
                 }
-                walk_lattice_clear(&lattice);
+                trellis_clear(&trellis);
                 parent_walk_clear(&walk);
                 g_hash_table_unref(names.seen);
         }
 }
 
 /* The shares of calls, against all sets of five, where nothing is left out. */
-static void test_lattice(void)
+static void test_trellis(void)
 {
         enum { OFFERED = 5 };
         g_autoptr(GRand) rand = g_rand_new_with_seed(8);
@@ -505,17 +505,17 @@ static void test_lattice(void)
                 SmallNode s;
                 WalkCall calls[80];
                 ParentWalk walk;
-                WalkLattice lattice;
-                LatticeCall offered[OFFERED];
-                LatticeParent parent;
+                Trellis trellis;
+                TrellisCall offered[OFFERED];
+                TrellisParent parent;
                 CallIn in;
                 double share[OFFERED] = { 0 }, all = 0;
 
                 make_node(&s, rand, 20, 80, 100000000);
                 for (guint i = 0; i < 80; i++)
                         calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-                learn_small(&s, calls, &walk, &lattice, &names);
-                lattice.least = 0;
+                learn_small(&s, calls, &walk, &trellis, &names);
+                trellis.least = 0;
                 in = (CallIn){ .enter = calls[20].start - 500000,
                                .reply = calls[20].start + 9000000,
                                .caller = 1 };
@@ -524,13 +524,12 @@ static void test_lattice(void)
                                                ? 1
                                                : g_rand_double_range(rand, 0.05, 0.95);
 
-                        offered[i] =
-                                (LatticeCall){ .call = calls[20 + i],
-                                               .claimed = g_rand_double_range(rand, 1e-7, 1e-5),
-                                               .taken = taken };
+                        offered[i] = (TrellisCall){ .call = calls[20 + i],
+                                                    .total = g_rand_double_range(rand, 1e-7, 1e-5),
+                                                    .taken = taken };
                 }
-                parent = (LatticeParent){ .kind = 1, .enter = in.enter, .reply = in.reply };
-                g_assert_true(walk_lattice_run(&lattice, &walk, &parent, offered, OFFERED, FALSE));
+                parent = (TrellisParent){ .kind = 1, .enter = in.enter, .reply = in.reply };
+                g_assert_true(trellis_run(&trellis, &walk, &parent, offered, OFFERED, FALSE));
                 for (guint set = 0; set < 1 << OFFERED; set++) {
                         Likelihood l = { &names, 3, 0, &walk, walk.first[in.caller], 0 };
                         guint32 which[OFFERED], n = 0;
@@ -539,11 +538,11 @@ static void test_lattice(void)
                         for (guint32 i = 0; i < OFFERED; i++)
                                 if (set >> i & 1) {
                                         which[n++] = 20 + i;
-                                        likely /= offered[i].claimed;
+                                        likely /= offered[i].total;
                                 } else {
                                         likely *= 1 - offered[i].taken;
                                 }
-                        run_walk(&walk, &lattice, &in, calls, which, n,
+                        run_walk(&walk, &trellis, &in, calls, which, n,
                                  FALSE); /* makes its steps */
                         name_steps(&in, calls, which, n, 3, add_step_log, &l);
                         likely *= exp(l.log + l.delays_log);
@@ -553,7 +552,7 @@ static void test_lattice(void)
                 }
                 for (guint i = 0; i < OFFERED; i++)
                         g_assert_cmpfloat_with_epsilon(offered[i].share, share[i] / all, 1e-4);
-                walk_lattice_clear(&lattice);
+                trellis_clear(&trellis);
                 parent_walk_clear(&walk);
                 g_hash_table_unref(names.seen);
         }
@@ -567,15 +566,15 @@ static void test_places(void)
         SmallNode s;
         WalkCall calls[80];
         ParentWalk walk;
-        WalkLattice lattice;
+        Trellis trellis;
         Names names;
         guint32 n_known;
 
         make_node(&s, rand, 30, 80, 100000000);
         for (guint i = 0; i < 80; i++)
                 calls[i] = (WalkCall){ s.out[i].start, s.out[i].end, s.out[i].callee };
-        learn_small(&s, calls, &walk, &lattice, &names);
-        parent_walk_learn_patience(&walk);
+        learn_small(&s, calls, &walk, &trellis, &names);
+        parent_walk_learn_survival(&walk);
         n_known = walk.n_steps;
         for (guint p = 0; p < 30; p++) {
                 const CallIn *in = &s.in[p];
@@ -589,7 +588,7 @@ static void test_places(void)
 
                         parent_walk_step(&walk, at.state, event);
                         step = &walk.steps[parent_walk_step(&walk, at.state, event)];
-                        if (!walk.states[at.state].patience)
+                        if (!walk.states[at.state].survival)
                                 break; /* a state that was not seen before */
                         for (guint32 k = 0; k < n_known; k++) {
                                 const WalkStep *other = &walk.steps[k];
@@ -608,7 +607,7 @@ static void test_places(void)
                                         log(walk.delays.density[step->row][density_bin(3000000)]);
 
                                 g_assert_cmpfloat_with_epsilon(
-                                        parent_walk_urge(&walk, at, event, time),
+                                        parent_walk_hazard(&walk, at, event, time),
                                         (likely - log(lasts)) * LOG_UNIT, 3);
                                 at = parent_walk_call(&walk, at, event, 50000000);
                         } else {
@@ -618,7 +617,7 @@ static void test_places(void)
                         g_assert_cmpint(at.latest, ==, 50000000);
                 }
         }
-        walk_lattice_clear(&lattice);
+        trellis_clear(&trellis);
         parent_walk_clear(&walk);
         g_hash_table_unref(names.seen);
 }
@@ -629,7 +628,7 @@ static void test_places(void)
  * learned from anything. */
 typedef struct {
         SmallNode s;
-        NodeHabits habits;
+        NodeModel model;
         Joint j;
 } SmallJoint;
 
@@ -640,17 +639,17 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
 
         make_node(&small->s, rand, n_in, n_out, 20000000);
         *j = (Joint){ .node = &small->s.node,
-                      .habits = &small->habits,
+                      .model = &small->model,
                       .from = G_MININT64,
                       .before = G_MAXINT64,
                       .n_stretches = 1 };
-        node_habits_init(j->habits);
+        node_model_init(j->model);
         joint_init(j);
         j->calls = g_new(WalkCall, n_out);
         j->kind = g_new(guint32, n_in);
         j->fine = g_new(guint32, n_in);
         small->s.out[1].callee = small->s.out[0].callee;
-        begin_habits(j);
+        begin_model(j);
         j->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
         j->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
         for (guint i = 0; i < n_out; i++) {
@@ -658,7 +657,7 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
                 j->n_choice += n_candidates(j, i) > 1;
         }
         start_walks(j);
-        j->lattice.least = 0;
+        j->trellis.least = 0;
         joint_link_children(j);
         learn(j, G_MAXUINT64);
 }
@@ -669,7 +668,7 @@ static void end_small(SmallJoint *small)
         g_free(small->j.calls);
         g_free(small->j.kind);
         g_free(small->j.fine);
-        node_habits_clear(&small->habits);
+        node_model_clear(&small->model);
 }
 
 /* How likely the assignment is of each call to its first candidate, but those of choices to the
@@ -698,9 +697,9 @@ static void test_beliefs(void)
                 begin_small(&small, rand, 3, 5, candidates, candidate);
                 for (guint a = 0; a < 4; a++)
                         all += likely[a] = likelihood_of(&small.j, (a & 1) | (a >> 1) << 2);
-                joint_start_claims(&small.j);
+                joint_start_beliefs(&small.j);
                 for (guint i = 0; i < 30; i++)
-                        joint_claim_all(&small.j, FALSE);
+                        joint_update_all(&small.j, FALSE);
                 joint_get_shares(&small.j, found);
                 first = (likely[0] + likely[2]) / all;
                 second = (likely[0] + likely[1]) / all;
@@ -724,7 +723,7 @@ static void test_chain(void)
 
         for (guint round = 0; round < 20; round++) {
                 SmallJoint small;
-                JointChain *chain;
+                Sampler *chain;
                 double likely[8], all = 0;
                 guint drawn[8] = { 0 };
                 Drawings seen[8] = { { 0 } };
@@ -732,13 +731,13 @@ static void test_chain(void)
                 begin_small(&small, rand, 3, 5, candidates, candidate);
                 for (guint a = 0; a < 8; a++)
                         all += likely[a] = likelihood_of(&small.j, a);
-                chain = joint_chain_new(&small.j, chance, FALSE);
+                chain = sampler_new(&small.j, chance, FALSE);
                 for (guint i = 0; i < RUN; i++) {
                         guint a = 0;
 
-                        joint_chain_run(chain, 1);
+                        sampler_run(chain, 1);
                         if (i < JOINT_DRAWN)
-                                joint_chain_note(chain, seen, (Drawings){ .cold = 1ULL << i });
+                                sampler_note(chain, seen, (Drawings){ .cold = 1ULL << i });
                         for (guint k = 0; k < 3; k++)
                                 a |= (small.j.parent[k] != candidate[candidates[k]]) << k;
                         drawn[a]++;
@@ -750,7 +749,7 @@ static void test_chain(void)
                         g_assert_cmpuint(seen[2 * i].cold ^ seen[2 * i + 1].cold, ==,
                                          (1ULL << JOINT_DRAWN) - 1);
                 g_assert_cmpuint(seen[6].cold | seen[7].cold, ==, 0); /* they have no choice */
-                joint_chain_free(chain);
+                sampler_free(chain);
                 end_small(&small);
         }
 }
@@ -937,9 +936,9 @@ static void test_parts(void)
                 gint64 apart;
                 gsize each;   /* candidates */
                 guint32 part; /* calls, at least */
-        } cases[] = { { 1000000, PART_CLAIMS / 32, 32 },
-                      { 1000000, PART_CLAIMS, 2 * PART_LIVES },
-                      { 20000000, LONG_CLAIMS / 32, 32 } };
+        } cases[] = { { 1000000, PART_BELIEFS / 32, 32 },
+                      { 1000000, PART_BELIEFS, 2 * PART_LIVES },
+                      { 20000000, LONG_BELIEFS / 32, 32 } };
         CallOut out[N];
         NodeProblem node = { .out = out, .n_out = N };
         gsize all[N + 1];
@@ -1171,7 +1170,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/keep", test_keep);
         g_test_add_func("/joint/kinds", test_kinds);
         g_test_add_func("/joint/places", test_places);
-        g_test_add_func("/joint/lattice", test_lattice);
+        g_test_add_func("/joint/trellis", test_trellis);
         g_test_add_func("/joint/beliefs", test_beliefs);
         g_test_add_func("/joint/contexts", test_contexts);
         g_test_add_func("/joint/node-order", test_node_order);
