@@ -359,7 +359,10 @@ static void format_call(GString *line, const Nesting *n, const PathSet *set, gui
                 g_string_append_printf(line,
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                        place->instance, path_set_pattern(set, place->pattern)->id);
-        put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
+        if (path_set_shows_probability(set))
+                put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
+        else
+                g_string_append_c(line, '-');
         g_string_append_c(line, '\n');
 }
 
