@@ -21,6 +21,7 @@
 
 #include "calls/candidates.h"
 #include "inference/joint.h"
+#include "inference/roots.h"
 
 enum {
         DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
@@ -99,6 +100,8 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
         gboolean known = (out->flags & OUT_DECIDED) && s->j->from > G_MININT64;
         guint32 n_found, kept = 0, *found;
 
+        if (out->flags & OUT_ROOT)
+                return 0;
         for (; s->next_in < node->n_in && node->in[s->next_in].enter < out->start + window;
              s->next_in++)
                 if (node->in[s->next_in].reply + window >= out->start)
@@ -589,6 +592,8 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
         for (guint32 p = 0; p < problem->n_in; p++)
                 answer->family[p] = 1;
         choice = count_candidates(&j, &open, all, answer);
+        if (roots_find(problem, answer->n_candidates))
+                choice = count_candidates(&j, &open, all, answer);
         j.n_stretches = find_stretches(problem, all[problem->n_out]);
         if (j.n_stretches > 1 && !j.keeps && !problem->truth)
                 find_in_parts(&j, &open, all, choice, answer);

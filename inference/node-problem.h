@@ -15,6 +15,7 @@ enum {
         OUT_DECIDED = 1, /* its parent was found in an earlier stretch */
         OUT_PAST = 2,    /* and replied before this stretch: only for learning anew */
         OUT_EXPLAIN = 4, /* the answer shall name all its candidates */
+        OUT_ROOT = 8,    /* set by the solver: none of its candidates made it (roots.h) */
 };
 
 /* A call into the node. */
