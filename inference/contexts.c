@@ -71,7 +71,7 @@ static void add_logs(Joint *j, double sign, double *log)
         for (guint32 half = 0; half < 2; half++) {
                 joint_learn_every_other(j, half);
                 for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
-                        if (!teaches(j, p))
+                        if (!is_training_parent(j, p))
                                 continue;
                         joint_run_assigned(j, p, FALSE);
                         log[j->fine[p]] += sign * j->trellis.log / LOG_UNIT;
@@ -90,7 +90,7 @@ void joint_tell_contexts(Joint *j)
         if (!memcmp(j->kind, j->fine, size))
                 return;
         for (guint32 p = 0; p < j->node->n_in; p++)
-                n[j->fine[p]] += teaches(j, p);
+                n[j->fine[p]] += is_training_parent(j, p);
         add_logs(j, -1, gain);
         memcpy(j->kind, j->fine, size);
         add_logs(j, 1, gain);

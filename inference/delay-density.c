@@ -175,7 +175,7 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
 }
 
 /* A row leans on its backoff as on so many delays. */
-static double lean_of(double n)
+static double backoff_weight(double n)
 {
         return 4 + n / 100;
 }
@@ -191,18 +191,19 @@ static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 static void learn_row(DelayDensities *d, guint32 row)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double counts[DENSITY_BINS], n, lean;
+        double counts[DENSITY_BINS], n, weight;
         Bins bins = get_counts(d, row, counts, &n);
 
         if (n == 0) {
                 copy_row(d, row, d->backoff[row]);
                 return;
         }
-        lean = lean_of(n);
+        weight = backoff_weight(n);
         smooth(counts, n, bins);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin,
-                        (counts[bin] / density_bin_width(bin) + lean * backoff[bin]) / (n + lean));
+                        (counts[bin] / density_bin_width(bin) + weight * backoff[bin]) /
+                                (n + weight));
         find_rest(d, row);
 }
 
@@ -212,20 +213,21 @@ static void learn_part(DelayDensities *d, guint32 row)
 {
         const float *whole = d->density[d->backoff[row]];
         double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
-        double n, n_whole, lean;
+        double n, n_whole, weight;
         Bins bins = get_counts(d, row, counts, &n);
 
         if (n == 0) {
                 copy_row(d, row, d->backoff[row]);
                 return;
         }
-        lean = lean_of(n);
+        weight = backoff_weight(n);
         smooth(counts, n, bins);
         smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
                 if (of_whole[bin] > LEAST_COUNT)
-                        density[bin] *= (counts[bin] * n_whole / of_whole[bin] + lean) / (n + lean);
+                        density[bin] *=
+                                (counts[bin] * n_whole / of_whole[bin] + weight) / (n + weight);
                 sum += density[bin] * density_bin_width(bin);
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)

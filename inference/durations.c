@@ -84,7 +84,7 @@ static double log_of_kinds(const Joint *j)
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 guint32 callee = j->calls[i].callee;
 
-                if (j->parent[i] == NO_PARENT || !teaches(j, j->parent[i]))
+                if (j->parent[i] == NO_PARENT || !is_training_parent(j, j->parent[i]))
                         continue;
                 if (j->parent[i] % 2) {
                         tested[callee]++;
@@ -102,7 +102,7 @@ static double log_of_kinds(const Joint *j)
 static double log_of_others(Joint *j)
 {
         joint_learn_every_other(j, 0);
-        return joint_log_of_teachers(j, 1, 2);
+        return joint_log_of_training_parents(j, 1, 2);
 }
 
 void joint_tell_apart(Joint *j)

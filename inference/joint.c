@@ -136,10 +136,10 @@ static gboolean count_candidates(const Joint *j, Candidates *open, gsize *all, N
         return choice;
 }
 
-static gboolean any_teaches(const Joint *j, const guint32 *parent, guint32 n)
+static gboolean any_training_parent(const Joint *j, const guint32 *parent, guint32 n)
 {
         for (guint32 k = 0; k < n; k++)
-                if (teaches(j, parent[k]))
+                if (is_training_parent(j, parent[k]))
                         return TRUE;
         return FALSE;
 }
@@ -159,7 +159,7 @@ static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 e
                 guint32 n_found = search_candidates(&search, i);
 
                 j->candidates[i - first] = n_all;
-                if (n_found == 0 || (to_learn && !any_teaches(j, open->found, n_found)))
+                if (n_found == 0 || (to_learn && !any_training_parent(j, open->found, n_found)))
                         continue;
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
@@ -558,9 +558,9 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
 static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 {
         guint32 by_parents = node->n_in / LEARN_FROM;
-        guint32 by_claims = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
+        guint32 by_beliefs = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
 
-        return MAX(MAX(by_parents, by_claims), 1);
+        return MAX(MAX(by_parents, by_beliefs), 1);
 }
 
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)

@@ -10,7 +10,7 @@ enum {
 };
 
 /* How much a particular state leans on the general one, and that of a part on the whole's. */
-#define LEAN 2.0
+#define BACKOFF_WEIGHT 2.0
 
 /* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
  * calls that have returned and, times 16, calls that have not. */
@@ -171,12 +171,12 @@ static void grow_step_table(ParentWalk *w)
  * seen in that state, next to what was to be expected. */
 static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
 {
-        double lean = LEAN * DENSITY_COUNT, expected = 0;
+        double weight = BACKOFF_WEIGHT * DENSITY_COUNT, expected = 0;
 
         if (whole->count > 0)
                 expected = (double)w->states[state].count * whole->count /
                            w->states[whole->state].count;
-        return (seen + lean) / (expected + lean);
+        return (seen + weight) / (expected + weight);
 }
 
 /* What was learned of a step. A particular state takes off what was seen of it but once, or
@@ -185,7 +185,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
         const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, lean = 0.5;
+        double all = (double)state->count / DENSITY_COUNT, weight = 0.5;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
@@ -193,13 +193,13 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
         } else {
                 if (backoff == s) {
-                        lean = 1;
+                        weight = 1;
                         general = 1.0 / n_events(w);
                 } else if (backoff->backoff != s->backoff) {
-                        lean = LEAN;
+                        weight = BACKOFF_WEIGHT;
                         seen = MAX(0, seen - 1 - 0.02 * all);
                 }
-                s->probability = (seen + lean * general) / (all + lean);
+                s->probability = (seen + weight * general) / (all + weight);
         }
         s->log = fixed_log(s->probability);
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
@@ -302,7 +302,7 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
                         entry.probability * learn_ratio(w, state, 0, &w->steps[entry.number - 1]),
                         1);
         else
-                entry.probability = LEAN * entry.probability / (all + LEAN);
+                entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
         entry.number = 0;
         return entry;
 }

@@ -10,13 +10,13 @@
 #include "inference/joint.h"
 
 enum {
-        MOST_CHILDREN = 48, /* a parent with more keeps them */
-        HOPELESS = 24,      /* nats that order cannot make up for: it is not looked at then */
-        WARM_UP = 20,       /* sweeps before assignments count, */
-        COOL_DOWN = 10,     /* and when the chain is cold, */
-        COLD = 2,           /* the power of likelihoods there, which decides */
-        LEANING = 20,       /* so many drawings are beliefs worth, where they leave no doubt, */
-        MOST_LEANING = 480, /* where they are worth more, nothing is drawn; */
+        MOST_CHILDREN = 48,  /* a parent with more keeps them */
+        HOPELESS = 24,       /* nats that order cannot make up for: it is not looked at then */
+        WARM_UP = 20,        /* sweeps before assignments count, */
+        COOL_DOWN = 10,      /* and when the chain is cold, */
+        COLD = 2,            /* the power of likelihoods there, which decides */
+        PRIOR_DRAWINGS = 20, /* so many drawings are beliefs worth, where they leave no doubt, */
+        MOST_PRIOR_DRAWINGS = 480, /* where they are worth more, nothing is drawn; */
         FIRST = 8, /* and to be the parent at first: what is about as good stays as it was */
 };
 
@@ -335,7 +335,7 @@ static void propose(Sampler *c, guint32 call)
         gint64 threshold;
 
         if (parent == NO_PARENT || j->candidate[k] == parent ||
-            (c->learns && !teaches(j, j->candidate[k])) || !gather(j, parent, &f[0]) ||
+            (c->learns && !is_training_parent(j, j->candidate[k])) || !gather(j, parent, &f[0]) ||
             !gather(j, j->candidate[k], &f[1]))
                 return;
         ratio = chance_of(c, find_candidate(j, call, parent)) / chance_of(c, k);
@@ -383,8 +383,8 @@ static void find_open(Sampler *c)
                         squares += (double)c->chance[k] * c->chance[k];
                 }
                 if (n_candidates(j, i) > 1 && most < CERTAIN &&
-                    (c->learns ? j->parent[i] != NO_PARENT && teaches(j, j->parent[i])
-                               : squares * squares * MOST_LEANING >= LEANING))
+                    (c->learns ? j->parent[i] != NO_PARENT && is_training_parent(j, j->parent[i])
+                               : squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS))
                         c->open[c->n_open++] = i;
         }
 }
@@ -426,7 +426,7 @@ void sampler_take_model(Sampler *c)
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 Family f;
 
-                if ((c->learns && !teaches(j, p)) || !gather(j, p, &f))
+                if ((c->learns && !is_training_parent(j, p)) || !gather(j, p, &f))
                         continue;
                 walk(c, &f);
                 c->log[p] = f.log;
@@ -481,19 +481,19 @@ void joint_draw(Joint *j)
         draw(chain, j->drawn, (Drawings){ .cold = 1 });
         sampler_free(chain);
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                double squares = 0, leaning;
+                double squares = 0, prior;
                 guint drawn = 0;
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         squares += (double)both[k] * both[k];
                         drawn += joint_count_drawings(j->drawn[k]);
                 }
-                leaning = LEANING / (squares * squares);
+                prior = PRIOR_DRAWINGS / (squares * squares);
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         j->share[k] = j->score[k] =
-                                (joint_count_drawings(j->drawn[k]) + leaning * both[k] +
+                                (joint_count_drawings(j->drawn[k]) + prior * both[k] +
                                  FIRST * (j->candidate[k] == first[i])) /
-                                (drawn + leaning + FIRST);
+                                (drawn + prior + FIRST);
         }
         joint_calibrate(j, second);
 }

@@ -4,7 +4,7 @@
 enum {
         REACH = 24,       /* outputs that are looked at to either side */
         ENOUGH = 20,      /* pairs of a class to learn from; */
-        LEANING = 40,     /* so many are like all others, where counts say it all */
+        PRIOR_PAIRS = 40, /* so many are like all others, where counts say it all */
         MOST_MIXED = 256, /* of more classes, no two are looked at together */
 };
 
@@ -242,9 +242,9 @@ static double fit(ServedPairs p, double all)
         double expected = (p.expected + 1) / (p.n + 2);
         double odds = all * expected / (1 - expected), factor;
 
-        p.n += LEANING;
-        p.expected += LEANING * expected;
-        p.inverted += LEANING * odds / (1 + odds);
+        p.n += PRIOR_PAIRS;
+        p.expected += PRIOR_PAIRS * expected;
+        p.inverted += PRIOR_PAIRS * odds / (1 + odds);
         factor = odds_of(&p);
         return factor > NO_ORDER ? 1 : MAX(factor, LEAST_FACTOR);
 }
