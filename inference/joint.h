@@ -26,8 +26,7 @@ typedef struct {
 
 typedef struct {
         NodeProblem *node;
-        gint64 from, before; /* new parents, to be learned from, reply from `from` on and before
-                                `before`, ns */
+        gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
         gboolean keeps;      /* the model outlives this problem: --window calls again with it */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
         guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
@@ -53,12 +52,11 @@ typedef struct {
         Belief *beliefs;    /* by parent, and for each by start of the child */
         float *share;       /* by candidate: the share of its belief; later its probability */
         float *score;       /* by candidate: the greatest decides */
-        Drawings *drawn; /* by candidate; no bits for calls that the chain leaves alone; may be NULL
-                          */
-        double negligible; /* a belief with a smaller share is given up */
-        guint32 n_choice;  /* calls with more than one candidate */
-        guint32 n_sole;    /* calls with one candidate */
-        double true_log;   /* the log likelihood of the true assignment, if it is told */
+        Drawings *drawn;    /* by candidate, or NULL; no bits for calls the chain skips */
+        double negligible;  /* a belief with a smaller share is given up */
+        guint32 n_choice;   /* calls with more than one candidate */
+        guint32 n_sole;     /* calls with one candidate */
+        double true_log;    /* the log likelihood of the true assignment, if it is told */
 
         TrellisCall *offered; /* room for the children offered to one parent */
         guint32 offered_room;
