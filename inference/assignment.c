@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Assignments: each call out of a node to one parent at most.
+ * Assignments: each call out of a node gets one parent at most.
  */
 #include "base/fill.h"
 #include "inference/joint.h"
 
 enum {
-        BOUNDS_ROUNDS = 12, /* before the first assignment */
-        MOST_WEIGHT = 255,  /* of a candidate, less 1 */
-        REMEMBERED = 16,    /* earlier children that the first assignment looks at */
+        BOUNDS_ROUNDS = 12, /* rounds that learn bounds before the first assignment */
+        MOST_WEIGHT = 255,  /* the weight of the best candidate of a call, less 1 */
+        REMEMBERED = 16,    /* latest children of a parent that the first assignment looks at */
 };
 
-/* --- bounds: since a parent's enter, until its reply ------------------------ */
+/* --- bounds: the delays from a parent's entry and to its reply -------------- */
 
 void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
 {
@@ -24,8 +24,9 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
                               density_bin(in->reply - call->end), count);
 }
 
-/* Weighs the candidates of each call by how usual its delays are since their enter and until
- * their reply: from 1 to MOST_WEIGHT + 1, the latter the best one's. */
+/* Weighs the candidates of each call by the densities of the delays since their entry and until
+ * their reply. The best one has the weight MOST_WEIGHT + 1, the others between that and 1.
+ * weight[k] is the sum of the weights of a call up to candidate k. */
 static void weigh_candidates(const Joint *j, guint32 *weight)
 {
         double power[128] = { MOST_WEIGHT };
@@ -57,6 +58,7 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
         }
 }
 
+/* The weight of one candidate, from these sums. */
 static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 child, gsize k)
 {
         return weight[k] - (k > j->candidates[child] ? weight[k - 1] : 0);
@@ -80,8 +82,8 @@ void joint_link_children(Joint *j)
 
 /* --- the first assignment --------------------------------------------------- */
 
-/* Learns bounds where nothing is known of parents, by expectation maximisation: each call counts
- * for all its candidates, first alike, then as their weights are. */
+/* Learns bounds by expectation maximisation, before any parent is known: each call counts for all
+ * its candidates, first alike, then by their weights. */
 static void learn_bounds(Joint *j, guint32 *weight)
 {
         for (guint32 i = 0; i < j->node->n_out; i++)
@@ -102,9 +104,9 @@ static void learn_bounds(Joint *j, guint32 *weight)
         }
 }
 
-/* What speaks against a parent of child, by the children it was given so far: each to the same
- * callee, and that it waits for one. last is the latest by parent, before the one before by child.
- */
+/* How much the children that a parent was given so far speak against one child more: two for each
+ * child to the same callee, and one if a child has not returned yet. last is by parent: its latest
+ * child. before is by child: the previous child of the same parent. */
 static guint32 count_against(const Joint *j, guint32 child, guint32 parent, const guint32 *last,
                              const guint32 *before)
 {
@@ -118,7 +120,8 @@ static guint32 count_against(const Joint *j, guint32 child, guint32 parent, cons
         return 2 * same + waits;
 }
 
-/* Each call, in order, to the candidate with the most weight and the least against it. */
+/* Gives each call, in order of start, to the candidate with the greatest weight, discounted by what
+ * speaks against it. */
 void joint_assign_first(Joint *j)
 {
         guint32 n_out = j->node->n_out, n_in = j->node->n_in;
@@ -151,13 +154,14 @@ void joint_assign_first(Joint *j)
 
 /* --- assignment in the order of time --------------------------------------- */
 
-/* A parent on its way. */
+/* A parent at the time that the assignment has come to. */
 typedef struct {
         WalkPlace at;
         guint32 open; /* the child that returns next, or NO_PARENT */
 } Way;
 
-/* Takes p over the returns up to time; later links children that are under way. */
+/* Moves p over the returns up to a time. later[i] is the open child of the same parent that returns
+ * next after child i. */
 static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 {
         for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
@@ -165,8 +169,8 @@ static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
                                            j->calls[p->open].end);
 }
 
-/* Each call, in order, to the candidate that is most likely to make it now, as far as that
- * has come by what it was given before, and to reply so long after its return. */
+/* Gives each call, in order of start, to the candidate with the greatest hazard of making it now,
+ * given the children that it got before, times the density of the delay until its reply. */
 void joint_assign_in_time(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;

@@ -1,45 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Claims of parents on calls, and what follows from them: shares, the best parents, and
- * probabilities.
+ * Belief propagation between the parents of a node's calls; and from beliefs shares, the best
+ * parents and probabilities.
  */
 #include <math.h>
 
 #include "base/fill.h"
 #include "inference/joint.h"
 
-/* The weight of the first of two opinions. Claims that agree in a circle are surer of each other
- * than they should be: what goes beyond some odds counts by the eighth root. */
+/* The weight of the first shares in a mean with the second ones. Messages that go round in a circle
+ * confirm each other and come out too sure, so odds beyond SURE_ODDS count by their eighth root. */
 #define FIRST_OPINION (2.0 / 3)
 #define SURE_ODDS     2.0
 
-/* Probabilities: odds to the power of 7/8, before that beyond some by the fourth root, divided by
- * doubt; as they came out on generated systems (docs/evaluation.md). */
+/* Calibration: odds beyond USUAL_ODDS count by their fourth root, then all are raised to 7/8 and
+ * divided by a doubt that DOUBT scales. Fitted on generated systems and one captured one
+ * (docs/evaluation.md). */
 #define USUAL_ODDS 9.0
 #define DOUBT      4.0
 
-/* The belief of a call's parent in an assignment, as a multiple of those of its other
- * candidates, where beliefs begin. */
+/* Where beliefs begin, the belief of the assigned parent is ASSIGNED times that of another
+ * candidate. */
 #define ASSIGNED 100
 
-/* No belief has a larger share, but that of the only candidate: it can be lost. */
+/* The largest share that a belief may have, unless its parent is the only candidate; and the least
+ * share that the trellis may give it. A call may always turn out to be another parent's. */
 #define MOST_TAKEN  (1 - 1e-6)
 #define LEAST_SHARE 1e-8
 
-/* A parent is not offered what it has less of than this. */
+/* A call on which a parent's belief has a smaller share is not offered to it. */
 #define LEAST_OFFERED 1e-9
 
-/* A belief of a smaller share by the trellis is given up, in the first round after beliefs began
- * and later, unless it had a share of KEPT: so each call keeps one. */
+/* A belief is given up if its share by the trellis is less than NEGLIGIBLE, or NEGLIGIBLE_AT_FIRST
+ * in the first round after beliefs began; but not if its share before was KEPT or more. So each
+ * call keeps at least one belief. */
 #define NEGLIGIBLE_AT_FIRST 1e-3
 #define NEGLIGIBLE          1e-2
 #define KEPT                0.1
 
-/* Per ns. */
+/* Limits of a message, per ns. */
 #define LEAST_RATE 1e-20
 #define MOST_RATE  1e10
 
-/* Gives each candidate a belief, in the order of parents. */
 void joint_make_beliefs(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
@@ -62,7 +64,8 @@ void joint_make_beliefs(Joint *j)
 
 /* --- beliefs --------------------------------------------------------------- */
 
-/* Claims as an assignment makes them: alike in a parent's life, but for its children. */
+/* A belief begins as one call per lifetime of the parent, and is larger for its assigned
+ * children. */
 void joint_start_beliefs(Joint *j)
 {
         j->negligible = NEGLIGIBLE_AT_FIRST;
@@ -80,7 +83,7 @@ void joint_start_beliefs(Joint *j)
         }
 }
 
-/* The share that a belief has. */
+/* The share of a belief among the beliefs on its call. */
 static inline double taken_by(const Joint *j, const Belief *belief)
 {
         if (n_candidates(j, belief->child) == 1)
@@ -88,9 +91,9 @@ static inline double taken_by(const Joint *j, const Belief *belief)
         return MIN(belief->rate / j->total[belief->child], MOST_TAKEN);
 }
 
-/* A parent beliefs again, what it may have done being as likely as the others leave it that, and
- * gives up beliefs of shares less than negligible. decide: a belief counts for more the larger a
- * share it had. */
+/* Updates the messages of one parent: its families are as likely as the model says and as the other
+ * parents' messages leave its children to it (formula 3 of docs/model.md). Gives up beliefs with
+ * shares below negligible. decide: sharpens the messages. */
 static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negligible,
                            gboolean decide)
 {
@@ -120,7 +123,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
 
                 if (o->taken == 1)
                         continue;
-                /* It is made at this rate if share : 1 - share is rate : what others belief. */
+                /* share : 1 - share is this rate : sum of the other candidates' messages. */
                 rate = share / (1 - share) * o->total * (1 - o->taken);
                 if (decide)
                         rate *= sqrt(o->taken);
@@ -140,17 +143,16 @@ void joint_sum_beliefs(Joint *j)
                 j->total[j->beliefs[k].child] += j->beliefs[k].rate;
 }
 
-/* All parents belief again, or, learning, those that teach; of the calm ones is counted what they
- * do. */
 void joint_update_to_learn(Joint *j, guint64 calm)
 {
         for (guint32 p = 0; p < j->node->n_in; p++)
-                if (teaches(j, p))
+                if (is_training_parent(j, p))
                         update_beliefs(j, p, j->concurrency[p] <= calm && is_new(j, p), 0, FALSE);
         joint_sum_beliefs(j);
 }
 
-/* Whether a parent's beliefs can change: not where they are the only ones on its calls. */
+/* Whether a parent's beliefs can change. They cannot where it is the only candidate of all its
+ * calls. */
 static gboolean is_contested(const Joint *j, guint32 parent)
 {
         for (gsize k = j->first_belief[parent]; k < j->first_belief[parent + 1]; k++)
@@ -159,8 +161,8 @@ static gboolean is_contested(const Joint *j, guint32 parent)
         return FALSE;
 }
 
-/* All belief again, for nothing to be learned. Those whose beliefs cannot change do so only for the
- * order of others. */
+/* A parent whose beliefs cannot change is still updated where the node works in order, as the order
+ * of the other outputs depends on it. */
 void joint_update_all(Joint *j, gboolean decide)
 {
         gboolean ordered = j->trellis.order && j->trellis.order->in_use;
@@ -209,7 +211,7 @@ void joint_assign_best(Joint *j, gboolean second)
         joint_link_children(j);
 }
 
-/* --- trust ------------------------------------------------------------------- */
+/* --- calibration -------------------------------------------------------------- */
 
 static double odds_of(double share)
 {
@@ -244,8 +246,8 @@ void joint_ask_again(Joint *j, float *second, float *both)
         }
 }
 
-/* By how much a node is surer of its calls' parents than the other opinion bears out: the mean
- * share of the best ones of calls with a choice, less that of the same by the other. */
+/* How much surer the first shares are than the second: the mean share of the best candidate of each
+ * call with a choice, less the mean share of the same candidates by `other`. */
 static double overconfidence(const Joint *j, const float *other)
 {
         double excess = 0;

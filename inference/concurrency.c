@@ -12,7 +12,7 @@ static int compare_times(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Moments in order, and the sum of those before each, modulo 2^64. */
+/* Moments in order; sum[i] is the sum of the first i, modulo 2^64. */
 typedef struct {
         gint64 *time;
         guint64 *sum;
@@ -27,7 +27,7 @@ static void sum_moments(Moments *m)
                 m->sum[i + 1] = m->sum[i] + (guint64)m->time[i];
 }
 
-/* How long it is since each of the moments before time, all together, modulo 2^64. */
+/* The sum of the times since all moments before `time`, modulo 2^64. */
 static guint64 time_since(const Moments *m, gint64 time)
 {
         gsize before = time_search(m->time, m->n, time);
@@ -35,7 +35,7 @@ static guint64 time_since(const Moments *m, gint64 time)
         return (guint64)time * before - m->sum[before];
 }
 
-/* What is open at a time, summed up to the reply, less that up to the call. */
+/* The integral of the number of open calls up to the reply, less the integral up to the enter. */
 void concurrency_find(const CallIn *in, guint32 n, guint64 *concurrency)
 {
         g_autofree gint64 *enters = g_new(gint64, n), *replies = g_new(gint64, n);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How crowded a node was while each call into it was open: where few were, there is little to
- * mistake, and that is where learning begins (joint.c).
+ * The concurrency at a node while each call into it was open. Where it was low there is little to
+ * mistake, so learning begins there (learn.c).
  */
 #ifndef RAVEL_CONCURRENCY_H
 #define RAVEL_CONCURRENCY_H
 
 #include "inference/node-problem.h"
 
-/* The concurrency of each of n calls into a node: how many of them were open in the mean while it
- * was, itself included, times 256. O(n log n). */
+/* Finds the concurrency of each of n calls into a node: the mean number of calls open while it was,
+ * itself included, times 256. O(n log n). */
 void concurrency_find(const CallIn *in, guint32 n, guint64 *concurrency);
 
 #endif

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a node does for a call may depend on what it is called for; and that shows in what its
- * caller does beside the call. A call after another one to an authentication service is perhaps an
- * order, and a call without one a search. So the parents that were found at the caller say
- * something of what happens at the callee, where they count as a label does (call-labels.h).
+ * What a node does for a call may depend on why it is called, and what the caller does besides
+ * shows that. A call after one to an authentication service may be an order, and a call without one
+ * a search. So the parents found at the caller tell kinds of calls apart at the callee, as a label
+ * does (call-labels.h).
  *
- * The context of a call is which nodes its parent calls before it, which after it, and the context
- * of the parent. Nodes are gone through callers first (node-order.h), so that no node's contexts
- * come of its own parents.
+ * The context of a call is the set of nodes that its parent calls before it, the set that it calls
+ * after it, and the parent's own context. Nodes are solved callers first (node-order.h), so no
+ * node's contexts depend on its own parents.
  */
 #include "base/hash.h"
 #include "inference/joint.h"
 
-/* Natural logarithms by which a context has to make its parents likelier, all of them and each. */
+/* A context is told apart if that raises the log likelihood of its parents by at least LEAST_GAIN,
+ * and by LEAST_GAIN_EACH for each parent. */
 #define LEAST_GAIN      5.0
 #define LEAST_GAIN_EACH 0.01
 
 /* --- contexts of calls out of the node --------------------------------------- */
 
-/* Of more than 64 nodes some share theirs. */
+/* The bit of a call's callee in a set of nodes. Beyond 64 nodes some share a bit. */
 static inline guint64 bit_of(const Joint *j, guint32 call)
 {
         return (guint64)1 << j->node->out[call].callee % 64;
 }
 
-/* A call, and the nodes that its parent calls before it. */
+/* A child, and the set of nodes that its parent calls before it. */
 typedef struct {
         guint32 call;
         guint64 before;
@@ -64,14 +65,14 @@ void joint_set_contexts(const Joint *j, guint32 *context)
 
 /* --- and of calls into it ----------------------------------------------------- */
 
-/* Adds, by fine kind, the logarithms of how likely parents are, times sign: of each half of them,
- * by what walks learn from the other. */
+/* Adds sign times the log likelihoods of parents to log, by fine kind. Each half of the parents is
+ * judged by walks learned from the other half. */
 static void add_logs(Joint *j, double sign, double *log)
 {
         for (guint32 half = 0; half < 2; half++) {
                 joint_learn_every_other(j, half);
                 for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
-                        if (!teaches(j, p))
+                        if (!is_training_parent(j, p))
                                 continue;
                         joint_run_assigned(j, p, FALSE);
                         log[j->fine[p]] += sign * j->trellis.log / LOG_UNIT;
@@ -90,7 +91,7 @@ void joint_tell_contexts(Joint *j)
         if (!memcmp(j->kind, j->fine, size))
                 return;
         for (guint32 p = 0; p < j->node->n_in; p++)
-                n[j->fine[p]] += teaches(j, p);
+                n[j->fine[p]] += is_training_parent(j, p);
         add_logs(j, -1, gain);
         memcpy(j->kind, j->fine, size);
         add_logs(j, 1, gain);

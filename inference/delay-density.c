@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/delay-density.h"
 
-/* What is less, where counts were smoothed, is rounding. */
+/* A smaller smoothed count is a rounding error. */
 #define LEAST_COUNT 1e-6
 
 gint64 density_bin_start(guint bin)
@@ -114,19 +114,19 @@ void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 co
                 d->count[row][bin] += count;
 }
 
-/* Bins from first to end - 1. */
+/* The bins from first to end - 1. */
 typedef struct {
         gint first, end;
 } Bins;
 
-/* So many bins more to either side, of those there are. */
+/* Widens a range by reach bins to either side, as far as there are bins. */
 static Bins widen(Bins bins, gint reach)
 {
         return (Bins){ MAX(bins.first - reach, 0), MIN(bins.end + reach, DENSITY_BINS) };
 }
 
-/* The mean of each bin and of reach bins to either side; of those there are at an end. in is 0 but
- * in some bins; out is set for these and reach more to either side, which are returned. */
+/* Running mean over each bin and reach bins to either side; at the ends, over the bins there are.
+ * in is 0 outside of bins. Sets out for bins widened by reach, and returns that range. */
 static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
 {
         Bins wide = widen(bins, reach);
@@ -145,9 +145,9 @@ static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
         return wide;
 }
 
-/* Three running means, which come close to a Gaussian with a deviation of half a bin
- * more than their reach: a bin and a half where a thousand delays were seen, eight for
- * one alone. row is 0 but in some bins; returns those where it is not 0 then. */
+/* Smooths n counts by three running means, which come close to a Gaussian with a deviation of half
+ * a bin more than their reach: one and a half bins where a thousand delays were seen, eight for a
+ * single one. row is 0 outside of bins; returns the range where it then is not. */
 static Bins smooth(double *row, double n, Bins bins)
 {
         double once[DENSITY_BINS], twice[DENSITY_BINS];
@@ -160,7 +160,7 @@ static Bins smooth(double *row, double n, Bins bins)
         return running_mean(twice, row, reach, bins);
 }
 
-/* The counts of a row as they are, in all n. Returns the bins between which they are not 0. */
+/* Gets the counts of a row, and their sum n. Returns the range of bins where they are not 0. */
 static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, double *n)
 {
         Bins bins = { DENSITY_BINS, 0 };
@@ -174,13 +174,13 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
         return bins;
 }
 
-/* A row leans on its backoff as on so many delays. */
-static double lean_of(double n)
+/* The weight of the backoff of a row that saw n delays, in delays. */
+static double backoff_weight(double n)
 {
         return 4 + n / 100;
 }
 
-/* What has seen nothing is as its backoff. */
+/* A row that saw nothing is as its backoff. */
 static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 {
         memcpy(d->density[row], d->density[from], sizeof *d->density);
@@ -191,41 +191,43 @@ static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 static void learn_row(DelayDensities *d, guint32 row)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double counts[DENSITY_BINS], n, lean;
+        double counts[DENSITY_BINS], n, weight;
         Bins bins = get_counts(d, row, counts, &n);
 
         if (n == 0) {
                 copy_row(d, row, d->backoff[row]);
                 return;
         }
-        lean = lean_of(n);
+        weight = backoff_weight(n);
         smooth(counts, n, bins);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin,
-                        (counts[bin] / density_bin_width(bin) + lean * backoff[bin]) / (n + lean));
+                        (counts[bin] / density_bin_width(bin) + weight * backoff[bin]) /
+                                (n + weight));
         find_rest(d, row);
 }
 
-/* The whole's density, times what of its counts were the part's in a bin, next to what were in all;
- * smoothed alike, they blur nothing that the whole knows. */
+/* A part has the density of the whole, times the ratio of its counts in a bin to the counts
+ * expected there. Both counts are smoothed alike, so details of the whole's density stay sharp. */
 static void learn_part(DelayDensities *d, guint32 row)
 {
         const float *whole = d->density[d->backoff[row]];
         double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
-        double n, n_whole, lean;
+        double n, n_whole, weight;
         Bins bins = get_counts(d, row, counts, &n);
 
         if (n == 0) {
                 copy_row(d, row, d->backoff[row]);
                 return;
         }
-        lean = lean_of(n);
+        weight = backoff_weight(n);
         smooth(counts, n, bins);
         smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
                 if (of_whole[bin] > LEAST_COUNT)
-                        density[bin] *= (counts[bin] * n_whole / of_whole[bin] + lean) / (n + lean);
+                        density[bin] *=
+                                (counts[bin] * n_whole / of_whole[bin] + weight) / (n + weight);
                 sum += density[bin] * density_bin_width(bin);
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)

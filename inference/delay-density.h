@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How likely each delay is, as learned from those that were seen: rows of densities
- * per ns, as logarithms. A row leans on a more general one, its backoff, the more the
- * less it has seen; row 0, which all lean on in the end, knows nothing: as likely
- * in each octave.
+ * Densities of delays, per ns, learned from counts: one row for each kind of delay. A row that saw
+ * few delays backs off to a more general row. Row 0, which all rows back off to in the end, knows
+ * nothing: each octave is as probable as another.
  *
- * Bins are eighths of an octave from 512 ns to 2^44 ns (five hours); what is shorter
- * is in bin 0, what is longer in the last.
+ * Bins are eighths of an octave, from 512 ns to 2^44 ns (five hours). Shorter delays are in bin 0,
+ * longer ones in the last bin.
  */
 #ifndef RAVEL_DELAY_DENSITY_H
 #define RAVEL_DELAY_DENSITY_H
@@ -16,22 +15,23 @@
 #include "base/fixed-log.h"
 
 enum {
-        DENSITY_FIRST_OCTAVE = 9,
+        DENSITY_FIRST_OCTAVE = 9, /* bin 1 begins at 2^9 ns */
         DENSITY_BINS = 1 + 8 * (44 - DENSITY_FIRST_OCTAVE),
-        /* What one delay counts at first. Counts are halved with each round. */
+        /* The count of one delay. Fading halves it, so it needs room for fractions. */
         DENSITY_COUNT = 256,
         DENSITY_MAX_ROWS = 4096,
 };
 
 typedef struct {
         guint32 n, room; /* rows */
-        guint8 *part;    /* whether a row is a part of its backoff */
+        guint8 *part;    /* by row: whether it is a part of its backoff, learned as a ratio */
         guint32 *backoff;
-        guint32 (*count)[DENSITY_BINS]; /* with those of the rows that lean on it */
-        guint32 (*kept)[DENSITY_BINS];  /* of which those of before; NULL: none */
+        guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
+        guint32 (*kept)[DENSITY_BINS]; /* the counts kept from earlier steps of --window; NULL: none
+                                        */
         float (*density)[DENSITY_BINS]; /* per ns */
-        float (*rest)[DENSITY_BINS];    /* the greatest of these in a bin or a later one */
-        gint16 (*log)[DENSITY_BINS];    /* of that, in 1/LOG_UNIT */
+        float (*rest)[DENSITY_BINS];    /* the greatest density in this bin or a later one */
+        gint16 (*log)[DENSITY_BINS];    /* of the density, in 1/LOG_UNIT */
 } DelayDensities;
 
 static inline guint density_bin(gint64 delay)
@@ -39,36 +39,35 @@ static inline guint density_bin(gint64 delay)
         double d = delay;
         gint64 bits, bin;
 
-        /* The exponent and the first three bits of the mantissa, next to those of the first bin's.
-         */
+        /* The exponent and the first three bits of the mantissa, counted from the first bin. */
         memcpy(&bits, &d, 8);
         bin = (bits >> 49) - (1023 + DENSITY_FIRST_OCTAVE) * 8 + 1;
         return CLAMP(bin, 0, DENSITY_BINS - 1);
 }
 
-/* The least of a bin's delays, and their length, in ns. */
+/* The shortest delay of a bin, and the width of the bin, in ns. */
 gint64 density_bin_start(guint bin);
 gint64 density_bin_width(guint bin);
 
 void delay_densities_init(DelayDensities *d); /* row 0 alone */
 void delay_densities_clear(DelayDensities *d);
 
-/* A row that has seen nothing; returns its number, that of backoff where there are
- * DENSITY_MAX_ROWS. It can be used after the next learning. */
+/* Adds an empty row. Returns its number, or backoff if there are DENSITY_MAX_ROWS rows. It can be
+ * used after the next learning. */
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff);
 
-/* The same, for some of the delays that another row has: it is that one's density, but for what is
- * seen to be more or less frequent. */
+/* Adds a row for a part of the delays of another row: its density is the whole row's times a
+ * learned ratio for each bin. */
 guint32 delay_densities_add_part(DelayDensities *d, guint32 whole);
 
-/* Halves what was seen so far, or forgets it, but for what was kept. */
+/* Halve all counts; or drop all but the kept ones. */
 void delay_densities_fade(DelayDensities *d);
 void delay_densities_forget(DelayDensities *d);
 
-/* From now on what was seen so far is kept; half: half of it. */
+/* Keeps all counts so far for later learning; half: half of them. */
 void delay_densities_keep(DelayDensities *d, gboolean half);
 
-/* A delay was seen, DENSITY_COUNT for one, which counts for a row and those that it leans on. */
+/* Counts a delay (DENSITY_COUNT for one) in a row and the rows that it backs off to. */
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);
 
 /* Makes densities of the counts. */

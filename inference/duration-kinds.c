@@ -4,16 +4,16 @@
 #include "base/exact-log.h"
 #include "inference/duration-kinds.h"
 
-/* A limit must tell so much of a context, in nats a call, */
+/* A limit must tell this much about contexts, in nats a call. */
 #define LEAST_TOLD 0.05
 
-/* and lie where durations are so much rarer than the most usual ones to either side. */
+/* At a limit durations are at most this share as frequent as at the peaks on either side. */
 #define VALLEY 0.4
 
-/* Fewer calls to a callee tell nothing. */
+/* A callee with fewer calls is not split. */
 enum { ENOUGH = 64 };
 
-/* Of one callee: how many calls by context, summed up to before each bin. */
+/* Calls to one callee: by context and bin, how many are shorter than the bin. */
 typedef struct {
         guint32 count[DURATION_CONTEXTS][DENSITY_BINS + 1];
 } Durations;
@@ -30,8 +30,8 @@ static double x_log_x(double x)
         return x > 0 ? x * exact_log(x) : 0;
 }
 
-/* What a limit tells of contexts, of calls in bins from low to high: the logarithm of how much
- * likelier it makes them. */
+/* How much a limit tells about the contexts of calls in bins from low to high: by how much it
+ * raises their log likelihood. */
 static double told_by(const Durations *d, guint low, guint limit, guint high)
 {
         double told = 0, below = 0, above = 0;
@@ -47,7 +47,7 @@ static double told_by(const Durations *d, guint low, guint limit, guint high)
         return told + x_log_x(below + above) - x_log_x(below) - x_log_x(above);
 }
 
-/* How many calls lasted about as long as a bin. */
+/* The number of calls that lasted about as long as a bin. */
 static double calls_about(const Durations *d, guint bin)
 {
         guint from = MAX(bin, 2) - 2, to = MIN(bin + 2, DENSITY_BINS);
@@ -70,7 +70,7 @@ static gboolean is_valley(const double *about, guint low, guint limit, guint hig
         return about[limit] < VALLEY * MIN(below, above);
 }
 
-/* Finds the limit from low to high that tells most, then those to either side of it. */
+/* Finds the limit between low and high that tells most, then limits on either side of it. */
 static void find_limits(const Durations *d, guint low, guint high, guint depth,
                         DurationLimits *limits)
 {
@@ -107,7 +107,7 @@ static void find_limits(const Durations *d, guint low, guint high, guint depth,
                 find_limits(d, best, high, depth - 1, limits);
 }
 
-/* Adds up the calls to a callee, n of them. */
+/* Counts n calls to a callee. */
 static void count_durations(Durations *d, const DurationSample *samples, guint32 n)
 {
         memset(d, 0, sizeof *d);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How long a call takes says what is done for it: a look-up, or a search. Where that goes with what
- * the caller does before and after, calls to a callee are of different kinds, as if they had
- * labels (call-labels.h); the limits between them are found here.
+ * The duration of a call says what is done for it: a look-up, or a search. Where durations go with
+ * what the caller does before and after, calls to a callee are of different kinds, as if they had
+ * labels (call-labels.h). This finds the limits between the kinds.
  */
 #ifndef RAVEL_DURATION_KINDS_H
 #define RAVEL_DURATION_KINDS_H
@@ -10,9 +10,9 @@
 #include "inference/delay-density.h"
 
 enum {
-        DURATION_DEPTH = 1, /* limits are looked for to either side of one so often */
-        DURATION_LIMITS = (2 << DURATION_DEPTH) - 1, /* of a callee, at most */
-        DURATION_CONTEXTS = 256,
+        DURATION_DEPTH = 1, /* levels of bisection below the first limit of a callee */
+        DURATION_LIMITS = (2 << DURATION_DEPTH) - 1, /* the most limits of a callee */
+        DURATION_CONTEXTS = 256,                     /* values of a context, a hash */
 };
 
 /* A call to a callee. */
@@ -22,17 +22,17 @@ typedef struct {
         guint16 bin;     /* density_bin() of its duration */
 } DurationSample;
 
-/* Bins where another kind begins, ascending. */
+/* Bins where the next kind begins, ascending. */
 typedef struct {
         guint n;
         guint16 limit[DURATION_LIMITS];
 } DurationLimits;
 
-/* Finds those of each of n_callees; sorts the samples. Returns how many there are. */
+/* Finds the limits of each callee. Sorts the samples. Returns the number of limits. */
 guint32 duration_limits_find(DurationLimits *limits, guint32 n_callees, DurationSample *samples,
                              guint32 n);
 
-/* The kind of a call that lasted so long, from 0. */
+/* The kind, from 0, of a call with this duration. */
 static inline guint32 duration_kind(const DurationLimits *limits, guint bin)
 {
         guint32 kind = 0;

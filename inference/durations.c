@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Calls that are told apart by how long they last.
+ * Splits callees by the durations of calls, where that makes parents likelier.
  */
 #include "base/exact-log.h"
 #include "base/fill.h"
@@ -8,10 +8,12 @@
 #include "inference/joint.h"
 
 enum {
-        CERTAIN_SHARE = 4, /* of calls that durations are looked at of, at least one of so many */
+        CERTAIN_SHARE = 4, /* If at least one call in CERTAIN_SHARE has a single candidate,
+                              durations are learned from those alone. */
 };
 
-/* What a parent does before and after a child, the next of same ones to its callee. */
+/* A hash of what a parent does before and after a child. same counts its earlier children with the
+ * same callee. */
 static guint16 context_of(const Joint *j, guint32 child, guint32 before, guint32 same)
 {
         guint32 after = j->next[child];
@@ -27,7 +29,8 @@ static gint64 duration_of(const WalkCall *call)
         return MAX(call->end - call->start, 0);
 }
 
-/* Of calls with one candidate alone, where there are enough: those are not mistaken. */
+/* Collects the durations of calls. Takes only calls with a single candidate if there are enough of
+ * them, as their parents are certain. */
 static guint32 sample_durations(const Joint *j, DurationSample *samples)
 {
         g_autofree guint32 *same = g_new(guint32, j->model->n_callees);
@@ -50,7 +53,7 @@ static guint32 sample_durations(const Joint *j, DurationSample *samples)
         return n;
 }
 
-/* Gives calls to whole callees the kinds that the model tell apart. */
+/* Replaces whole callees of calls by the split ones of the model. */
 static void use_limits(Joint *j)
 {
         for (guint32 i = 0; i < j->node->n_out; i++) {
@@ -71,8 +74,8 @@ static void set_limits(Joint *j, DurationLimits *limits)
         joint_begin_trellis(j);
 }
 
-/* The logarithm of how likely the kinds are by themselves, of the children of every other
- * parent, as those of the rest have them. */
+/* The log likelihood of the split callees themselves, for the children of every other parent, by
+ * their frequencies among the children of the rest. A split must pay for it. */
 static double log_of_kinds(const Joint *j)
 {
         const NodeModel *h = j->model;
@@ -84,7 +87,7 @@ static double log_of_kinds(const Joint *j)
         for (guint32 i = 0; i < j->node->n_out; i++) {
                 guint32 callee = j->calls[i].callee;
 
-                if (j->parent[i] == NO_PARENT || !teaches(j, j->parent[i]))
+                if (j->parent[i] == NO_PARENT || !is_training_parent(j, j->parent[i]))
                         continue;
                 if (j->parent[i] % 2) {
                         tested[callee]++;
@@ -98,11 +101,11 @@ static double log_of_kinds(const Joint *j)
         return log;
 }
 
-/* The logarithm of how likely every other parent is, by what walks learn from the rest. */
+/* The log likelihood of every other parent, by walks learned from the rest. */
 static double log_of_others(Joint *j)
 {
         joint_learn_every_other(j, 0);
-        return joint_log_of_teachers(j, 1, 2);
+        return joint_log_of_training_parents(j, 1, 2);
 }
 
 void joint_tell_apart(Joint *j)

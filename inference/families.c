@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * How probable it is that a call into the node made the calls that it was given, and no others: the
- * probability of a family.
+ * The probability of a family: that a call into the node made exactly the children that it was
+ * given.
  *
- * Each call out of the node that a parent may have made is in its family or is not, with some
- * probability. Drawings of the chain say how these go together: their share in which the family is
- * what it is, next to the product of the shares of its members one by one. They are surer of each
- * member than calls turn out to be, so the level is that of the calls' own probabilities. Where
- * nothing was drawn, the product is all there is.
+ * The probabilities of the single children depend on each other. The drawings of the Markov chain
+ * say how: the share of drawings that have the whole family, divided by the product of the shares
+ * of its members. The drawings are surer of each member than is right, so this ratio multiplies the
+ * product of the calibrated probabilities. Without drawings the product stands alone.
  */
 #include <stdlib.h>
 
 #include "inference/joint.h"
 
-/* A parent's, as far as it is known. */
+/* The likelihood of one parent's family, while calls are counted in. Members are the calls that are
+ * in the family and the calls that are not. */
 typedef struct {
-        Drawings drawn;  /* those in which all members that were drawn are as they are */
+        Drawings drawn;  /* drawings in which all members are as they are */
         double product;  /* of the probabilities of its members */
-        double separate; /* of their shares of the drawings */
-        double least;    /* of the probabilities: no family is likelier than a member */
+        double separate; /* of the members' shares of the drawings */
+        double least;    /* the least probability of a member: no family is likelier */
 } Likelihood;
 
-/* What the probabilities of a call's other candidates are multiplied by and then raised by, so that
- * all add up to 1: what its parent's was lowered by is nobody's in particular. */
+/* Rescales the probabilities of the other candidates of a call, so that all add up to 1: each is
+ * multiplied by factor, then `even` is added. Calibration lowers the parent's probability without
+ * saying who gets the difference. */
 typedef struct {
         double factor, even;
 } Remainder;
@@ -44,6 +45,7 @@ static Remainder find_remainder(const Joint *j, guint32 call)
         return (Remainder){ 1, n > 0 ? (1 - own - others) / n : 0 };
 }
 
+/* The drawings in which a call has any parent. */
 static Drawings all_drawings(const Joint *j, guint32 call)
 {
         Drawings all = { 0, 0 };
@@ -55,7 +57,7 @@ static Drawings all_drawings(const Joint *j, guint32 call)
         return all;
 }
 
-/* A call is, or is not, in the families of its candidates. */
+/* Counts a call into the families of its candidates. */
 static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
 {
         Remainder remainder = find_remainder(j, call);
@@ -108,11 +110,12 @@ static int compare_calls(const void *a, const void *b, void *data)
         return (j->kind[x] > j->kind[y]) - (j->kind[x] < j->kind[y]);
 }
 
-/* Of n calls into the node that nothing tells apart each may as well have what another has: what is
- * found of one holds for all. */
+/* Nothing tells n twins apart: calls into the node of one kind with the same enter and reply. Each
+ * may as well have the family of another, so each gets the mean probability. */
 static void share_among_twins(const Joint *j, double *probability, const guint32 *twin, guint32 n)
 {
-        double childless = 0, other = 0; /* sums: that it has no child, and not those that it has */
+        double childless = 0,
+               other = 0; /* sums of the probabilities of no child, and of another family */
 
         for (guint32 i = 0; i < n; i++) {
                 double p = probability[twin[i]];
@@ -128,7 +131,7 @@ static void share_among_twins(const Joint *j, double *probability, const guint32
         }
 }
 
-/* Goes through n calls that entered together. */
+/* Finds the twins among n calls that entered together. */
 static void find_twins(const Joint *j, double *probability, guint32 *calls, guint32 n)
 {
         guint32 end;

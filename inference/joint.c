@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The parents of all calls that a node makes, found together: a call's parent is more
- * likely the less it leaves the others without.
+ * Joint inference: finds the parents of all calls that a node makes together. A call's parent
+ * depends on what is left for the other calls. docs/model.md gives the model.
  *
- * How likely a call into the node has made just these calls, parent-walk.c says. Each call into
- * the node has a belief on each call that it may have made: how likely it is, per ns, that it makes
- * this one then, by all that it may have done with what the others leave it. What they leave it is
- * the share of its belief in the sum of all beliefs on that call. So beliefs follow from beliefs,
- * and they are found by going round, parent by parent: belief propagation (Pearl, 1982; for data
- * association Williams and Lau, 2014).
+ * parent-walk.c says how likely a parent made exactly these children. By belief propagation (Pearl,
+ * 1982; for data association Williams and Lau, 2014) each parent sends each child that it may have
+ * made a message: the rate at which it would make that child then, given what the messages of the
+ * other parents leave it. Messages depend on messages, so they are updated in rounds, parent by
+ * parent.
  *
- * The walks learn from what is believed, and that follows from what the walks say, so both go in
- * rounds: expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn from
- * parents of calm moments, when few calls were open and there is little to mistake.
+ * The model is learned from beliefs, and beliefs follow from the model, so both are found in
+ * rounds, by expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn
+ * from calm parents, which lived while the concurrency was low and little could be mistaken.
  *
- * Of many or crowded parents only some teach; then the parents of calls are found part by part, by
- * what was learned, and there are never beliefs on all calls at once.
+ * Where there are very many parents, or very many candidates, the model is learned from some
+ * training parents. The parents of calls are then found part by part, so that memory never holds
+ * the beliefs on all calls.
  */
 #include <stdlib.h>
 
@@ -24,17 +24,20 @@
 #include "inference/roots.h"
 
 enum {
-        DECIDE = 3, /* rounds that make the likeliest parent of a call likelier */
+        DECIDE = 3, /* rounds that sharpen beliefs, to choose one of several ways to agree */
 
-        LEARN_BELIEFS = 1 << 18, /* that are enough to learn from, of crowded parents; */
-        PART_LIVES = 8,          /* a part is so many times as long as calls into the node last, */
-        PART_BELIEFS = 1 << 20,  /* and has so many beliefs, */
-        LONG_LIVES = 256,        /* or is as long as that */
-        LONG_BELIEFS = 1 << 16,  /* and has so many, which caches hold; */
-        CONTEXT_LIVES = 3,       /* and before and after it are looked at so many */
+        LEARN_BELIEFS = 1 << 18, /* beliefs that are enough to learn from */
+
+        /* A part ends when it is PART_LIVES mean lifetimes of parents long and has PART_BELIEFS
+         * beliefs, or when it is LONG_LIVES long and has LONG_BELIEFS, which fit into caches. */
+        PART_LIVES = 8,
+        PART_BELIEFS = 1 << 20,
+        LONG_LIVES = 256,
+        LONG_BELIEFS = 1 << 16,
+        CONTEXT_LIVES = 3, /* calls so many lifetimes before and after a part are solved with it */
 };
 
-/* A candidate is handed out with so much of the best one's score. */
+/* The answer names a candidate with at least this share of the best candidate's score. */
 #define WORTH_NAMING 1e-3
 
 /* --- kinds of calls -------------------------------------------------------- */
@@ -66,9 +69,9 @@ static void find_all_kinds(Joint *j)
 
 /* --- candidates ------------------------------------------------------------ */
 
-/* Of the candidates that were found for a child, those that need no skew window, if there are
- * such: clocks were set right as far as they can be, and what is open only by the window would
- * teach delays that there are not. */
+/* Keeps the candidates that are open even without the skew window, if there are any. Clocks are
+ * corrected as far as they can be, and a candidate that is open only by the window would train the
+ * model on delays that do not exist. Returns how many are left. */
 static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_found)
 {
         gint64 end = MAX(child->start, child->end);
@@ -83,15 +86,15 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_foun
         return kept > 0 ? kept : n_found;
 }
 
-/* Goes through the calls out of a node. */
+/* Goes through the calls out of a node in order of start. */
 typedef struct {
         const Joint *j;
         Candidates *open;
         guint32 next_in;
 } CandidateSearch;
 
-/* Those of a call, not before the one that was asked for last: indices of calls into the node, in
- * open->found. Returns how many there are. */
+/* Finds the candidates of a call that does not start before the previous one. Puts indices of calls
+ * into the node into open->found, and returns how many there are. */
 static guint32 search_candidates(CandidateSearch *s, guint32 child)
 {
         const NodeProblem *node = s->j->node;
@@ -121,7 +124,8 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
         return kept;
 }
 
-/* How many candidates the calls before each have, and all; and whether any has a choice. */
+/* Counts candidates: all[i] is the number for all calls before i. Returns whether any call has a
+ * choice. */
 static gboolean count_candidates(const Joint *j, Candidates *open, gsize *all, NodeAnswer *answer)
 {
         CandidateSearch search = { j, open, 0 };
@@ -139,16 +143,16 @@ static gboolean count_candidates(const Joint *j, Candidates *open, gsize *all, N
         return choice;
 }
 
-static gboolean any_teaches(const Joint *j, const guint32 *parent, guint32 n)
+static gboolean any_training_parent(const Joint *j, const guint32 *parent, guint32 n)
 {
         for (guint32 k = 0; k < n; k++)
-                if (teaches(j, parent[k]))
+                if (is_training_parent(j, parent[k]))
                         return TRUE;
         return FALSE;
 }
 
-/* Finds the candidates of calls out of the node, from first to end - 1; to_learn: of those alone
- * that a parent which teaches may have made. */
+/* Finds the candidates of calls from first to end - 1. to_learn: only for calls with a training
+ * parent among their candidates. */
 static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 end,
                             gboolean to_learn)
 {
@@ -162,7 +166,7 @@ static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 e
                 guint32 n_found = search_candidates(&search, i);
 
                 j->candidates[i - first] = n_all;
-                if (n_found == 0 || (to_learn && !any_teaches(j, open->found, n_found)))
+                if (n_found == 0 || (to_learn && !any_training_parent(j, open->found, n_found)))
                         continue;
                 if (n_all + n_found > room) {
                         room = 2 * (n_all + n_found);
@@ -194,7 +198,7 @@ static int compare_outputs(const void *a, const void *b)
         return (x->which > y->which) - (x->which < y->which);
 }
 
-/* Numbers the calls out of the node and, after them, its replies in the order of time. */
+/* Numbers the outputs of the node, its calls and its replies, in order of time. */
 static void order_outputs(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
@@ -246,21 +250,21 @@ static void start_walks(Joint *j)
         joint_begin_trellis(j);
 }
 
-/* Claims that begin with an assignment by what was learned. */
+/* Starts beliefs from an assignment in order of time, by the model. */
 static void begin_anew(Joint *j)
 {
         joint_assign_in_time(j);
         joint_start_beliefs(j);
 }
 
-/* What learning takes, and then the rounds that decide, was measured where many calls are open. */
+/* LEARNT and the shares of later rounds were measured at high concurrency. */
 void joint_done(const Joint *j, double share)
 {
         if (j->node->work && j->n_stretches == 1)
                 work_part_done(j->node->work, share);
 }
 
-/* Finds shares and scores by going round. */
+/* Finds shares and scores: belief propagation, then the Markov chain. */
 static void settle(Joint *j)
 {
         if (j->trellis.order && !j->trellis.order->in_use)
@@ -278,7 +282,7 @@ static void settle(Joint *j)
         joint_draw(j);
 }
 
-/* Finds shares and scores, all calls of the node being at hand. */
+/* Learns the model and finds shares and scores, with all calls of the node at once. */
 static void find_beliefs(Joint *j)
 {
         start_walks(j);
@@ -296,9 +300,9 @@ static void find_beliefs(Joint *j)
                 joint_keep_model(j);
 }
 
-/* What is to be learned from: where there are model already, the stretch's calls, and only these
- * stay in view; where there are none, or far more calls than when learning began, all calls that
- * there are. */
+/* Decides which calls are learned from. If there is a model, those of this step of --window, and
+ * older calls are dropped from the problem. If there is none, or far fewer calls trained it than
+ * there are now, all calls. */
 static void find_view(Joint *j)
 {
         NodeProblem *node = j->node;
@@ -323,7 +327,7 @@ static void find_view(Joint *j)
         node->n_out = n_out;
 }
 
-/* There is nothing to find out, but something to learn for what comes. */
+/* No call has a choice of parents, but the model for later steps can learn from them. */
 static void learn_without_choice(Joint *j)
 {
         start_walks(j);
@@ -345,7 +349,8 @@ static void joint_init(Joint *j)
         j->concurrency = g_new0(guint64, n_in);
 }
 
-/* Begins to learn, where it does not go on or what there is has no room for these calls. */
+/* Prepares the model: keeps it if it has room for the kinds of these calls, else starts a new
+ * one. */
 static void begin_model(Joint *j)
 {
         NodeModel *h = j->model;
@@ -363,7 +368,7 @@ static void begin_model(Joint *j)
         h->n_known = j->node->n_in;
 }
 
-/* Without candidates there are no beliefs. */
+/* Frees the candidates and the beliefs on them. */
 static void drop_candidates(Joint *j)
 {
         g_clear_pointer(&j->candidates, g_free);
@@ -388,10 +393,10 @@ static void joint_clear(Joint *j)
         g_free(j->offered);
 }
 
-/* --- handing out ----------------------------------------------------------- */
+/* --- the answer ------------------------------------------------------------ */
 
-/* Hands out, as the calls out of the node from at on, the calls from first to end - 1 with the
- * candidates that are worth naming: all where that is asked for. */
+/* Writes the calls from first to end - 1 to the answer, as its calls from `at` on. Names the
+ * candidates that are worth it; all if OUT_EXPLAIN asks for them. */
 static void hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *found, guint32 at)
 {
         gsize n_found = found->first[at],
@@ -424,13 +429,13 @@ static void hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *fou
 
 /* --- part by part ---------------------------------------------------------- */
 
-/* Calls out of a node whose parents are found together: from at to before, and with them those
- * from first to end - 1. */
+/* A part of the calls out of a node. The parents of the calls from `at` to before - 1 are decided;
+ * the calls from first to end - 1 are solved with them. */
 typedef struct {
         guint32 first, at, before, end;
 } Part;
 
-/* How long calls into the node last in the mean. */
+/* The mean lifetime of calls into the node. */
 static gint64 mean_life(const NodeProblem *node)
 {
         double sum = 0;
@@ -446,7 +451,7 @@ static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
                (time >= LONG_LIVES * life && beliefs >= LONG_BELIEFS);
 }
 
-/* The part that begins at a call. */
+/* Finds the part that begins at a call. */
 static Part find_part(const NodeProblem *node, const gsize *all, gint64 life, guint32 at)
 {
         const CallOut *out = node->out;
@@ -464,7 +469,7 @@ static Part find_part(const NodeProblem *node, const gsize *all, gint64 life, gu
         return part;
 }
 
-/* Leaves of the node what candidates are of, and calls that have them. */
+/* Narrows the node problem to the calls of a part and their candidates. */
 static void narrow(Joint *j, NodeProblem *slice, const Part *part)
 {
         gsize n = j->candidates[part->end - part->first];
@@ -487,7 +492,7 @@ static void narrow(Joint *j, NodeProblem *slice, const Part *part)
 
 static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeAnswer *found)
 {
-        NodeProblem slice = *whole->node; /* it does not say how far it is */
+        NodeProblem slice = *whole->node; /* reports no progress of its own */
         Joint j = { .node = &slice,
                     .from = whole->from,
                     .before = whole->before,
@@ -519,8 +524,8 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
         joint_clear(&j);
 }
 
-/* Learns from the parents that teach, and then finds the parents of calls part by part, so that
- * there are never the beliefs of all of them. */
+/* Learns from the training parents, then finds the parents of calls part by part, so that memory
+ * never holds the beliefs on all calls. */
 static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
                           NodeAnswer *found)
 {
@@ -543,7 +548,7 @@ static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean
         joint_link_children(j);
 }
 
-/* All of it at once. */
+/* Solves the whole node at once. */
 static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
 {
         find_candidates(j, open, 0, j->node->n_out, FALSE);
@@ -557,13 +562,13 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *found)
         hand_out(j, 0, j->node->n_out, found, 0);
 }
 
-/* One in so many teaches. */
+/* The model is trained by one stretch of parents in this number. */
 static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
 {
         guint32 by_parents = node->n_in / LEARN_FROM;
-        guint32 by_claims = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
+        guint32 by_beliefs = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
 
-        return MAX(MAX(by_parents, by_claims), 1);
+        return MAX(MAX(by_parents, by_beliefs), 1);
 }
 
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)

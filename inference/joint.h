@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The calls of one node, whose parents are found together (joint.c): what its parts share.
+ * The state of joint inference at one node (joint.c), and the functions that its parts offer each
+ * other. docs/model.md has the model.
  */
 #ifndef RAVEL_JOINT_H
 #define RAVEL_JOINT_H
@@ -9,53 +10,55 @@
 #include "inference/trellis.h"
 #include "paths/path-set.h"
 
-/* A parent's on a call. */
+/* The rate (per ns) at which one candidate parent would make this call: a message of belief
+ * propagation. */
 typedef struct {
-        guint32 child;
-        float rate; /* per ns */
+        guint32 child; /* index of a call out of the node */
+        float rate;    /* per ns */
 } Belief;
 
-/* The drawings of a chain in which a candidate is its call's parent, a bit each: as likely as
- * assignments are, and when the chain is cold. */
+/* The drawings in which the Markov chain has a candidate as the parent of its call. A bit each. In
+ * warm drawings an assignment is as likely as the model says; in cold ones its likelihood is raised
+ * to a power, so that the best assignment stands out. */
 typedef struct {
         guint64 warm, cold;
 } Drawings;
 
 typedef struct {
         NodeProblem *node;
-        gint64 from, before; /* when the parents replied that are learned from */
-        gboolean keeps;      /* what is learned is kept for the next stretch */
-        gboolean counts;     /* these are counted alone, and learned from later */
-        guint32 n_stretches; /* parents of one stretch in so many teach */
+        gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
+        gboolean keeps;      /* the model outlives this problem: --window calls again with it */
+        gboolean counts;     /* new parents are only counted; a later step learns from them */
+        guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
         NodeModel *model;
         Trellis trellis;
 
         /* By call out of the node. */
         WalkCall *calls;
-        guint32 *parent;   /* in an assignment: index of a call into the node, or NO_PARENT */
-        guint32 *next;     /* child of that parent, or NO_PARENT */
-        guint32 *output;   /* its number among calls out of the node and replies */
-        gsize *candidates; /* where they begin; those of the next one end them */
-        double *total;     /* the sum of beliefs */
+        guint32 *parent;   /* the assignment: index of a call into the node, or NO_PARENT */
+        guint32 *next;     /* the next child of the same parent, or NO_PARENT */
+        guint32 *output;   /* index in ServingOrder.outputs; replies follow the calls */
+        gsize *candidates; /* index of its first candidate; one more entry ends the last call's */
+        double *total;     /* the sum of its candidates' messages, per ns */
 
         /* By call into the node. */
-        guint32 *first;       /* child, or NO_PARENT */
-        gsize *first_belief;  /* where they begin; those of the next one end them */
-        guint32 *kind;        /* by caller and label, and context where that is told apart; */
-        guint32 *fine;        /* or always */
+        guint32 *first;      /* its first child in the assignment, or NO_PARENT */
+        gsize *first_belief; /* index of its first belief; one more entry ends the last call's */
+        guint32 *kind;       /* by caller and label, and by context where contexts are told apart */
+        guint32 *fine;       /* by caller, label and context */
         guint64 *concurrency; /* see concurrency.h */
 
-        guint32 *candidate; /* indices of calls into the node, ascending by call */
-        Belief *beliefs;    /* of parents, each one's in order of start */
-        float *share;       /* by candidate: of its belief, then its probability; */
-        float *score;       /* the same, once it is decided */
-        Drawings *drawn; /* by candidate; none of calls that a chain leaves as they are; or NULL */
-        double negligible; /* a belief with a smaller share is given up */
-        guint32 n_choice;  /* calls with more than one candidate, */
-        guint32 n_sole;    /* and with one */
-        double true_log;
+        guint32 *candidate; /* indices of calls into the node, ascending for each call */
+        Belief *beliefs;    /* by parent, and for each by start of the child */
+        float *share;       /* by candidate: the share of its belief; later its probability */
+        float *score;       /* by candidate: the greatest decides */
+        Drawings *drawn;    /* by candidate, or NULL; no bits for calls the chain skips */
+        double negligible;  /* a belief with a smaller share is given up */
+        guint32 n_choice;   /* calls with more than one candidate */
+        guint32 n_sole;     /* calls with one candidate */
+        double true_log;    /* the log likelihood of the true assignment, if it is told */
 
-        TrellisCall *offered; /* room for those of one parent */
+        TrellisCall *offered; /* room for the children offered to one parent */
         guint32 offered_room;
 } Joint;
 
@@ -69,7 +72,8 @@ static inline guint32 n_candidates(const Joint *j, guint32 child)
         return j->candidates[child + 1] - j->candidates[child];
 }
 
-/* The candidate of a call with the greatest score, of equal ones the first; it has one. */
+/* The candidate of a call with the greatest score; of equal ones the first. The call has at least
+ * one. */
 static inline gsize joint_best_candidate(const Joint *j, guint32 call, const float *score)
 {
         gsize best = j->candidates[call];
@@ -80,7 +84,8 @@ static inline gsize joint_best_candidate(const Joint *j, guint32 call, const flo
         return best;
 }
 
-/* Whatever their durations. */
+/* Whether two calls go to the same node with the same label, ignoring the split of callees by
+ * duration. */
 static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 other)
 {
         const guint32 *whole = j->model->whole;
@@ -89,13 +94,12 @@ static inline gboolean joint_same_callee(const Joint *j, guint32 call, guint32 o
 }
 
 enum {
-        STRETCH = 1024, /* parents that follow each other teach, where not all do */
-        SETTLE = 3,     /* rounds of beliefs until they agree about as well as they will */
-        JOINT_DRAWN =
-                60, /* drawings of a chain that count, and of a cold one: a word has as many bits */
+        STRETCH = 1024,   /* parents that follow each other and train the model, or not, together */
+        SETTLE = 3,       /* rounds of belief propagation; more hardly change the beliefs */
+        JOINT_DRAWN = 60, /* drawings of the warm chain and of the cold one; a guint64 holds them */
 };
 
-/* Whether a call out of the node is given a parent in this stretch. */
+/* Whether this problem decides the parent of a call out of the node. */
 static inline gboolean joint_decides(const Joint *j, guint32 call)
 {
         const CallOut *out = &j->node->out[call];
@@ -103,17 +107,18 @@ static inline gboolean joint_decides(const Joint *j, guint32 call)
         return !(out->flags & OUT_DECIDED) && out->start < j->node->decide - j->node->window;
 }
 
-/* The share of a node's time that learning takes, on the testbed at concurrency 8; only for
- * showing how far it is. */
+/* The share of a node's time that learning takes. It was measured on the testbed at concurrency 8,
+ * and only the progress display uses it. */
 #define LEARNT 0.7
 
-/* Of many parents it is enough to learn from some, in stretches all over the trace. */
-static inline gboolean teaches(const Joint *j, guint32 parent)
+/* Whether a parent is one of the training parents. Where there are many parents, the model is
+ * learned from stretches of them spread over the trace. */
+static inline gboolean is_training_parent(const Joint *j, guint32 parent)
 {
         return parent / STRETCH % j->n_stretches == 0;
 }
 
-/* Those that are known to their end, and were not learned from already. */
+/* Whether a parent has replied, and was not learned from in an earlier step of --window. */
 static inline gboolean is_new(const Joint *j, guint32 parent)
 {
         gint64 reply = j->node->in[parent].reply;
@@ -121,133 +126,141 @@ static inline gboolean is_new(const Joint *j, guint32 parent)
         return reply >= j->from && reply < j->before;
 }
 
-/* What a parent may have done, for the trellis. */
+/* A parent as the trellis takes it. */
 TrellisParent joint_trellis_parent(const Joint *j, guint32 parent);
 
-/* An empty trellis, for the kinds of calls that the model know. */
+/* An empty trellis, for the kinds of callees that the model has. */
 void joint_begin_trellis(Joint *j);
 
-/* Room to offer one parent so many calls. */
+/* Makes room to offer n children to one parent. */
 void joint_make_room(Joint *j, guint32 n);
 
 /* --- assignments (assignment.c) --------------------------------------------- */
 
-/* Lines up the children of each parent. */
+/* Links the children of each parent, by the assignment. */
 void joint_link_children(Joint *j);
 
-/* Counts the bounds of a child of that parent: count times, in units of DENSITY_COUNT. */
+/* Counts the delays from the parent's entry to the child's start and from the child's end to the
+ * parent's reply. count is in units of DENSITY_COUNT. */
 void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
 
-/* Assigns each child by the bounds alone; in the order of time, by the walks that are
- * learned; or to its true parent, as far as that is a candidate. */
+/* Assign each child: to the candidate that the bounds alone favour; in order of time, to the
+ * candidate with the greatest hazard; or to its true parent, if that is a candidate. */
 void joint_assign_first(Joint *j);
 void joint_assign_in_time(Joint *j);
 void joint_assign_truth(Joint *j);
 
-/* Runs the trellis for what a parent did by the assignment: its children and no other calls are
- * on offer. count: learns that. */
+/* Runs the trellis of one parent with the children that the assignment gives it, and no others.
+ * count: the model counts what the parent did. */
 void joint_run_assigned(Joint *j, guint32 parent, gboolean count);
 
 /* --- kinds by duration (durations.c) ------------------------------------ */
 
-/* Tells callees apart by the durations of calls, where by the assignment parents do different
- * things then, and if that makes parents likelier which were not learned from. Walks begin anew
- * if anything is tried. */
+/* Splits callees by the durations of calls, where parents do different things around short calls
+ * and long ones. Keeps the split if it makes the parents likelier that were not learned from.
+ * Resets the walks if it tries any split. */
 void joint_tell_apart(Joint *j);
 
 /* --- kinds by context (contexts.c) ------------------------------------- */
 
-/* Tells calls into the node apart by their contexts, where by the assignment parents do different
- * things then: where that makes those likelier which were not learned from. Walks begin anew if
- * anything is tried. */
+/* Splits kinds of calls into the node by context, where parents of one context do other things than
+ * parents of another. Keeps each split that makes the parents likelier that were not learned from.
+ * Resets the walks if it tries any split. */
 void joint_tell_contexts(Joint *j);
 
-/* By the assignment, sets the contexts of calls out of the node; of those without a parent, 0. */
+/* Sets the contexts of calls out of the node, by the assignment. A call without a parent keeps its
+ * 0. */
 void joint_set_contexts(const Joint *j, guint32 *context);
 
 /* --- beliefs (beliefs.c) --------------------------------------------------- */
 
-/* Gives each candidate a belief, in the order of parents; then as an assignment makes them. */
+/* Makes one belief for each candidate, ordered by parent; sets the beliefs to what the assignment
+ * says. */
 void joint_make_beliefs(Joint *j);
 void joint_start_beliefs(Joint *j);
 
-/* Sums up beliefs anew, so that what is rounded off does not add up. */
+/* Sums up the beliefs of each call again, so that rounding errors do not add up. */
 void joint_sum_beliefs(Joint *j);
 
-/* Parents that teach belief again, and of the calm ones is counted what they do. */
+/* Updates the beliefs of training parents. The model counts what new parents with a concurrency of
+ * at most calm do. */
 void joint_update_to_learn(Joint *j, guint64 calm);
 
-/* All parents belief again, for nothing to be learned, and give up what is negligible. decide: a
- * belief counts for more the larger a share it had. */
+/* Updates the beliefs of all parents and gives up negligible ones. The model counts nothing.
+ * decide: sharpens the beliefs, so that larger shares grow. */
 void joint_update_all(Joint *j, gboolean decide);
 
-/* By candidate, the share of its belief. */
+/* Sets the share of each candidate's belief among the beliefs on its call. */
 void joint_get_shares(const Joint *j, float *share);
 
-/* Assigns each child to the candidate with the best score, of equal ones the earliest; or to the
- * second best, if there is one. */
+/* Assigns each child to the candidate with the best score, of equal ones the earliest. second: to
+ * the second best, if there is one. */
 void joint_assign_best(Joint *j, gboolean second);
 
-/* A second opinion: what beliefs come to that begin with the second best parent of each call. By
- * candidate, its shares; and what comes of both opinions together. */
+/* Runs belief propagation again from the second best parent of each call. second: the shares it
+ * comes to, by candidate. both: a mean of these and the first shares. */
 void joint_ask_again(Joint *j, float *second, float *both);
 
-/* Shares become probabilities: by how far they agree with those of the second opinion. */
+/* Calibration: turns shares into probabilities. The less the second shares agree, the lower these
+ * are. */
 void joint_calibrate(Joint *j, const float *second);
 
 /* --- chains (sampler.c) ----------------------------------------------------- */
 
 typedef struct Sampler Sampler;
 
-/* A chain that begins with the assignment. chance, borrowed: by candidate, about how likely it is
- * its call's parent; what is proposed. learns: only parents that teach take part. */
+/* A Markov chain that begins with the assignment. It proposes a candidate as parent with a
+ * probability of about chance (by candidate, borrowed). learns: only training parents take part. */
 Sampler *sampler_new(Joint *j, const float *chance, gboolean learns);
 void sampler_free(Sampler *c);
 
-/* After learning. */
+/* Takes over the likelihoods of the model; call it after the model has learned. */
 void sampler_take_model(Sampler *c);
 
-/* The assignment moves on: so many proposals for each call that is in doubt. */
+/* Runs the chain for some sweeps. A sweep is one proposal for each open call, a call whose parent
+ * is in doubt. */
 void sampler_run(Sampler *c, guint sweeps);
 
-/* By candidate, of calls that are in doubt: those that are parents are in this drawing. */
+/* Sets the bits of `drawing` for the present parent of each open call. drawn is by candidate. */
 void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
 
-/* Shares and scores as what a chain comes to that begins with the best parents, beside beliefs:
- * these count for the more, the more parents they leave in doubt, since it would take so many more
- * drawings to tell these apart. Shares then become probabilities. */
+/* Finds shares and scores from drawings of the chain and from beliefs, and calibrates the shares.
+ * The more candidates of a call are about as good, the more the beliefs weigh, since the drawings
+ * tell many candidates apart badly. */
 void joint_draw(Joint *j);
 
 /* --- families (families.c) --------------------------------------------------- */
 
-/* By call into the node, multiplies family by the probability that it made, of the calls out of the
- * node from first to end - 1 that are decided on, those that the assignment gives it and no
- * others. */
+/* Multiplies family[p] by the probability that p made exactly the children that the assignment
+ * gives it, among the decided calls from first to end - 1. */
 void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family);
 
 /* --- learning (learn.c) --------------------------------------------------- */
 
-/* Learns the model of the node from its calls alone, from the first assignment on; goes on
- * learning them, in a step of windows; or learns from the true parents: the oracle. */
+/* Learns the model of the node from its calls alone, from the first assignment on. */
 void joint_learn(Joint *j);
 
-/* Says how far a node is whose calls are all looked at at once; in parts, they say it. */
+/* Reports progress at a node whose calls are all solved at once. A node solved in parts reports
+ * after each part. */
 void joint_done(const Joint *j, double share);
+
+/* Learn in a further step of --window; and from the true parents, for the oracle. */
 void joint_go_on(Joint *j);
 void joint_learn_from_truth(Joint *j);
 
-/* Walks learn anew from the assignment: from every other parent, from first on, if it teaches. */
+/* Relearns the walks from the assignment: from every other training parent, beginning with
+ * first. */
 void joint_learn_every_other(Joint *j, guint32 first);
 
-/* Goes on from an assignment that is no guess. */
+/* Learns from an assignment that is certain. */
 void joint_go_on_from_assignment(Joint *j);
 
-/* What was learned, of bounds by the assignment, is kept for the next calls. */
+/* Keeps what was learned for the next step of --window. Counts the bounds by the assignment. */
 void joint_keep_model(Joint *j);
 
-/* The natural logarithm of how likely the assignment is: all of it; or that of the parents that
- * teach, of every step-th from first on. */
+/* The natural logarithm of the likelihood of the assignment: of all parents, or of the training
+ * parents among every step-th one from first on. */
 double joint_log_of_assignment(Joint *j);
-double joint_log_of_teachers(Joint *j, guint32 first, guint32 step);
+double joint_log_of_training_parents(Joint *j, guint32 first, guint32 step);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a node does, learned in rounds from assignments and beliefs.
+ * Learning the model of a node by expectation maximisation: assign, count what parents do, assign
+ * again.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -9,28 +10,29 @@
 #include "inference/joint.h"
 
 enum {
-        FRESH_ROUNDS = 6,   /* that assign anew, in the order of time */
-        ROUNDS = 16,        /* of learning from beliefs */
-        CALM_ROUNDS = 14,   /* until all parents are learned from */
-        GO_ON_ROUNDS = 3,   /* of learning, from what was learned before */
-        ORDER_ROUNDS = 8,   /* of learning, where a node may work in order; */
-        SUPPOSE_ROUNDS = 5, /* of these, those that suppose that it does */
-        CHAIN_ROUNDS = 8,   /* of learning from assignments of a chain, */
-        CHAIN_SWEEPS = 4,   /* each after so many sweeps */
-        ORDER_STAGES = 6,   /* of half as many rounds, where a node may work in order */
+        FRESH_ROUNDS = 6,   /* rounds that assign in order of time */
+        ROUNDS = 16,        /* rounds that learn from beliefs */
+        CALM_ROUNDS = 14,   /* from this round on all parents are learned from */
+        GO_ON_ROUNDS = 3,   /* rounds of a further step of --window */
+        ORDER_ROUNDS = 8,   /* rounds that learn from beliefs whether the node works in order */
+        SUPPOSE_ROUNDS = 5, /* the first of these rounds, which suppose that it does */
+        CHAIN_ROUNDS = 8,   /* rounds that learn from assignments of the Markov chain */
+        CHAIN_SWEEPS = 4,   /* sweeps of the chain before each of these rounds */
+        ORDER_STAGES = 6,   /* of CHAIN_ROUNDS / 2 rounds each; a stage fits the order once */
 };
 
-/* How likely an inversion is, next to what delays alone say, where a node works in order: while it
- * is being found out, and then. */
+/* The largest factor of an inversion that still counts as order: while learning goes on, and in its
+ * last round. 1 would be the odds that delays alone give. */
 #define MAYBE_ORDER 0.7
 #define ORDER       0.4
 
-/* Where the best parents have less of a share, in the mean, a chain would learn next to nothing. */
+/* If the mean share of the best parents is less, learning from a chain is skipped: it would learn
+ * next to nothing. */
 #define LEAST_BEST_SHARE 0.33
 
-/* The factor that is supposed where beliefs show none; and the odds of inversions, next to those by
- * delays, that a node in order has at most. What has no order comes to more than 0.4, as delays
- * are not known exactly. */
+/* MAYBE_FACTOR is the factor of inversions supposed where beliefs show none. ORDER_ODDS is the
+ * ratio of the odds of inversions to the odds by delays alone that a node in order has at most.
+ * Nodes without order come to more than 0.4, since their delays are not known exactly. */
 #define MAYBE_FACTOR 0.2
 #define ORDER_ODDS   0.3
 
@@ -43,7 +45,8 @@ static int compare_concurrency(const void *a, const void *b)
 
 /* --- learning -------------------------------------------------------------- */
 
-/* The concurrency at which parents are no longer calm enough for a round. */
+/* The greatest concurrency of a calm parent in this round. It rises from round to round, from the
+ * lowest concurrencies to all. */
 static guint64 calm_until(const guint64 *concurrencies, guint32 n, guint round)
 {
         if (round >= CALM_ROUNDS)
@@ -51,20 +54,21 @@ static guint64 calm_until(const guint64 *concurrencies, guint32 n, guint round)
         return concurrencies[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
+/* The number of new training parents. */
 static guint32 n_new(const Joint *j)
 {
         guint32 n = 0;
 
         for (guint32 p = 0; p < j->node->n_in; p++)
-                n += teaches(j, p) && is_new(j, p);
+                n += is_training_parent(j, p) && is_new(j, p);
         return n;
 }
 
-/* Counts what parents do by the assignment, as far as they are calm. */
+/* Counts what calm parents do by the assignment. */
 static void count_assigned(Joint *j, guint64 calm)
 {
         for (guint32 p = 0; p < j->node->n_in; p++) {
-                if (j->concurrency[p] > calm || !teaches(j, p) || !is_new(j, p))
+                if (j->concurrency[p] > calm || !is_training_parent(j, p) || !is_new(j, p))
                         continue;
                 joint_run_assigned(j, p, TRUE);
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
@@ -72,7 +76,7 @@ static void count_assigned(Joint *j, guint64 calm)
         }
 }
 
-/* Learns from the assignment, as far as parents are calm. */
+/* Learns from the calm parents of the assignment. */
 static void learn(Joint *j, guint64 calm)
 {
         parent_walk_fade(&j->model->walk);
@@ -86,7 +90,7 @@ void joint_learn_every_other(Joint *j, guint32 first)
 {
         parent_walk_forget(&j->model->walk);
         for (guint32 p = first; p < j->node->n_in; p += 2)
-                if (teaches(j, p))
+                if (is_training_parent(j, p))
                         joint_run_assigned(j, p, TRUE);
         parent_walk_learn(&j->model->walk);
 }
@@ -102,12 +106,12 @@ double joint_log_of_assignment(Joint *j)
         return (double)log / LOG_UNIT;
 }
 
-double joint_log_of_teachers(Joint *j, guint32 first, guint32 step)
+double joint_log_of_training_parents(Joint *j, guint32 first, guint32 step)
 {
         gint64 log = 0;
 
         for (guint32 p = first; p < j->node->n_in; p += step) {
-                if (!teaches(j, p))
+                if (!is_training_parent(j, p))
                         continue;
                 joint_run_assigned(j, p, FALSE);
                 log += j->trellis.log;
@@ -117,14 +121,15 @@ double joint_log_of_teachers(Joint *j, guint32 first, guint32 step)
 
 /* --- chains ------------------------------------------------------------------ */
 
-/* Makes the assignment by what is total. */
+/* Assigns each child to the parent with the greatest share of belief. */
 static void assign_by_beliefs(Joint *j)
 {
         joint_get_shares(j, j->score);
         joint_assign_best(j, FALSE);
 }
 
-/* The same, and makes chances for a chain of beliefs. */
+/* Prepares a chain: assigns by beliefs, and sets chance to the square roots of the shares, scaled
+ * to a sum of 1 for each call. */
 static void begin_chain(Joint *j, float *chance)
 {
         assign_by_beliefs(j);
@@ -138,8 +143,8 @@ static void begin_chain(Joint *j, float *chance)
         }
 }
 
-/* Rounds that learn from assignments of a chain. pairs, if not NULL, are those of the latter half.
- */
+/* Learns from assignments of a chain. pairs, if not NULL, gets the pairs of outputs of the latter
+ * half of the rounds. */
 static void learn_from_chain(Joint *j, Sampler *chain, guint rounds, ServedPairs *pairs)
 {
         for (guint round = 0; round < rounds; round++) {
@@ -153,7 +158,7 @@ static void learn_from_chain(Joint *j, Sampler *chain, guint rounds, ServedPairs
 
 /* --- order ------------------------------------------------------------------- */
 
-/* Learns again from an assignment, and beliefs as they were then. */
+/* Undoes learning: learns again from an assignment and from the beliefs of that time. */
 static void go_back(Joint *j, const guint32 *parent, const Belief *beliefs)
 {
         ParentWalk *walk = &j->model->walk;
@@ -169,7 +174,7 @@ static void go_back(Joint *j, const guint32 *parent, const Belief *beliefs)
         parent_walk_learn(walk);
 }
 
-/* Supposes that the node works in order, as beliefs that suppose it then bear out. */
+/* Supposes that the node works in order, and learns from beliefs how far they bear that out. */
 static void suppose_order(Joint *j)
 {
         ServingOrder *order = &j->model->order;
@@ -190,8 +195,9 @@ static void suppose_order(Joint *j)
                 serving_order_set(order, MAYBE_FACTOR);
 }
 
-/* Fits the order to the assignment, or, if not NULL, to those that the chain comes to in some more
- * rounds. Returns the odds of inversions, next to those by delays. */
+/* Fits the factors of inversions to the assignment, or, if there is a chain, to the assignments
+ * of some more rounds of it. Returns the ratio of the odds of inversions to the odds by delays
+ * alone. */
 static double fit_order(Joint *j, Sampler *chain)
 {
         ServingOrder *order = &j->model->order;
@@ -207,9 +213,9 @@ static double fit_order(Joint *j, Sampler *chain)
         return serving_order_odds(order, pairs);
 }
 
-/* Whether the node works in order. That is supposed, and the factor of inversions then learned from
- * assignments of a chain, by expectation maximisation: it goes down from what was supposed where
- * there is order, and up where there is none. */
+/* Finds whether the node works in order. First order is supposed; then the chain's assignments say
+ * how rare inversions are, by expectation maximisation. The factor falls where there is order and
+ * rises where there is none; then what was learned with order is undone. */
 static gboolean learn_order(Joint *j)
 {
         ServingOrder *order = &j->model->order;
@@ -234,14 +240,15 @@ static gboolean learn_order(Joint *j)
         return FALSE;
 }
 
-/* The mean share of the best parents, of calls that are learned from and have a choice. */
+/* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
+ * training parent. */
 static double mean_best_share(const Joint *j)
 {
         double sum = 0;
         guint32 n = 0;
 
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                if (n_candidates(j, i) <= 1 || !teaches(j, j->parent[i]))
+                if (n_candidates(j, i) <= 1 || !is_training_parent(j, j->parent[i]))
                         continue;
                 sum += j->score[joint_best_candidate(j, i, j->score)];
                 n++;
@@ -293,7 +300,8 @@ void joint_learn(Joint *j)
         joint_done(j, LEARNT);
 }
 
-/* Learning goes on: from what is new, if that is enough, and from what was kept. */
+/* Begins a further step: if there are enough new parents the model learns from them and from the
+ * kept counts; else it only counts them. */
 static void go_on(Joint *j)
 {
         if (j->model->n_whole <= MOST_ORDERED)
@@ -348,7 +356,7 @@ void joint_keep_model(Joint *j)
         delay_densities_forget(&j->model->bounds);
         for (guint32 p = 0; p < j->node->n_in; p++)
                 for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
-                        if (teaches(j, p) && is_new(j, p))
+                        if (is_training_parent(j, p) && is_new(j, p))
                                 joint_count_bounds(j, k, p, DENSITY_COUNT);
         if (!j->counts)
                 delay_densities_learn(&j->model->bounds);
@@ -369,7 +377,7 @@ void joint_learn_from_truth(Joint *j)
         if (j->model->n_whole > MOST_ORDERED)
                 return;
         j->trellis.order = &j->model->order;
-        learn(j, G_MAXUINT64); /* the same again; now it says its outputs */
+        learn(j, G_MAXUINT64); /* the walks are the same; this time the outputs are noted */
         if (fit_order(j, NULL) >= ORDER_ODDS)
                 serving_order_drop(&j->model->order);
         serving_order_forget(&j->model->order);

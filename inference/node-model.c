@@ -5,16 +5,18 @@
 
 #include "base/hash.h"
 
-enum { LEARN_AGAIN = 256 }; /* parents that came since: it costs as much as to find some dozens */
+enum {
+        LEARN_AGAIN = 256
+}; /* new parents; learning again costs as much as solving for some dozens */
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-/* Fewer calls than that share of a node's are of no kind of their own for their label. */
+/* A label or context that fewer than one call in RARE_SHARE has gets no kind of its own. */
 enum { RARE_SHARE = 100 };
 
 #define NO_KIND G_MAXUINT32
 
-/* What calls have at their other end. */
+/* The other end of a call: node, label and context, and their kind. */
 typedef struct {
         guint32 node, context;
         guint16 label;
@@ -171,7 +173,7 @@ void node_model_tell_apart(NodeModel *h, DurationLimits *limits)
         for (guint32 i = 0; i < h->n_callees; i++) {
                 guint32 whole = h->whole[i];
 
-                /* They lean on those of the whole callee, which have the first rows. */
+                /* They back off to the rows of the whole callee, which come first. */
                 h->enter_row[i] = 1 + 2 * whole;
                 h->reply_row[i] = 2 + 2 * whole;
                 if (limits[whole].n == 0)

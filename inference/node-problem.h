@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A node problem: which of the calls into one node caused which of the calls out of it? Plain data,
- * in and out: it knows no trace, no path and no option of a command line.
+ * in and out. It knows no trace, no path and no command-line option.
  */
 #ifndef RAVEL_NODE_PROBLEM_H
 #define RAVEL_NODE_PROBLEM_H
@@ -13,7 +13,7 @@
 /* What is known of a call out of the node before the problem is solved: a set of flags. */
 enum {
         OUT_DECIDED = 1, /* its parent was found in an earlier stretch */
-        OUT_PAST = 2,    /* and replied before this stretch: only for learning anew */
+        OUT_PAST = 2,    /* and that parent replied before this stretch: only for learning anew */
         OUT_EXPLAIN = 4, /* the answer shall name all its candidates */
         OUT_ROOT = 8,    /* set by the solver: none of its candidates made it (roots.h) */
 };
@@ -23,7 +23,7 @@ typedef struct {
         gint64 enter, reply; /* ns, on the node's clock */
         guint32 call;        /* the user's number of it */
         NodeId caller;       /* folded */
-        guint32 context;     /* what its parent does beside it, a hash; 0: unknown */
+        guint32 context;     /* the context: a hash of what its parent does besides; 0: unknown */
         guint16 label;       /* 0: none */
 } CallIn;
 
@@ -41,35 +41,35 @@ typedef struct {
         CallIn *in;   /* by enter */
         CallOut *out; /* by start */
         guint32 n_in, n_out;
-        gint64 window;  /* the skew window, ns */
-        gint64 from;    /* calls into it that replied earlier are given no children any more, ns */
-        gint64 decide;  /* calls out of it that start before this less the window, and are not
-                           decided, are given a parent, ns */
-        guint32 *truth; /* by call out: the number of its true parent, or NO_PARENT; NULL: not
-                           told. If told, all that is learned is learned from these: the oracle */
-        WorkPart *work; /* says how far it is; may be NULL */
-        gboolean keep_log; /* the answer shall say how likely it is */
+        gint64 window;     /* the skew window, ns */
+        gint64 from;       /* calls into it that replied before this get no more children, ns */
+        gint64 decide;     /* undecided calls out of it that start before this less the window get a
+                              parent, ns */
+        guint32 *truth;    /* by call out: the number of its true parent, or NO_PARENT. If set, the
+                              model is learned from the truth: the oracle. NULL: not known */
+        WorkPart *work;    /* to report progress; may be NULL */
+        gboolean keep_log; /* the answer shall give its log likelihood */
 } NodeProblem;
 
-/* What was found. The candidates of call[i] that are worth naming are first[i] to first[i + 1] - 1,
- * by enter. node_answer_clear() frees the arrays. */
+/* The answer. The candidates of call[i] that are worth naming have the indices first[i] to first[i
+ * + 1] - 1, by enter. node_answer_clear() frees the arrays. */
 typedef struct {
         guint32 n_out;
-        guint32 *call;         /* number of a call out of the node; NO_PARENT: not its turn */
-        guint32 *n_candidates; /* by call out, how many it has, named or not */
-        guint32 *context;      /* by call out: what its parent does beside it, a hash; 0: unknown */
-        float *family;         /* by call into it: the probability that of the calls decided on it
-                                  made those that it is given, and no others */
+        guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
+        guint32 *n_candidates; /* by call out: its number of candidates, named or not */
+        guint32 *context;      /* by call out: its context, a hash; 0: unknown */
+        float *family; /* by call in: the probability that it made exactly the children it is given,
+                          of the calls decided on */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */
-        double log;           /* if asked for: of how likely the answer is, the natural logarithm */
-        double true_log;      /* and of how likely the truth is, if told */
+        double log;           /* the natural log likelihood of the answer, if asked for */
+        double true_log;      /* the log likelihood of the truth, if that is known */
 } NodeAnswer;
 
-/* Finds the parents of the calls out of a node, weighed together. model: what was learned of the
- * node before, which is learned on; NULL: nothing is known, nor kept. Takes calls from the arrays
- * of the problem that are not looked at. O(calls * candidates * states of a parent). */
+/* Finds the parents of all calls out of a node together. model: what was learned of the node
+ * before, which it goes on learning; NULL: start anew, keep nothing. Drops calls that it does not
+ * look at from the arrays of the problem. O(calls * candidates * states of a parent). */
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
 
 void node_answer_clear(NodeAnswer *answer);

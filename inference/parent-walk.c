@@ -4,19 +4,21 @@
 #include "base/hash.h"
 
 enum {
-        MOST = 3,        /* calls that a state counts, of a callee */
-        ANY = 0xff,      /* in a key, instead of such counts: a general state */
-        NOTHING = 0xffff /* in a key, instead of a caller */
+        MOST = 3,        /* a state counts calls to one callee up to here */
+        ANY = 0xff,      /* in a key, instead of counts: a general state */
+        NOTHING = 0xffff /* in a key, instead of a caller: the most general state */
 };
 
-/* How much a particular state leans on the general one, and that of a part on the whole's. */
-#define LEAN 2.0
+/* The weight of the backoff, in events: a full state backs off to the general one as if it had seen
+ * this many events there; likewise a part of a caller to the whole. */
+#define BACKOFF_WEIGHT 2.0
 
-/* Keys of states: caller and latest event, two bytes each; and for each callee a byte, of
- * calls that have returned and, times 16, calls that have not. */
+/* Keys of states: two bytes of caller, two bytes of latest event, and one byte for each callee. Its
+ * low half counts returned calls, its high half open ones. */
 enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
 
-/* Events: a call to each callee, a return of each, the reply. States have also the start. */
+/* Events are a call to each callee, the return of each, and the reply. A state may also have the
+ * start as its latest event. */
 static inline guint32 event_reply(const ParentWalk *w)
 {
         return 2 * w->n_callees;
@@ -83,7 +85,8 @@ static void grow_state_table(ParentWalk *w)
                 *find_state(w, w->keys + w->states[i].key) = i + 1;
 }
 
-/* The state of a key. */
+/* Finds or adds the state of a key. If there are too many states, a general state stands in for
+ * it. */
 static guint32 intern(ParentWalk *w, const guint8 *key)
 {
         guint32 state = *find_state(w, key), general;
@@ -114,6 +117,7 @@ static guint32 intern(ParentWalk *w, const guint8 *key)
         return state;
 }
 
+/* The state after an event. */
 static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
 {
         g_autofree guint8 *key = g_memdup2(w->keys + w->states[state].key, w->key_length);
@@ -137,7 +141,7 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- steps ----------------------------------------------------------------- */
 
-/* Brings the entry of a step up to it. */
+/* Copies a step to its entry. */
 static void update_entry(ParentWalk *w, guint32 i)
 {
         const WalkStep *s = &w->steps[i];
@@ -167,25 +171,26 @@ static void grow_step_table(ParentWalk *w)
                 put_step(w, i);
 }
 
-/* How likely a step of a part of a caller is, next to the same one of the whole: as often as it was
- * seen in that state, next to what was to be expected. */
+/* The ratio of a step's probability in a part of a caller to the same step's in the whole: how
+ * often it was seen, by how often it was to be expected. */
 static double learn_ratio(const ParentWalk *w, guint32 state, guint32 seen, const WalkStep *whole)
 {
-        double lean = LEAN * DENSITY_COUNT, expected = 0;
+        double weight = BACKOFF_WEIGHT * DENSITY_COUNT, expected = 0;
 
         if (whole->count > 0)
                 expected = (double)w->states[state].count * whole->count /
                            w->states[whole->state].count;
-        return (seen + lean) / (expected + lean);
+        return (seen + weight) / (expected + weight);
 }
 
-/* What was learned of a step. A particular state takes off what was seen of it but once, or
- * hardly ever: else wrong parents teach the states that they lead to. */
+/* Learns the probability of a step and its row of densities. A full state takes one event and a
+ * fiftieth of all off the count: a step seen so rarely often is an error of the assignment, which
+ * would feed itself. */
 static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
         const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, lean = 0.5;
+        double all = (double)state->count / DENSITY_COUNT, weight = 0.5;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
@@ -193,13 +198,13 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 s->probability = MIN(general * learn_ratio(w, s->state, s->count, backoff), 1);
         } else {
                 if (backoff == s) {
-                        lean = 1;
+                        weight = 1;
                         general = 1.0 / n_events(w);
                 } else if (backoff->backoff != s->backoff) {
-                        lean = LEAN;
+                        weight = BACKOFF_WEIGHT;
                         seen = MAX(0, seen - 1 - 0.02 * all);
                 }
-                s->probability = (seen + lean * general) / (all + lean);
+                s->probability = (seen + weight * general) / (all + weight);
         }
         s->log = fixed_log(s->probability);
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
@@ -302,7 +307,7 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
                         entry.probability * learn_ratio(w, state, 0, &w->steps[entry.number - 1]),
                         1);
         else
-                entry.probability = LEAN * entry.probability / (all + LEAN);
+                entry.probability = BACKOFF_WEIGHT * entry.probability / (all + BACKOFF_WEIGHT);
         entry.number = 0;
         return entry;
 }
@@ -354,7 +359,7 @@ void parent_walk_fade(ParentWalk *w)
         delay_densities_fade(&w->delays);
 }
 
-/* A row for a step, and for those that it leans on. */
+/* The row of a step. Makes rows for it and for the steps that it backs off to. */
 static guint32 own_row(ParentWalk *w, guint32 step)
 {
         const WalkStep *s = &w->steps[step];
@@ -407,15 +412,15 @@ void parent_walk_learn(ParentWalk *w)
 {
         w->survival_known = FALSE;
         delay_densities_learn(&w->delays);
-        /* A step comes after the one that it leans on. */
+        /* A step comes after its backoff, which is learned already. */
         for (guint32 i = 0; i < w->n_steps; i++) {
                 learn_step(w, &w->steps[i]);
                 update_entry(w, i);
         }
 }
 
-/* A state lasts longer than a delay if the step that ends it is a return, or has a longer
- * one; half of those in the delay's own bin are. */
+/* A state survives a delay if the step that ends it is a return or has a longer delay. Half of the
+ * delays in the same bin count as longer. */
 void parent_walk_learn_survival(ParentWalk *w)
 {
         double(*longer)[DENSITY_BINS];

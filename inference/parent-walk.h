@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What a call into a node does, as a walk: it starts, makes calls, which return, and
- * replies. Each of these is an event. The state it is in is its caller, its latest event,
- * and of each callee how many calls have returned and how many have not (up to three).
- * For each state it is learned how often each event comes next, and after which delay
- * since the latest; returns have no delay, as they are not the node's doing.
+ * The walk of a parent, a call into the node: it starts, makes calls, sees them return, and
+ * replies. Each of these is an event. The state of a walk is the parent's kind (its caller, here),
+ * the latest event, and for each callee how many calls have returned and how many are open, up to
+ * three. For each state the model learns how probable each next event is, and the density of its
+ * delay since the latest event. Returns have no delay, as the node does not decide when they come.
  *
- * So a walk says of any set of calls how likely it is that one call into the node has
- * made just these: optional, repeated, serial and parallel calls all come out of the
- * counts. A step (a state and the event that leaves it) leans on a more general step the more, the
- * less it was seen: that of a state of the caller and latest event alone; this, on one of no state
- * at all. A caller may be a part of another, by what it does beside the call (contexts.c): it
- * takes a step as much more or less often as it was seen to do.
+ * So a walk says how likely a parent made exactly these children. Optional, repeated, serial and
+ * parallel calls all come out of the counts.
+ *
+ * A step is a state and the event that leaves it. A step that was rarely seen backs off to the same
+ * step of a more general state: caller and latest event; and that to a state of nothing at all. A
+ * caller may be a part of another caller, split by context (contexts.c): its steps are as probable
+ * as the whole caller's, times a ratio that is learned.
  *
  * Logarithms are in 1/LOG_UNIT.
  */
@@ -21,95 +22,96 @@
 #include "base/hash.h"
 #include "inference/delay-density.h"
 
-/* A call that the node makes. */
+/* A child: a call that the node makes. */
 typedef struct {
         gint64 start, end;
         guint32 callee; /* number among the node's callees, less than WALK_MAX_CALLEES */
 } WalkCall;
 
 enum {
-        WALK_MAX_STATES = 1 << 15, /* what comes after them is in a general state */
-        WALK_MAX_CALLEES = 1 << 14,
-        NO_DELAY = DENSITY_BINS,
+        WALK_MAX_STATES = 1 << 15,  /* with more, walks go on in general states */
+        WALK_MAX_CALLEES = 1 << 14, /* event numbers fit into two bytes */
+        NO_DELAY = DENSITY_BINS,    /* instead of a bin: the step has no delay, as returns */
 };
 
 typedef struct {
         guint32 state, event;
         guint32 next;    /* state */
-        guint32 backoff; /* step; of itself: leans on nothing */
-        guint32 own_row; /* of the densities; 0: none */
-        guint32 row;     /* own, or that of the backoff */
-        guint32 at;      /* its entry in the table of steps */
-        guint32 count;   /* times DENSITY_COUNT, */
-        guint32 kept;    /* of which so much of before */
+        guint32 backoff; /* the step it backs off to; itself: none */
+        guint32 own_row; /* its own row of delay densities; 0: none */
+        guint32 row;     /* its own row, or the row of its backoff */
+        guint32 at;      /* index in step_at */
+        guint32 count;   /* how often it was seen, times DENSITY_COUNT */
+        guint32 kept;    /* the part of count kept from earlier steps of --window */
         float probability;
         gint32 log;
 } WalkStep;
 
-/* What is looked up of a step, side by side. */
+/* The fields of a step that are looked up often, side by side. */
 typedef struct {
         guint64 key;    /* state << 32 | event */
-        guint32 number; /* of the step + 1; 0: there is none */
+        guint32 number; /* number of the step + 1; 0: the entry is free */
         guint32 next, row;
         float most; /* the density of the likeliest delay */
         double probability;
 } WalkEntry;
 
 typedef struct {
-        gsize key;        /* where in keys it begins */
+        gsize key;        /* offset in keys */
         guint32 survival; /* row of survival; 0: none of its own */
-        guint32 general;  /* the state it leans on; itself where it leans on nothing */
-        gboolean part;    /* that is the same one of the whole caller */
-        guint32 count;    /* of all its steps */
+        guint32 general;  /* the state it backs off to; itself: none */
+        gboolean part;    /* the general state is the same state of the whole caller */
+        guint32 count;    /* the sum of the counts of its steps */
 } WalkState;
 
 typedef struct {
         guint32 n_callees, key_length;
         guint32 n_callers;
-        guint32 *first; /* state, by caller */
-        guint32 *whole; /* by caller, the one it is a part of, or itself */
+        guint32 *first; /* by caller: the state of the start */
+        guint32 *whole; /* by caller: the caller it is a part of, or itself */
         WalkState *states;
         guint32 n_states, states_room;
         guint8 *keys;
         gsize keys_length, keys_room;
         WalkStep *steps;
         guint32 n_steps, steps_room;
-        guint32 *state_at;  /* table of open addressing: number + 1, 0: free; */
-        WalkEntry *step_at; /* by key; free where there is no number */
+        guint32 *state_at;  /* hash table, open addressing: number of a state + 1; 0: free */
+        WalkEntry *step_at; /* hash table of steps, by key */
         guint32 state_mask, step_mask;
         DelayDensities delays;
-        gint16 (*survival)[DENSITY_BINS]; /* how likely it is that a state lasts longer */
+        gint16 (*survival)[DENSITY_BINS]; /* by row and bin: log of the survival of a state, the
+                                             probability that it lasts longer */
         guint32 survival_room;
-        gboolean survival_known; /* since the latest learning */
+        gboolean survival_known; /* survival is of the latest learning */
 } ParentWalk;
 
-/* Of a node with so many callers and callees, at least one each. whole: by caller, the one that it
- * is a part of; itself if that is none. */
+/* n_callers and n_callees are at least 1. whole: by caller, the caller that it is a part of; itself
+ * if it is none. */
 void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees);
 void parent_walk_clear(ParentWalk *w);
 
-/* One parent on its way: what is known of it so far. */
+/* How far the walk of a parent has come. */
 typedef struct {
         guint32 state;
-        gint64 latest; /* when it came into that */
+        gint64 latest; /* the time of the latest event, ns */
 } WalkPlace;
 
-/* There are more callers now. */
+/* Adds callers, up to n_callers in all. */
 void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole);
 
-/* Where a parent of this caller starts. */
+/* The place where a parent of this caller starts. */
 WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
 
 /* The place after a call to callee, or its return. */
 WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* How likely it is per ns that a parent which has waited at a place up to time now makes
- * a call to callee. After parent_walk_learn_survival(). */
+/* The hazard of a call: log of the rate, per ns, at which a parent calls callee now if it has done
+ * nothing since at.latest. Needs parent_walk_learn_survival() first. */
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
-/* The step of an event in a state: a call to callee is the event of its number, its return
- * n_callees more, the reply 2 * n_callees. */
+/* The number of a step. Events are numbered: a call to callee is callee, its return n_callees +
+ * callee, the reply 2 * n_callees. */
 guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 
 static inline guint64 parent_walk_key(guint32 state, guint32 event)
@@ -117,7 +119,7 @@ static inline guint64 parent_walk_key(guint32 state, guint32 event)
         return (guint64)state << 32 | event;
 }
 
-/* What is known of it, or where that is going to be. */
+/* The entry of a step; a free entry if there is no such step. */
 static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
 {
         guint64 key = parent_walk_key(state, event);
@@ -130,10 +132,10 @@ static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, gu
         }
 }
 
-/* What is known of it from now on, where there was none. */
+/* Adds a step that does not exist. */
 WalkEntry parent_walk_add(ParentWalk *w, guint32 state, guint32 event);
 
-/* What is known of it, be it added. */
+/* The entry of a step, which is added if it does not exist. */
 static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 event)
 {
         const WalkEntry *at = parent_walk_find(w, state, event);
@@ -141,20 +143,21 @@ static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 ev
         return G_LIKELY(at->number) ? *at : parent_walk_add(w, state, event);
 }
 
-/* What it would be where there is none so far. */
+/* The entry that a step would have if it were added. */
 WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event);
 
-/* Learning: halve or forget what was seen before (but for what was kept), count what is seen now (a
- * step by its share, and the bin of its delay or NO_DELAY), and draw the conclusion. */
+/* Learning, in this order: halve the counts (fade) or drop all but the kept ones (forget); count
+ * steps by their shares, with the bin of the delay or NO_DELAY; make probabilities and densities of
+ * the counts (learn). */
 void parent_walk_fade(ParentWalk *w);
 void parent_walk_forget(ParentWalk *w);
 void parent_walk_count(ParentWalk *w, guint32 step, guint bin, double share);
 void parent_walk_learn(ParentWalk *w);
 
-/* From now on what was seen so far is kept; half: half of it. */
+/* Keeps all counts so far for later learning; half: half of them. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
 
-/* Learns from that how long states last, for parent_walk_hazard(). */
+/* Learns the survival of states, for parent_walk_hazard(). */
 void parent_walk_learn_survival(ParentWalk *w);
 
 #endif

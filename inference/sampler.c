@@ -1,55 +1,62 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A Markov chain of assignments, each as likely as its walks are, and its inversions where the node
- * works in order (Metropolis and others, 1953; Hastings, 1970). A step gives one call, or a few,
- * to another parent. Where beliefs go astray, since each is made without regard to how others
- * depend on it, or each call's best parent and the next one's do not go together, the chain
- * finds what does.
+ * A Markov chain of assignments (Metropolis and others, 1953; Hastings, 1970). An assignment is as
+ * likely as the walks of its parents and, where the node works in order, its inversions make it. A
+ * step gives one call, or a few, to another parent.
+ *
+ * The chain corrects belief propagation, which takes the beliefs on a call as independent, and may
+ * choose parents for two calls that do not go together.
  */
 #include "base/hash.h"
 #include "inference/joint.h"
 
 enum {
-        MOST_CHILDREN = 48, /* a parent with more keeps them */
-        HOPELESS = 24,      /* nats that order cannot make up for: it is not looked at then */
-        WARM_UP = 20,       /* sweeps before assignments count, */
-        COOL_DOWN = 10,     /* and when the chain is cold, */
-        COLD = 2,           /* the power of likelihoods there, which decides */
-        LEANING = 20,       /* so many drawings are beliefs worth, where they leave no doubt, */
-        MOST_LEANING = 480, /* where they are worth more, nothing is drawn; */
-        FIRST = 8, /* and to be the parent at first: what is about as good stays as it was */
+        MOST_CHILDREN = 48, /* a parent with more children keeps them */
+        HOPELESS = 24,      /* nats; order cannot make up for a step that loses more */
+        WARM_UP = 20,       /* sweeps before drawings of the warm chain count */
+        COOL_DOWN = 10,     /* sweeps before drawings of the cold chain count */
+        COLD = 2,           /* the cold chain raises likelihoods to this power */
+
+        /* The beliefs on a call are worth PRIOR_DRAWINGS drawings where they leave no doubt, and
+         * more where they leave more. A call whose beliefs would be worth more than
+         * MOST_PRIOR_DRAWINGS is left out of the chain. */
+        PRIOR_DRAWINGS = 20,
+        MOST_PRIOR_DRAWINGS = 480,
+
+        FIRST = 8, /* being the parent when the chain starts is worth this many drawings */
 };
 
-/* A parent is proposed by its chance and so much more. */
+/* A parent is proposed with its chance plus this, so that each candidate is proposed at times. */
 #define LEAST_CHANCE 0.002
 
-/* An only parent, all but. */
+/* A call with a candidate of a greater chance is certain, and left out of the chain. */
 #define CERTAIN 0.9999
 
-/* An output of a parent, and since which event of the same its delay counts. */
+/* An output of a parent. Its delay counts since the trigger, an earlier event of the same parent.
+ * row is its row of delay densities. */
 typedef struct {
         guint32 output, class, row;
         gint64 trigger;
 } Step;
 
-/* A parent and the calls that it makes, in order of start. */
+/* A parent and its children, in order of start. */
 typedef struct {
         guint32 parent, n;
         guint32 child[MOST_CHILDREN];
-        gint32 log; /* how likely its walk is */
+        gint32 log; /* the log likelihood of its walk, in 1/LOG_UNIT */
         Step step[MOST_CHILDREN + 1];
 } Family;
 
 struct Sampler {
         Joint *j;
         const float *chance; /* by candidate */
-        guint64 random;
-        gboolean learns; /* only parents that teach take part */
-        gboolean ordered;
-        guint power;       /* of likelihoods */
-        gint32 *log;       /* by parent: how likely its walk is */
-        gint32 *inversion; /* how likely one is, in the order of counts of pairs */
-        guint32 *open;     /* calls that may get another parent */
+        guint64 random;      /* state of the xorshift generator */
+        gboolean learns;     /* only training parents take part */
+        gboolean ordered;    /* the node works in order, so inversions count */
+        guint power;         /* likelihoods are raised to it */
+        gint32 *log;         /* by parent: the log likelihood of its walk */
+        gint32 *inversion;   /* by class, then by pair of classes: log of an inversion's factor */
+        guint32 *open;       /* the open calls, which may get another parent */
         guint32 n_open;
 };
 
@@ -63,23 +70,25 @@ static inline guint64 next_random(Sampler *c)
         return c->random;
 }
 
-/* Between 0 and 1, neither of them. */
+/* A random number between 0 and 1, both excluded. */
 static inline double uniform(Sampler *c)
 {
         return ((double)(next_random(c) >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* A random number less than n. */
 static inline guint32 below(Sampler *c, guint32 n)
 {
         return (next_random(c) >> 32) * n >> 32;
 }
 
+/* The weight of a candidate among the proposals for its call. */
 static inline double chance_of(const Sampler *c, gsize k)
 {
         return c->chance[k] + LEAST_CHANCE;
 }
 
-/* A candidate of the call. */
+/* Draws a candidate of the call by chance. */
 static gsize draw_candidate(Sampler *c, guint32 call)
 {
         gsize k = c->j->candidates[call], last = c->j->candidates[call + 1] - 1;
@@ -92,7 +101,7 @@ static gsize draw_candidate(Sampler *c, guint32 call)
 
 /* --- walks ------------------------------------------------------------------- */
 
-/* Finds how likely it is that the parent makes these calls, and its outputs' triggers. */
+/* Finds the log likelihood of a family, and the outputs of its parent. */
 static void walk(Sampler *c, Family *f)
 {
         Joint *j = c->j;
@@ -133,7 +142,7 @@ static void walk(Sampler *c, Family *f)
         }
 }
 
-/* The calls that a parent makes; FALSE if they are too many. */
+/* Gets the family of a parent in the assignment. FALSE if it has too many children. */
 static gboolean gather(const Joint *j, guint32 parent, Family *f)
 {
         f->parent = parent;
@@ -146,6 +155,7 @@ static gboolean gather(const Joint *j, guint32 parent, Family *f)
         return TRUE;
 }
 
+/* Makes a family part of the assignment. */
 static void settle(Sampler *c, const Family *f)
 {
         Joint *j = c->j;
@@ -162,6 +172,7 @@ static void settle(Sampler *c, const Family *f)
 
 /* --- order ------------------------------------------------------------------- */
 
+/* The log likelihood of the inversions of an output with others. */
 static gint64 log_of_inversions(const Sampler *c, guint32 output)
 {
         const ServingOrder *order = &c->j->model->order;
@@ -171,7 +182,7 @@ static gint64 log_of_inversions(const Sampler *c, guint32 output)
                        : serving_order_log(order, output, c->inversion);
 }
 
-/* Output is what is said; returns by how much that makes all outputs likelier. */
+/* Sets an output. Returns by how much that changes the log likelihood of all outputs. */
 static gint64 note(Sampler *c, guint32 output, const Output *say)
 {
         Output *o = &c->j->model->order.outputs[output];
@@ -184,7 +195,7 @@ static gint64 note(Sampler *c, guint32 output, const Output *say)
         return log + log_of_inversions(c, output);
 }
 
-/* A step of a family as its output. */
+/* The output that a step of a family makes. */
 static Output output_of(const Sampler *c, const Family *f, const Step *s)
 {
         gint64 time = c->j->model->order.outputs[s->output].time;
@@ -192,6 +203,7 @@ static Output output_of(const Sampler *c, const Family *f, const Step *s)
         return (Output){ time, s->trigger, s->class, f->parent, s->row, 1 };
 }
 
+/* Sets the outputs of a family. Returns the change of the log likelihood of all outputs. */
 static gint64 note_family(Sampler *c, const Family *f)
 {
         gint64 log = 0;
@@ -204,8 +216,8 @@ static gint64 note_family(Sampler *c, const Family *f)
         return log;
 }
 
-/* Whether the outputs of two families are as likely as threshold says, given what else is noted; if
- * not, they are as they were. */
+/* Sets the outputs of two families. If that changes the log likelihood by less than the threshold,
+ * sets them back and returns FALSE. */
 static gboolean accept_order(Sampler *c, const Family *f, gint64 threshold)
 {
         Output before[2 * (MOST_CHILDREN + 1)];
@@ -225,7 +237,7 @@ static gboolean accept_order(Sampler *c, const Family *f, gint64 threshold)
 
 /* --- steps ------------------------------------------------------------------- */
 
-/* The index of a candidate; G_MAXSIZE where the parent is none. */
+/* The index of a parent among the candidates of a call; G_MAXSIZE if it is none. */
 static gsize find_candidate(const Joint *j, guint32 call, guint32 parent)
 {
         gsize from = j->candidates[call], to = j->candidates[call + 1];
@@ -260,7 +272,8 @@ static void put_in(Family *f, guint32 call)
         f->child[i] = call;
 }
 
-/* Exchanges what the two make from a call on. FALSE where one cannot make it. */
+/* Exchanges the children of two parents from a call on. FALSE if one of them is no candidate of a
+ * child that it would get. */
 static gboolean exchange_rest(const Joint *j, Family *from, Family *to, guint32 call)
 {
         guint32 rest[MOST_CHILDREN], i = 0, k = 0, n = 0;
@@ -286,6 +299,7 @@ static gboolean exchange_rest(const Joint *j, Family *from, Family *to, guint32 
         return TRUE;
 }
 
+/* The number of children in a family that go to the callee of a call. */
 static guint32 count_same(const Joint *j, const Family *f, guint32 call)
 {
         guint32 n = 0;
@@ -295,8 +309,8 @@ static guint32 count_same(const Joint *j, const Family *f, guint32 call)
         return n;
 }
 
-/* Exchanges a call for one of the other parent's to the same callee. Returns how likely it is that
- * this is proposed backwards, next to forwards; 0 where it cannot be. */
+/* Exchanges a call for a call of the other parent to the same callee. Returns the ratio of the
+ * probabilities of the backward and the forward proposal; 0 if there is no such exchange. */
 static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, gsize k)
 {
         const Joint *j = c->j;
@@ -323,7 +337,8 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
         return ratio;
 }
 
-/* Proposes another parent for a call. */
+/* Proposes another parent for a call, and moves to it with the probability of Metropolis and
+ * Hastings. */
 static void propose(Sampler *c, guint32 call)
 {
         Joint *j = c->j;
@@ -335,7 +350,7 @@ static void propose(Sampler *c, guint32 call)
         gint64 threshold;
 
         if (parent == NO_PARENT || j->candidate[k] == parent ||
-            (c->learns && !teaches(j, j->candidate[k])) || !gather(j, parent, &f[0]) ||
+            (c->learns && !is_training_parent(j, j->candidate[k])) || !gather(j, parent, &f[0]) ||
             !gather(j, j->candidate[k], &f[1]))
                 return;
         ratio = chance_of(c, find_candidate(j, call, parent)) / chance_of(c, k);
@@ -346,11 +361,11 @@ static void propose(Sampler *c, guint32 call)
                 take_out(&f[0], call);
                 put_in(&f[1], call);
                 break;
-        case 1:
+        case 1: /* with all later children, exchanged */
                 if (!exchange_rest(j, &f[0], &f[1], call))
                         return;
                 break;
-        default:
+        default: /* in exchange for a call to the same callee */
                 ratio = exchange_same(c, &f[0], &f[1], call, k);
                 if (ratio == 0)
                         return;
@@ -369,7 +384,8 @@ static void propose(Sampler *c, guint32 call)
 
 /* --- the chain ---------------------------------------------------------------- */
 
-/* Calls that are not certain, nor so much in doubt that a chain could not tell. */
+/* Finds the open calls: calls that are not certain, and not so much in doubt that the few drawings
+ * would tell nothing. */
 static void find_open(Sampler *c)
 {
         const Joint *j = c->j;
@@ -383,8 +399,8 @@ static void find_open(Sampler *c)
                         squares += (double)c->chance[k] * c->chance[k];
                 }
                 if (n_candidates(j, i) > 1 && most < CERTAIN &&
-                    (c->learns ? j->parent[i] != NO_PARENT && teaches(j, j->parent[i])
-                               : squares * squares * MOST_LEANING >= LEANING))
+                    (c->learns ? j->parent[i] != NO_PARENT && is_training_parent(j, j->parent[i])
+                               : squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS))
                         c->open[c->n_open++] = i;
         }
 }
@@ -426,7 +442,7 @@ void sampler_take_model(Sampler *c)
         for (guint32 p = 0; p < j->node->n_in; p++) {
                 Family f;
 
-                if ((c->learns && !teaches(j, p)) || !gather(j, p, &f))
+                if ((c->learns && !is_training_parent(j, p)) || !gather(j, p, &f))
                         continue;
                 walk(c, &f);
                 c->log[p] = f.log;
@@ -452,8 +468,9 @@ void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing)
         }
 }
 
-/* --- what it comes to --------------------------------------------------------- */
+/* --- shares and scores ------------------------------------------------------- */
 
+/* Draws JOINT_DRAWN assignments, a sweep apart, with the bits from `first` on. */
 static void draw(Sampler *chain, Drawings *drawn, Drawings first)
 {
         for (guint i = 0; i < JOINT_DRAWN; i++) {
@@ -481,19 +498,19 @@ void joint_draw(Joint *j)
         draw(chain, j->drawn, (Drawings){ .cold = 1 });
         sampler_free(chain);
         for (guint32 i = 0; i < j->node->n_out; i++) {
-                double squares = 0, leaning;
+                double squares = 0, prior;
                 guint drawn = 0;
 
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
                         squares += (double)both[k] * both[k];
                         drawn += joint_count_drawings(j->drawn[k]);
                 }
-                leaning = LEANING / (squares * squares);
+                prior = PRIOR_DRAWINGS / (squares * squares);
                 for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
                         j->share[k] = j->score[k] =
-                                (joint_count_drawings(j->drawn[k]) + leaning * both[k] +
+                                (joint_count_drawings(j->drawn[k]) + prior * both[k] +
                                  FIRST * (j->candidate[k] == first[i])) /
-                                (drawn + leaning + FIRST);
+                                (drawn + prior + FIRST);
         }
         joint_calibrate(j, second);
 }

@@ -2,24 +2,25 @@
 #include "inference/serving-order.h"
 
 enum {
-        REACH = 24,       /* outputs that are looked at to either side */
-        ENOUGH = 20,      /* pairs of a class to learn from; */
-        LEANING = 40,     /* so many are like all others, where counts say it all */
-        MOST_MIXED = 256, /* of more classes, no two are looked at together */
+        REACH = 24,       /* outputs before and after one that it may be inverted with */
+        ENOUGH = 20,      /* a class with fewer pairs has no factor learned from beliefs */
+        PRIOR_PAIRS = 40, /* the odds of all classes weigh as this many pairs in one class */
+        MOST_MIXED = 256, /* with more classes, pairs of two classes are not counted */
 };
 
-/* The odds of an inversion, next to those by delays alone, that rule order out; and as they are
- * supposed to be where these do not. */
+/* A class is not supposed to be in order if its odds of inversion are RULED_OUT times the odds by
+ * delays; else its factor is supposed to be at most SUPPOSED. */
 #define RULED_OUT 3
 #define SUPPOSED  0.05
 
-/* Factors are at least so much; above the other they are none. */
+/* A factor is at least LEAST_FACTOR. One above NO_ORDER becomes 1. */
 #define LEAST_FACTOR (1.0 / 64)
 #define NO_ORDER     0.7
 
-/* Learned from are outputs that are believed so much, */
+/* Only outputs with a share of at least SURE are learned from. */
 #define SURE 0.95
-/* and pairs that by their delays might as well be the other way round. */
+
+/* A pair counts only if delays alone make both orders at least this probable. */
 #define OPEN 0.05
 
 void serving_order_init(ServingOrder *o, guint32 n_classes)
@@ -66,7 +67,7 @@ gsize serving_order_n_counts(const ServingOrder *o)
         return n <= MOST_MIXED ? n + n * n : n;
 }
 
-/* Where two classes have their count. */
+/* The index of the count of two classes. */
 static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other)
 {
         gsize n = o->n_classes;
@@ -74,7 +75,7 @@ static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other
         return class == other ? class : n + MIN(class, other) * n + MAX(class, other);
 }
 
-/* Counts a pair that would be inverted with this probability, by delays. */
+/* Counts a pair. share is the probability, by delays, that it is inverted. */
 static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
 {
         if (share < OPEN || share > 1 - OPEN)
@@ -84,6 +85,7 @@ static void add_pair(ServedPairs *pairs, const Output *first, const Output *seco
         pairs->expected += share;
 }
 
+/* Counts a pair of one class. */
 static void count_same(ServedPairs *pairs, const DelayDensities *delays, const Output *first,
                        const Output *second)
 {
@@ -99,7 +101,8 @@ static void count_same(ServedPairs *pairs, const DelayDensities *delays, const O
                 add_pair(pairs, first, second, inverted / (in_order + inverted));
 }
 
-/* By row of the densities: how likely a delay is shorter than a bin's, by halves of its own. */
+/* By row of densities and bin: the probability of a shorter delay. Half of the bin itself counts as
+ * shorter. */
 typedef float Shorter[DENSITY_BINS];
 
 static Shorter *find_shorter(const DelayDensities *delays)
@@ -119,8 +122,8 @@ static Shorter *find_shorter(const DelayDensities *delays)
         return shorter;
 }
 
-/* How likely it is by delays that of two outputs which both are waited for the one with the later
- * trigger, so long after the other's, comes first. */
+/* The probability, by delays alone, that of two outputs whose triggers both have come, the one with
+ * the later trigger comes first. later is the time between the triggers. */
 static double inverted_by_delays(const Shorter *shorter, guint32 early, guint32 late, gint64 later)
 {
         double before = shorter[early][density_bin(later)], rest = 1 - before, inverted = 0;
@@ -137,7 +140,7 @@ static double inverted_by_delays(const Shorter *shorter, guint32 early, guint32 
         return inverted / rest;
 }
 
-/* Two outputs of two classes. */
+/* Counts a pair of two classes. */
 static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output *first,
                         const Output *second)
 {
@@ -150,7 +153,7 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
                                             late->trigger - early->trigger));
 }
 
-/* Adds the pairs of one class, and those of two if shorter is not NULL. */
+/* Adds pairs of one class, and pairs of two classes if shorter is not NULL. */
 static void count_pairs(const ServingOrder *o, const DelayDensities *delays, const Shorter *shorter,
                         ServedPairs *pairs)
 {
@@ -183,7 +186,7 @@ void serving_order_count(const ServingOrder *o, const DelayDensities *delays, Se
         count_pairs(o, delays, shorter, pairs);
 }
 
-/* The odds of an inversion, next to those by delays. */
+/* The ratio of the odds of an inversion to the odds by delays. */
 static double odds_of(const ServedPairs *p)
 {
         return (p->inverted + 1) / (p->n - p->inverted + 1) * (p->n - p->expected + 1) /
@@ -209,7 +212,7 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
 
 /* --- factors ----------------------------------------------------------------- */
 
-/* Factors above most are none, the others at_most at the most. */
+/* Learns factors. A factor above most becomes 1, another is cut to at_most. */
 static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
 {
         for (guint32 i = 0; i < o->n_classes; i++)
@@ -236,15 +239,15 @@ void serving_order_suppose(ServingOrder *o, const DelayDensities *delays)
         learn(o, delays, RULED_OUT, SUPPOSED);
 }
 
-/* The factor of a count that leans on the odds of all. */
+/* The factor of a count of pairs, which backs off to the odds of all. */
 static double fit(ServedPairs p, double all)
 {
         double expected = (p.expected + 1) / (p.n + 2);
         double odds = all * expected / (1 - expected), factor;
 
-        p.n += LEANING;
-        p.expected += LEANING * expected;
-        p.inverted += LEANING * odds / (1 + odds);
+        p.n += PRIOR_PAIRS;
+        p.expected += PRIOR_PAIRS * expected;
+        p.inverted += PRIOR_PAIRS * odds / (1 + odds);
         factor = odds_of(&p);
         return factor > NO_ORDER ? 1 : MAX(factor, LEAST_FACTOR);
 }
@@ -307,7 +310,7 @@ void serving_order_keep(ServingOrder *o, gboolean half)
 
 /* --- inversions -------------------------------------------------------------- */
 
-/* Of an output of a class with another. */
+/* The factor of an inversion of an output of this class with another. */
 static inline double factor_with(const ServingOrder *o, guint32 class, const Output *other)
 {
         if (other->class == class)
@@ -316,8 +319,8 @@ static inline double factor_with(const ServingOrder *o, guint32 class, const Out
                                                     : 1;
 }
 
-/* The outputs near one that are inverted with it if its trigger and parent are these: which, with
- * room for 2 * REACH. Returns how many. */
+/* Finds the outputs that output `at` is inverted with if its trigger and parent are these. which
+ * has room for 2 * REACH. Returns their number. */
 static inline guint32 find_inverted(const ServingOrder *o, guint32 at, gint64 trigger,
                                     guint32 parent, guint32 *which)
 {
@@ -360,6 +363,7 @@ void serving_order_get_logs(const ServingOrder *o, gint32 *log)
                 log[i] = o->mixed ? fixed_log(o->mixed[i - n]) : 0;
 }
 
+/* The log of factor_with(). */
 static inline gint32 log_with(const ServingOrder *o, guint32 class, const Output *other,
                               const gint32 *log)
 {

@@ -4,45 +4,45 @@
 #include "base/hash.h"
 
 enum {
-        END = 0, /* the vertex of the reply, */
-        START,   /* and the one that all walks begin with */
+        END = 0, /* the vertex of the reply */
+        START,   /* the vertex that all walks begin with */
         NO_VERTEX = G_MAXUINT32,
-        MAX_AT_CALL = 24, /* vertices at a call, */
-        AT_CALL_BITS = 5, /* and their places in a table, as a logarithm */
-        MAX_OPEN = 12,    /* of more, the returns are not seen */
-        FAR = 64,         /* exponents that differ by more are adjusted */
+        MAX_AT_CALL = 24, /* vertices of one call; further ones are left out */
+        AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
+        MAX_OPEN = 12,    /* open calls of a vertex; of more, the last return is not seen */
+        FAR = 64,         /* binary exponents of vertices are multiples of it */
 };
 
-/* A vertex leads no further than the calls that it has left out with this probability. */
+/* An edge that skips calls whose probability of being skipped is less is left out. */
 #define LEAST_SKIP 1e-12
 
-/* Offers to a word of bits. */
+/* The offers whose bits share a word. */
 #define WORD 64
 
-/* What most calls are passed over by, side by side. */
+/* The fields of an offered call that decide whether an edge passes it over, side by side. */
 struct TrellisOffer {
         gint64 start;
         double total;
-        double least;  /* a density that is too little beside what is left; 0: none is */
-        double later;  /* the least of those of later calls to the callee, but for those of 0 */
-        guint64 alike; /* bits of its word: those later calls */
+        double least;  /* a lower density of its delay is negligible; 0: none is */
+        double later;  /* the least such density of later calls to the callee, 0 aside */
+        guint64 alike; /* bits of its word: later calls to the callee */
         guint32 callee;
-        guint32 after; /* the first that starts when it has returned */
+        guint32 after; /* the first offer that starts after it returned */
 };
 
 struct TrellisVertex {
-        guint32 call;  /* the latest; the start has none */
-        guint32 state; /* after it */
+        guint32 call;  /* the latest call; START has none */
+        guint32 state; /* the state after that call */
         guint32 open, n_open;
-        guint32 returns; /* where its return steps begin */
+        guint32 returns; /* index of its first return step */
         guint32 edges, n_edges;
-        gint32 exponent; /* of forward; of backward its negative */
+        gint32 exponent; /* binary exponent of forward; negated, of backward */
         double forward, backward;
-        guint64 key; /* the sum of those of what is open */
+        guint64 key; /* the sum of the keys of its open calls */
 };
 
-/* Those at a call; a table of open addressing by what is open and the state: number + 1, 0: free.
- */
+/* The vertices of a call, and a hash table of them, with open addressing, by open calls and state:
+ * number + 1; 0: free. */
 struct TrellisVertices {
         guint32 n;
         guint8 place[1 << AT_CALL_BITS];
@@ -53,26 +53,26 @@ struct TrellisEdge {
         guint32 to; /* vertex */
         guint32 step;
         guint16 bin;
-        guint16 n_returns; /* before it */
+        guint16 n_returns; /* returns before the edge leaves */
         double weight;
 };
 
 struct TrellisReturn {
         guint32 step;
         guint32 state; /* after it */
-        guint32 next;  /* offer that starts after it */
+        guint32 next;  /* the first offer that starts after it */
         gint64 time;
-        double probability; /* of all returns so far */
+        double probability; /* of this return and all before it */
 };
 
-/* A call's step from a state. */
+/* The step from one state to a callee. */
 struct TrellisStep {
-        guint32 mark; /* of the state that it is for */
+        guint32 mark; /* equals Trellis.mark if it is for the present state */
         WalkEntry entry;
         const float *density;
-        double probability; /* with that of the returns before it */
-        double most;        /* that, per ns, at the likeliest delay from now on */
-        /* Calls to the callee, while offers are made: */
+        double probability; /* with the probability of the returns before it */
+        double most;        /* the highest density it can still have, per ns */
+        /* Used while offers are prepared: later calls to the callee. */
         guint64 alike;
         guint32 word;
         double later;
@@ -117,7 +117,7 @@ static double power_of_two(gint32 exponent)
         return x;
 }
 
-/* x times two to the power of an exponent, which mostly is 0. */
+/* x times 2^exponent. The exponent mostly is 0. */
 static inline double times_power(double x, gint32 exponent)
 {
         return exponent == 0 ? x : x * power_of_two(exponent);
@@ -131,13 +131,13 @@ static gint32 exponent_of(double x)
         return (gint32)(bits >> 52 & 0x7ff) - 1023;
 }
 
-/* For the keys of vertices, of a call that is open. */
+/* The key of an open call. The key of a vertex is a sum of these. */
 static inline guint64 key_of(guint32 call)
 {
         return hash_word(HASH_SEED, call + 1);
 }
 
-/* Whether a vertex at a call is in a state with these calls open, besides it. */
+/* Whether a vertex is in this state and has these calls open besides its own. */
 static gboolean is_vertex(const Trellis *l, const TrellisVertex *vertex, guint32 state,
                           guint32 open, guint32 n_open)
 {
@@ -152,7 +152,7 @@ static gboolean is_vertex(const Trellis *l, const TrellisVertex *vertex, guint32
         return TRUE;
 }
 
-/* Adds a vertex at a call. There is room for it. */
+/* Adds a vertex of a call. There must be room for it. */
 static guint32 add_vertex(Trellis *l, const TrellisCall *calls, guint32 call, guint32 state,
                           guint32 open, guint32 n_open, guint64 key)
 {
@@ -170,8 +170,8 @@ static guint32 add_vertex(Trellis *l, const TrellisCall *calls, guint32 call, gu
         return v;
 }
 
-/* The vertex at a call in a state with these calls open, besides it; NO_VERTEX where there are
- * too many. key is the sum of theirs. */
+/* Finds or adds the vertex of a call with this state and with these calls open besides it.
+ * NO_VERTEX if the call has too many. key is the sum of the keys of the open calls. */
 static inline guint32 get_vertex(Trellis *l, const TrellisCall *calls, guint32 call, guint32 state,
                                  guint32 open, guint32 n_open, guint64 key)
 {
@@ -195,7 +195,7 @@ static inline guint32 get_vertex(Trellis *l, const TrellisCall *calls, guint32 c
         return v;
 }
 
-/* The step from the state that is marked to a callee, after returns of this probability. */
+/* The step from the present state to a callee, after returns of this probability. */
 static inline TrellisStep *step_to(Trellis *l, ParentWalk *w, guint32 state, guint32 callee,
                                    double before)
 {
@@ -232,7 +232,7 @@ static inline void add_edge(Trellis *l, guint32 to, guint32 step, guint bin, gui
         edge->weight = weight;
 }
 
-/* The returns of the calls that are open at a vertex, in order. */
+/* Adds the returns of the calls that are open at a vertex, in order of time. */
 static void add_returns(Trellis *l, ParentWalk *w, guint32 v, const TrellisCall *calls)
 {
         TrellisVertex *vertex = &l->vertices[v];
@@ -254,7 +254,7 @@ static void add_returns(Trellis *l, ParentWalk *w, guint32 v, const TrellisCall 
         }
 }
 
-/* When the latest event was, after so many returns, */
+/* The time of the latest event of a vertex after n_returns returns. */
 static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32 n_returns,
                                const TrellisParent *parent, const TrellisCall *calls)
 {
@@ -263,7 +263,7 @@ static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32
         return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
 }
 
-/* and what. */
+/* The latest event of a vertex after n_returns returns. */
 static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const TrellisVertex *v,
                                guint32 n_returns, const TrellisCall *calls)
 {
@@ -272,8 +272,8 @@ static inline guint32 event_of(const Trellis *l, const ParentWalk *w, const Trel
         return v->call == G_MAXUINT32 ? 2 * w->n_callees : calls[v->call].call.callee;
 }
 
-/* How likely it is that all offers from one on are passed over, up to each of the others, and up
- * to the reply. Ends where that is too unlikely. */
+/* Finds the probabilities that other parents make all offers from one on, up to each later one and
+ * up to the reply. l->reach ends the offers for which this is not negligible. */
 static void find_skips(Trellis *l, guint32 from, guint32 n)
 {
         double skip = 1;
@@ -287,13 +287,13 @@ static void find_skips(Trellis *l, guint32 from, guint32 n)
                         l->reach--;
 }
 
-/* Where a vertex stands after so many of its returns. */
+/* A vertex after some of its returns. */
 typedef struct {
         guint32 vertex, n_returns, state;
-        guint32 open, n_open; /* that have not returned */
-        guint64 key;          /* the sum of theirs */
+        guint32 open, n_open; /* the calls that are still open */
+        guint64 key;          /* the sum of their keys */
         gint64 latest;
-        double before; /* how likely these returns are */
+        double before; /* the probability of these returns */
 } Standing;
 
 static inline Standing first_standing(const Trellis *l, guint32 v, const TrellisParent *parent,
@@ -310,7 +310,7 @@ static inline Standing first_standing(const Trellis *l, guint32 v, const Trellis
                            .before = 1 };
 }
 
-/* After one more return. */
+/* Advances it over one more return. */
 static inline void go_on(const Trellis *l, Standing *at)
 {
         const TrellisReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
@@ -322,7 +322,7 @@ static inline void go_on(const Trellis *l, Standing *at)
         at->before = r->probability;
 }
 
-/* How likely the order of outputs makes one that comes next. */
+/* The factor of inversions for the next output, where the node works in order. */
 static double factor_of_order(const Trellis *l, const ParentWalk *w, const Standing *at,
                               const TrellisParent *parent, const TrellisCall *calls, guint32 output,
                               guint32 callee)
@@ -333,7 +333,8 @@ static double factor_of_order(const Trellis *l, const ParentWalk *w, const Stand
                                     at->latest, parent->number);
 }
 
-/* What comes of a vertex to the one at a call, by an edge of this weight. */
+/* Adds an edge of this weight from a vertex to the vertex of a call, and passes its forward weight
+ * on. */
 static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const TrellisCall *calls,
                            guint32 call, TrellisStep *step, guint bin, double weight)
 {
@@ -354,7 +355,7 @@ static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const 
         add_edge(l, to, step->entry.number - 1, bin, at->n_returns, weight);
 }
 
-/* The edges to offers of one word. */
+/* Adds the edges to the offers of one word. */
 static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
                              const TrellisParent *parent, const TrellisCall *calls,
                              gboolean ordered, guint32 word, guint64 offers)
@@ -379,13 +380,14 @@ static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
                         }
                         step->most = step->probability * w->delays.rest[step->entry.row][bin];
                 }
-                /* Most come too late for all that the state leads to. */
+                /* Most later offers to this callee come too late for the state, and are passed
+                 * over. */
                 if (step->most < offer->later)
                         offers &= ~offer->alike;
         }
 }
 
-/* The edge to the reply. */
+/* Adds the edge to the reply. */
 static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
                                  const TrellisParent *parent, const TrellisCall *calls,
                                  gboolean ordered, double skip)
@@ -405,7 +407,7 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
         add_edge(l, END, step.number - 1, bin, at->n_returns, weight);
 }
 
-/* Adds what comes of a vertex to those that its edges lead to. */
+/* Adds the edges of a vertex and passes its forward weight on. */
 static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *parent,
                    const TrellisCall *calls, guint32 n)
 {
@@ -444,6 +446,7 @@ static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *pa
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
+/* Counts the steps of a vertex in the model, each with its share. */
 static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, double scale)
 {
         double of_returns = 0;
@@ -465,7 +468,7 @@ static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, doub
                                   of_returns);
 }
 
-/* Tells the order what is believed now, if that is more than what was, or the same parent's. */
+/* Notes the trigger of an output if its share is greater than the share noted so far. */
 static void note_output(ServingOrder *order, guint32 output, guint32 class, gint64 trigger,
                         guint32 parent, guint32 row, double share)
 {
@@ -480,7 +483,7 @@ static void note_output(ServingOrder *order, guint32 output, guint32 class, gint
         o->share = share;
 }
 
-/* What a parent believed of its own is no longer so. */
+/* Lets a later note replace what this parent noted of an output before. */
 static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
 {
         Output *o = &order->outputs[output];
@@ -489,6 +492,7 @@ static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
                 o->share = 0;
 }
 
+/* Notes the outputs of a vertex for the serving order. */
 static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v, double scale,
                         const TrellisParent *parent, const TrellisCall *calls)
 {
@@ -505,7 +509,8 @@ static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v,
         }
 }
 
-/* Takes a vertex back from those that its edges lead to. Returns its share. */
+/* Finds the backward weight of a vertex from the vertices that its edges lead to. Returns the
+ * vertex's share of all families. */
 static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double end,
                       const TrellisParent *parent, const TrellisCall *calls, gboolean count)
 {
@@ -524,7 +529,7 @@ static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double e
         return scale * backward;
 }
 
-/* Finds of each offer the later ones to the same callee. */
+/* Finds the later offers to the same callee for each offer. */
 static void find_later(Trellis *l, guint32 n)
 {
         l->mark++;
@@ -638,7 +643,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
                         calls[i].share = calls[i].taken;
                 return FALSE;
         }
-        /* Those at a later call come first; a call's own do not lead to each other. */
+        /* Vertices of later calls come first. Vertices of one call do not lead to each other. */
         for (guint32 i = n; i-- > 0;)
                 for (guint32 k = 0; k < l->at[i].n; k++) {
                         TrellisVertex *vertex = &l->vertices[l->at[i].vertex[k]];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * All that one call into a node may have done: every set of the node's calls that it may
- * have made, each as likely as its walk is (parent-walk.h) and as the other calls into the
- * node leave it these. It sums over them without going through each: sets that a walk has come to
- * the same place with are one vertex of a trellis, steps are its edges, and a pass forward and one
- * back give the share of each edge (Baum and others, 1970).
+ * The sum over all families of one parent, a call into the node: over every set of children that it
+ * may have made. Each family is as likely as its walk (parent-walk.h), times the probability that
+ * the other parents make the other children.
+ *
+ * There are too many families to go through one by one. Families that lead to the same state, with
+ * the same calls open, are one vertex of a trellis from there on, and the next calls are its edges.
+ * A pass forward and one back give the share of each edge (Baum and others, 1970).
  */
 #ifndef RAVEL_TRELLIS_H
 #define RAVEL_TRELLIS_H
@@ -12,14 +14,14 @@
 #include "inference/parent-walk.h"
 #include "inference/serving-order.h"
 
-/* A call that the parent may have made. */
+/* A call offered to the parent: one that it may have made. */
 typedef struct {
         WalkCall call;
-        guint32 output; /* its number among the node's outputs */
-        guint32 belief; /* the caller's; of no matter here */
-        double total;   /* how likely it is, per ns, that one of the parents makes it */
-        double taken;   /* how likely it is that this one did, as was believed; 1: it did */
-        double share;   /* out: the same, by the trellis */
+        guint32 output; /* index in ServingOrder.outputs */
+        guint32 belief; /* set and read by the user of the trellis */
+        double total;   /* the sum of all candidates' messages, per ns */
+        double taken;   /* the share of this parent's message in the sum; 1: it made the call */
+        double share;   /* out: the share of the parent's families that contain the call */
 } TrellisCall;
 
 typedef struct TrellisOffer TrellisOffer;
@@ -29,42 +31,42 @@ typedef struct TrellisEdge TrellisEdge;
 typedef struct TrellisReturn TrellisReturn;
 typedef struct TrellisStep TrellisStep;
 
-/* The call into the node. */
+/* The parent: a call into the node. */
 typedef struct {
         guint32 number, kind;
         gint64 enter, reply;
-        guint32 output; /* the reply's number among the node's outputs */
+        guint32 output; /* index of the reply in ServingOrder.outputs */
 } TrellisParent;
 
-/* Room to work in, used again for each parent. */
+/* Working space, used again for each parent. */
 typedef struct {
-        ServingOrder *order; /* of the node: what is found of the parent's outputs goes there */
-        double least; /* what is less likely than that, next to the rest so far, is left out */
-        TrellisOffer *offers; /* by call, */
-        double *left;         /* how likely others than the parent make it */
-        double *skip;  /* and all since a vertex do, each in turn; at the end, up to the reply */
-        guint32 reach; /* where that ends */
+        ServingOrder *order; /* NULL: not known */
+        double least; /* vertices and edges with less than this share of the weight are left out */
+        TrellisOffer *offers; /* by call */
+        double *left;         /* by call: the probability that another parent makes it */
+        double *skip;  /* by call: the probability that others make all calls since a vertex */
+        guint32 reach; /* calls from here on are too improbable to be next */
         TrellisVertex *vertices;
         TrellisEdge *edges;
-        TrellisReturn *returns; /* steps of returns, those of a vertex together */
-        guint32 *open;       /* calls that have not returned, by end, those of a vertex together */
-        TrellisVertices *at; /* by call */
+        TrellisReturn *returns; /* return steps; each vertex has a range of them */
+        guint32 *open;          /* open calls, by end; each vertex has a range of them */
+        TrellisVertices *at;    /* by call: its vertices */
         guint32 n_vertices, vertices_room, n_edges, edges_room, n_returns, returns_room, n_open,
                 open_room, at_room, offers_room;
-        TrellisStep *steps;   /* by callee, those that leave a state */
-        const guint32 *whole; /* by callee: what order takes it for */
+        TrellisStep *steps;   /* by callee: the step from the present state */
+        const guint32 *whole; /* by callee: the callee it was split from by duration */
         guint32 n_whole;
-        guint32 mark; /* of the state */
-        gint64 log;   /* the logarithm of how likely all sets are together, total being one
-                       * per ns */
+        guint32 mark; /* tells the steps of the present state from stale ones */
+        gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
 } Trellis;
 
-/* Calls to callees that are one whole are of one class for the order. Borrows whole. */
+/* whole[i] is the callee that i was split from by duration. The classes of order ignore the split.
+ * Borrows whole. */
 void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
 void trellis_clear(Trellis *l);
 
-/* The class, for the order, of what comes after an event: a call, or the reply, which is any
- * callee that there is not. */
+/* The class of an output: the kind of its trigger and its own kind. The reply has a callee number
+ * of n_callees or more. */
 static inline guint32 trellis_class(const Trellis *l, const ParentWalk *w, guint32 event,
                                     guint32 callee)
 {
@@ -78,13 +80,12 @@ static inline guint32 trellis_class(const Trellis *l, const ParentWalk *w, guint
         return event * (l->n_whole + 1) + callee;
 }
 
-/* Finds the shares of calls, in order of start. Counts what the parent does for learning, each
- * step as its share, if count is not 0. FALSE where no set is likely at all: shares are as
- * taken then. */
+/* Finds the shares of n calls, ordered by start. count: the model counts each step with its share.
+ * FALSE if no family is possible; then each share is as taken. */
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count);
 
-/* The same, and finds the logarithm. */
+/* The same; finds the log too. */
 gboolean trellis_run(Trellis *l, ParentWalk *w, const TrellisParent *parent, TrellisCall *calls,
                      guint32 n, gboolean count);
 
