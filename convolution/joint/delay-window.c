@@ -7,12 +7,13 @@
 #include "base/exact-log.h"
 
 enum {
-        BLOCKS = 96,     /* that the background is found in */
-        NEIGHBOURS = 24, /* blocks on either side whose median it is */
-        MOST_WINDOWS = 12,
+        BLOCKS = 96,       /* blocks of lags that the background is found in */
+        NEIGHBOURS = 24,   /* the background is the median of this many blocks on either side */
+        MOST_WINDOWS = 12, /* windows of one correlation */
 };
 
-/* A window grows as long as what is beside it has this share of its height. */
+/* A window grows as long as the lags beside it have GROW_SHARE of its height, and GROW_DEVIATIONS
+ * standard deviations. */
 static const double GROW_SHARE = 0.05, GROW_DEVIATIONS = 2;
 
 static int compare(const void *a, const void *b)
@@ -22,14 +23,15 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Sorts values. */
+/* The median of values, which it sorts. */
 static double median(double *values, gsize n)
 {
         qsort(values, n, sizeof *values, compare);
         return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/* The mean number of pairs a lag in each block, from..from + 1 of them at at[]. */
+/* Blocks of lags: block k lies from at[k] to at[k + 1] - 1, and level[k] is its mean number of
+ * pairs a lag. */
 typedef struct {
         gsize n, at[BLOCKS + 1];
         double level[BLOCKS], smooth[BLOCKS];
@@ -49,8 +51,8 @@ static void level_blocks(Blocks *b, const float *c, gsize n)
                         b->level[k] += MAX(c[i], 0);
                 sorted[k] = b->level[k] /= (double)(b->at[k + 1] - b->at[k]);
         }
-        /* Where most blocks are empty the median is too. Accidents are as rare as in all but
-         * the highest of them, and half of that is the least that they are. */
+        /* Where most blocks are empty the median is 0. Then the background is at least half of the
+         * mean of all but the highest blocks. */
         qsort(sorted, b->n, sizeof *sorted, compare);
         low = MAX(b->n * 9 / 10, 1);
         for (gsize k = 0; k < low; k++)
@@ -66,8 +68,8 @@ static void level_blocks(Blocks *b, const float *c, gsize n)
         }
 }
 
-/* By how much the number of accidental pairs varies more than a Poisson number: from the
- * blocks below lag index end, whose pairs are accidents, most of them. At least 1. */
+/* The dispersion: how much more the number of accidental pairs varies than a Poisson number. Found
+ * from the blocks below lag index end, most of whose pairs are accidents. At least 1. */
 static double dispersion(const Blocks *b, gsize end)
 {
         double off[BLOCKS], spread;
@@ -83,7 +85,7 @@ static double dispersion(const Blocks *b, gsize end)
         return MAX(spread * spread, 1);
 }
 
-/* How far a Poisson number stands above its mean: the square root of the deviance. */
+/* The deviation of a Poisson number from its mean: the square root of the deviance. */
 static double poisson_deviation(double number, double mean)
 {
         return sqrt(2 * MAX(number * exact_log(number / mean) - (number - mean), 0));
@@ -92,7 +94,7 @@ static double poisson_deviation(double number, double mean)
 typedef struct {
         const Lags *lags;
         gsize begin, end;          /* where windows may be */
-        double *pairs, *accidents; /* sums of all before an index */
+        double *pairs, *accidents; /* prefix sums */
         double dispersion;
         const DelayWindowOptions *options;
 } Search;
@@ -102,7 +104,7 @@ static double excess(const Search *s, gsize from, gsize to)
         return s->pairs[to] - s->pairs[from] - (s->accidents[to] - s->accidents[from]);
 }
 
-/* Above 0 where the range has as many pairs as it must. */
+/* The deviation of a range; 0 if it has too few pairs for a window. */
 static double deviation(const Search *s, gsize from, gsize to)
 {
         double number = s->pairs[to] - s->pairs[from];
@@ -129,7 +131,7 @@ static DelayWindow best_window(const Search *s)
         return best;
 }
 
-/* Whether from..to, beside a window of that height above the background, belongs to it. */
+/* Whether lags from..to beside a window of this height belong to it. */
 static gboolean belongs(const Search *s, gsize from, gsize to, double height)
 {
         double mean = s->accidents[to] - s->accidents[from], more = excess(s, from, to);
@@ -151,7 +153,7 @@ static void grow(const Search *s, DelayWindow *w)
         w->excess = excess(s, w->from, w->to);
 }
 
-/* As if the window had had nothing but accidents. */
+/* Levels a window: leaves only accidents in it. */
 static void level(Search *s, const DelayWindow *w)
 {
         double base = s->pairs[w->from] - s->accidents[w->from];

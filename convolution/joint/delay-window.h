@@ -16,14 +16,14 @@
 #include "convolution/correlation.h"
 
 typedef struct {
-        gsize from, to;   /* of the lags, as indices into the series; to is not in it */
-        double excess;    /* event pairs more than the background */
-        double deviation; /* how many standard deviations of accident that is */
+        gsize from, to;   /* indices of lags; to is excluded */
+        double excess;    /* event pairs beyond the background */
+        double deviation; /* excess in standard deviations of accident */
 } DelayWindow;
 
 typedef struct {
-        double deviations; /* that a window needs */
-        double least;      /* event pairs more than the background that it needs */
+        double deviations; /* the least deviation of a window */
+        double least;      /* the least excess of a window */
 } DelayWindowOptions;
 
 /* GArray of DelayWindow, in order of from; none overlap. c[lags->n] are counts of event

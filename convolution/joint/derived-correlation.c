@@ -4,10 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIDES = 8 }; /* ranges before, and as many after, that tell what accident makes */
+enum { SIDES = 8 }; /* ranges before, and as many after, that show how frequent accidents are */
 
-static const double CERTAIN = 4, /* deviations of accident that the messages must make */
-        SEEN = 0.25;             /* share of them that must be seen */
+static const double
+        CERTAIN = 4, /* deviations of accident that the messages must amount to, to be missed */
+        SEEN = 0.25; /* share of the messages that must be seen */
 
 static int compare(const void *a, const void *b)
 {
@@ -23,7 +24,7 @@ static int compare_counts(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Pairs of a cause and an effect that is from..to later; to is not. */
+/* Counts pairs of a cause and an effect with a delay from `from` to to - 1. */
 static double count_pairs(const EdgeTrace *in, const EdgeTrace *out, gint64 from, gint64 to)
 {
         guint32 low = 0, high = 0;
@@ -40,8 +41,8 @@ static double count_pairs(const EdgeTrace *in, const EdgeTrace *out, gint64 from
         return (double)n;
 }
 
-/* The earliest message on the way to this one that arrived at its sender; NO_MESSAGE where that
- * is its cause. */
+/* The first message on the path of this one that arrived at its sender; NO_MESSAGE if that is its
+ * cause. */
 static guint32 first_visit(const MessageCauses *c, guint32 message)
 {
         const EdgeTrace *edges = c->traces->edges;

@@ -9,10 +9,10 @@
 
 #include "convolution/joint/message-causes.h"
 
-/* FALSE where n messages (1 or more) of one prefix should be seen in the correlation of the
- * messages that led first to the node that sent them, with all that it sent the same way,
- * and are not. TRUE too where the node is there for the first time or where accident may
- * hide them. Linear in the messages of both edges. */
+/* Whether n messages (1 or more) of one prefix fit. The messages that first led to their sender are
+ * correlated with all messages that it sent the same way. FALSE if the n messages should show in
+ * that correlation and do not. TRUE too if the sender is there for the first time, or if accident
+ * may hide them. Linear in the messages of both edges. */
 gboolean derived_correlation_fits(const MessageCauses *causes, const guint32 *messages, guint32 n);
 
 #endif

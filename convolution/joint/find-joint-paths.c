@@ -1,66 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * --method auto: the causes of all messages, node by node, each node's jointly, and then the
- * paths.
+ * --method auto: finds the causes of all messages jointly, node by node, and then the paths.
  *
- * For each node: windows of delay in the correlations of its in-edges with its out-edges;
- * what they are worth together (node-causes.h); windows in the correlations of what that
- * leaves unexplained, so that a passage is found that others hide; and last, whether causes
- * have effects beside others. Then each message has a path that it ends and a future
- * that it leads to, and the causes at each node are found again, knowing these, a few
- * times: a node that sends its answers back where the question came from is then seen to,
- * and what does not fit together falls apart. At the end a message that leaves a node is put
- * behind the last one that came in on its path, whichever of these it was timed by.
+ * For each node it finds windows of delay in the correlations of in-edges with out-edges, and
+ * learns what they explain together (node-causes.h). Then it looks for windows in the correlations
+ * of unexplained messages, to find passages that others hid; and last for causes with effects
+ * beside others.
+ *
+ * Then each message has a past, the path that it ends, and a future. The causes at each node are
+ * found again with these, a few times. A node that answers where the question came from then gets
+ * its causes right, and pasts and futures that do not fit together fall apart.
+ *
+ * In the end a message that leaves a node is put behind the last message that came in on its path,
+ * whichever of them its delay counts from.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fill.h"
 #include "convolution/convolution.h"
 #include "convolution/joint/derived-correlation.h"
 #include "convolution/joint/message-causes.h"
 #include "convolution/joint/node-causes.h"
 #include "convolution/joint/trace-sample.h"
-#include "base/fill.h"
 
 enum {
-        FIRST_ROUNDS = 26, /* of learning, with the first windows */
-        MORE_ROUNDS = 14,  /* with more windows */
-        PAST_ROUNDS = 12,  /* with pasts and futures */
-        BESIDE_SEARCHES = 4,
-        MOST_RETURN = 24, /* hops before a path comes back to a node */
-        MOST_VISITS = 24, /* of a path at a node */
-        TRACE_AGAIN = 3,
-        FUTURE_STEPS = 5,
-        LEAST_MESSAGES = 5,     /* looked at, that an edge of the graph needs */
-        MOST_MESSAGES = 200000, /* that are looked at */
-        MOST_LAGS = 8192,       /* below the greatest delay: else they are wider than a quantum */
-        LEAST_STRETCH = 50,     /* of a sample, in greatest delays */
-        LEAST_PEAK = 8,         /* messages that lie together, for a delay of their own */
+        FIRST_ROUNDS = 26,      /* rounds of learning with the first windows */
+        MORE_ROUNDS = 14,       /* rounds of learning after more windows were found */
+        PAST_ROUNDS = 12,       /* rounds of learning with pasts and futures */
+        BESIDE_SEARCHES = 4,    /* searches for effects beside others */
+        MOST_RETURN = 24,       /* hops until a path comes back to a node */
+        MOST_VISITS = 24,       /* visits of a path to a node */
+        TRACE_AGAIN = 3,        /* times that causes are found with pasts and futures */
+        FUTURE_STEPS = 5,       /* hops that a future goes on for */
+        LEAST_MESSAGES = 5,     /* messages in the sample that an edge of the graph needs */
+        MOST_MESSAGES = 200000, /* messages in the sample, about */
+        MOST_LAGS = 8192,       /* lags below the greatest delay; with more, a lag gets wider */
+        LEAST_STRETCH = 50,     /* length of a stretch of the sample, in greatest delays */
+        LEAST_PEAK = 8,         /* messages that a peak of delays needs */
 };
 
-/* A passage beside others needs BESIDE_SHARE of its causes. Less is enough where it explains
- * BESIDE_EFFECTS of the effects that have no cause, but no less than BESIDE_LEAST of its causes.
- * Without that, whether the fifth of the requests that ask two nodes at once was seen depended on
- * what else a run had. Chosen on captures cut in halves and random systems 3001 to 3016; with 0.05
- * in place of 0.1, a loss of 5 % of the messages makes some derived paths. */
+/* A passage beside others needs BESIDE_SHARE of its causes. Fewer are enough, down to BESIDE_LEAST,
+ * if it explains BESIDE_EFFECTS of the effects that have no cause. Without that exception a passage
+ * that a fifth of the requests take was found or missed depending on the rest of the run. Chosen on
+ * captures cut in halves and on random systems 3001 to 3016; with 0.05 in place of 0.1, a loss of 5
+ * % of the messages makes some derived paths. */
 static const double BESIDE_SHARE = 0.25, BESIDE_LEAST = 0.1, BESIDE_EFFECTS = 0.5;
 
-static const double BIN_SHARE = 0.02, PEAK_SHARE = 0.05,
-                    ROOT_SHARE = 0.5, /* of a node's messages explained, below which it is a root */
-        ANSWER_SHARE = 0.9,           /* of an edge's messages, if it has answers */
-        END_SHARE = 0.15;             /* of a vertex's messages that end there, if paths do */
+static const double BIN_SHARE = 0.02, /* of the fullest bin: less lies between two peaks */
+        PEAK_SHARE = 0.05,            /* of a vertex's delays: less is no peak */
+        ROOT_SHARE = 0.5,             /* of a node's messages explained: with less it is a root */
+        ANSWER_SHARE = 0.9,           /* of an edge's messages: with more answers it has answers */
+        END_SHARE = 0.15;             /* of a vertex's messages: if fewer end there, no path does */
 
 typedef struct {
         Convolution *run;
         const EdgeTraces *traces; /* or a sample of them */
         Quanta quanta;
         Lags lags;
-        gsize search; /* lags from 0 up that windows may have */
+        gsize search; /* windows lie at lags from 0 to below this */
         DelayWindowOptions windows;
         MessageCauses *messages;
-        NodeCauses **nodes;       /* by node; NULL where nothing is passed on */
-        GAsyncQueue *correlators; /* as many as there are threads */
-        gboolean first;           /* what the threads are at */
+        NodeCauses **nodes;       /* by node; NULL if it passes nothing on */
+        GAsyncQueue *correlators; /* one for each thread */
+        gboolean first;           /* the threads are finding causes for the first time */
         Work work;
 } JointSearch;
 
@@ -149,14 +152,14 @@ static void find_first_passages(NodeSearch *s)
         free_signals(s, in, n_in);
 }
 
-/* How many messages a passage beside others needs; effects: those that nothing else explains. */
+/* The messages that a passage beside others needs. effects: messages that nothing else explains. */
 static double least_beside(guint32 causes, guint effects)
 {
         return MIN(BESIDE_SHARE * causes, MAX(BESIDE_LEAST * causes, BESIDE_EFFECTS * effects));
 }
 
-/* Passages to what has no cause so far: from messages without an effect, or beside the
- * effects that they have. */
+/* Finds passages to effects without a cause: from causes without an effect, or, beside, from causes
+ * with other effects. */
 static gboolean find_more_passages(NodeSearch *s, gboolean beside)
 {
         const JointSearch *search = s->search;
@@ -248,8 +251,8 @@ static void find_causes(NodeSearch *s)
         attribute(s->search, s->node);
 }
 
-/* The same, knowing pasts and futures: a past for each in-edge's messages that have none
- * which is common, then those. */
+/* Finds causes again with pasts and futures. Messages of an in-edge without a common past share
+ * one. */
 static void find_causes_again(const JointSearch *s, NodeId node)
 {
         const EdgeTraces *t = s->traces;
@@ -262,7 +265,7 @@ static void find_causes_again(const JointSearch *s, NodeId node)
         for (guint i = 0; i < n_in; i++)
                 n += t->edges[t->in[t->first_in[node] + i]].n;
         past = g_new(guint32, n);
-        /* Numbers without gaps: those that occur. */
+        /* Numbers the pasts that occur, without gaps. */
         number = g_new(guint32, n_in + m->n_pasts[node]);
         fill(number, 0xff, (n_in + m->n_pasts[node]) * sizeof *number);
         n = 0;
@@ -286,7 +289,7 @@ static void find_causes_again(const JointSearch *s, NodeId node)
         attribute(s, node);
 }
 
-/* In proportion to the time that a node takes, about. */
+/* The work at a node, about in proportion to its time. */
 static double node_work(const JointSearch *s, NodeId node)
 {
         const EdgeTraces *t = s->traces;
@@ -332,7 +335,7 @@ static void search_nodes(JointSearch *s, gboolean first)
 
 /* --- order ---------------------------------------------------------------------- */
 
-/* That a message into a node led to another one into it, which came in at a time. */
+/* A message into a node led to a later one into it, which came in at this time. */
 typedef struct {
         guint32 message, later;
         gint64 time;
@@ -349,8 +352,8 @@ static int compare_returns(gconstpointer va, gconstpointer vb)
         return (a->later > b->later) - (a->later < b->later);
 }
 
-/* The message that had come into the node when what led to this one, which comes in too, left
- * it; or NO_MESSAGE. */
+/* The message into the node that led to this one into it, over messages that the node sent; or
+ * NO_MESSAGE. */
 static guint32 visit_before(const MessageCauses *m, NodeId node, guint32 message)
 {
         for (guint hops = 0; hops < MOST_RETURN && message != NO_MESSAGE; hops++) {
@@ -361,7 +364,7 @@ static guint32 visit_before(const MessageCauses *m, NodeId node, guint32 message
         return NO_MESSAGE;
 }
 
-/* What made the node send what this message, which comes into it, answers; NO_MESSAGE if it is no
+/* The cause of the request that this message into the node answers; NO_MESSAGE if it is no
  * answer. */
 static guint32 asked_because_of(const MessageCauses *m, NodeId node, guint32 answer)
 {
@@ -379,7 +382,7 @@ static guint32 asked_because_of(const MessageCauses *m, NodeId node, guint32 ans
         return m->cause[sent];
 }
 
-/* The message that began the work at the node of which this one, which comes into it, is part. */
+/* The message that began the work at the node that this message into it belongs to. */
 static guint32 first_of_work(const MessageCauses *m, NodeId node, guint32 message)
 {
         for (guint visits = 0; visits < MOST_VISITS; visits++) {
@@ -392,7 +395,7 @@ static guint32 first_of_work(const MessageCauses *m, NodeId node, guint32 messag
         return message;
 }
 
-/* GArray of Return. */
+/* Finds the returns to a node: a GArray of Return. */
 static GArray *find_returns(const MessageCauses *m, NodeId node)
 {
         const EdgeTraces *t = m->traces;
@@ -426,8 +429,9 @@ static gint64 arrival_time(const MessageCauses *m, guint32 message)
         return e->received[edge_trace_arrival(e, message - m->first[edge])];
 }
 
-/* What came into the node before time as the last of the work that message is part of. Of the same
- * moment only message is taken: the others may be what follows from what left then. */
+/* The last message into the node before `time` that belongs to the same work as `message`. Of
+ * messages at the same moment only `message` is taken, since the others may follow from what left
+ * then. */
 static guint32 last_of_work(const MessageCauses *m, NodeId node, const GArray *returns,
                             guint32 message, gint64 time)
 {
@@ -518,8 +522,8 @@ static int compare_delays(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* How many messages each one looked at stands for, by what follows from an edge of a root:
- * those of the edge. */
+/* The number of messages that one message of the sample stands for. It is found from the edge that
+ * leaves the root of the prefix. */
 static double weight_of(const JointSearch *s, guint32 prefix)
 {
         const PrefixTree *tree = s->messages->tree;
@@ -546,9 +550,8 @@ static guint32 cube_root(guint32 n)
         return root;
 }
 
-/* Delays that lie together, of n in order: a bin that has at least so many, and what is
- * beside it without a bin between that has fewer. Sets from and to; FALSE where there is no
- * such bin. */
+/* Finds a peak among n sorted delays: a bin with at least `least` delays, and the bins beside it as
+ * long as they have as many. Sets from and to; FALSE if there is no such bin. */
 static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32 least,
                           guint32 *from, guint32 *to)
 {
@@ -574,9 +577,8 @@ static gboolean find_peak(const gint64 *delays, guint32 n, gint64 width, guint32
         return peak;
 }
 
-/* The delays of a vertex: the median of those that lie together, where enough messages have
- * them. Bins are as wide as Freedman and Diaconis (1981) have it, but no less than
- * the user's quantum, and have a small share of what the highest has. */
+/* Adds the delays of a vertex: the median of each peak with enough messages. The width of bins is
+ * that of Freedman and Diaconis (1981), but at least the user's quantum. */
 static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
                        const guint32 *messages, guint32 n, double weight)
 {
@@ -587,7 +589,7 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
         qsort(delays, n, sizeof *delays, compare_delays);
-        /* the nearer of the quartiles: the other may be of another peak */
+        /* the nearer quartile, as the other may lie in another peak */
         width = MIN(delays[n / 2] - delays[n / 4], delays[n - 1 - n / 4] - delays[n / 2]);
         width = MAX(4 * width / cube_root(n), s->run->quanta.quantum);
         for (guint32 i = 0, first = 0; i < n; i++) {
@@ -617,7 +619,7 @@ static PathEnd why_it_ends(const JointSearch *s, NodeId node, gboolean goes_on)
         return goes_on ? PATH_END_FEW : PATH_END_UNEXPLAINED;
 }
 
-/* Adds the way of a message to hops, n of them. */
+/* Sets the n hops of the path that a message ends. */
 static void add_hops(const MessageCauses *m, guint32 message, PathHop *hops, guint32 n)
 {
         gint64 latency = 0, stay = 0;
@@ -655,7 +657,7 @@ static void add_pattern(const JointSearch *s, PathSet *set, guint32 prefix, cons
         path_set_add_linear(set, PREFIX(tree, root)->node, hops, n, count, probability);
 }
 
-/* By in-edge and out-edge: how many messages have a cause that came this way. */
+/* By in-edge and out-edge: the number of messages with a cause that came this way. */
 typedef struct {
         GHashTable *messages;
 } Passed;
@@ -680,9 +682,9 @@ static void count_passed(const MessageCauses *m, Passed *passed)
                 }
 }
 
-/* Whether messages of other paths that were taken for ones of this path explain the n
- * messages of a vertex: wrong is the share of the before messages of the vertex before that
- * are of others, and these go on as messages of that edge do on average. */
+/* Whether wrong causes alone explain the n messages of a vertex. The vertex before it has `before`
+ * messages, of which the share `wrong` belongs to other paths and goes on as the messages of its
+ * edge do on average. */
 static gboolean is_accident(const JointSearch *s, const Passed *passed, const guint32 *messages,
                             guint32 n, guint32 before, double wrong)
 {
@@ -695,8 +697,8 @@ static gboolean is_accident(const JointSearch *s, const Passed *passed, const gu
         return n < expected;
 }
 
-/* Whether a prefix ends with a message back to a node that has sent one to its sender on the way,
- * which was not sent back to yet. */
+/* Whether the last message of a prefix is an answer: it goes to a node that sent a message to its
+ * sender on the way, which is not answered yet. */
 static gboolean is_answer(const PrefixTree *tree, guint32 prefix)
 {
         NodeId to = PREFIX(tree, prefix)->node, from;
@@ -713,7 +715,7 @@ static gboolean is_answer(const PrefixTree *tree, guint32 prefix)
         return open > 0;
 }
 
-/* The edge that a prefix ends with, which has a parent. */
+/* The last edge of a prefix, which has a parent. */
 static guint edge_of(const JointSearch *s, guint32 prefix)
 {
         const PrefixTree *tree = s->messages->tree;
@@ -723,7 +725,7 @@ static guint edge_of(const JointSearch *s, guint32 prefix)
                        s->traces->edges);
 }
 
-/* By edge: whether it has answers, as nearly all of its messages are. */
+/* Finds by edge whether nearly all its messages are answers. */
 static gboolean *find_answering(const JointSearch *s)
 {
         const PrefixTree *tree = s->messages->tree;
@@ -756,7 +758,8 @@ static PathSet *collect_paths(JointSearch *s)
         g_autofree gboolean *caused = find_caused(m);
         g_autofree guint32 *vertex = g_new(guint32, MAX(n, 1));
         g_autofree gboolean *goes_on = g_new0(gboolean, MAX(n, 1));
-        g_autofree double *right = g_new0(double, MAX(n, 1)); /* that all of the path is */
+        g_autofree double *right = g_new0(
+                double, MAX(n, 1)); /* the probability that all causes of the path are right */
         g_autofree gboolean *answering = find_answering(s);
         Passed passed;
         ByPrefix by;
@@ -834,8 +837,7 @@ static PathSet *collect_paths(JointSearch *s)
 
 /* --- roots ---------------------------------------------------------------------- */
 
-/* Whether it is a guess that node is or is not a root: where messages are calls and
- * returns it is certain. */
+/* Whether a node is a root is a guess. Where messages are calls and returns it is certain. */
 static gboolean may_be_no_root(const Convolution *run, NodeId node)
 {
         const EdgeTraces *t = run->traces;
@@ -843,8 +845,8 @@ static gboolean may_be_no_root(const Convolution *run, NodeId node)
         return run->options.roots_guessed && !t->called[node] && !t->calls[node];
 }
 
-/* Whether nothing explains most messages of a node: neither causes that were found nor messages of
- * edges that have too few to find any. */
+/* Whether most messages of a node are unexplained: no cause was found for them, and they are not on
+ * edges with too few messages to find any. */
 static gboolean is_unexplained(const JointSearch *s, NodeId node)
 {
         const EdgeTraces *t = s->traces;
@@ -859,9 +861,8 @@ static gboolean is_unexplained(const JointSearch *s, NodeId node)
                             node_causes_explained(s->nodes[node]) * sent + few < ROOT_SHARE * sent);
 }
 
-/* Roots are nodes most of whose messages nothing explains; where each node's messages are
- * explained, as with one client that waits for an answer and asks again soon, those that
- * nobody spoke to first. */
+/* Finds the roots again: nodes most of whose messages are unexplained. If there is none, as with
+ * one client that asks again soon after each answer, the nodes that were not spoken to first. */
 static void find_roots_again(JointSearch *s)
 {
         const EdgeTraces *t = s->traces;

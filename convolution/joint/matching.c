@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "convolution/joint/matching.h"
 
-/* The sum of what others claim of a slot is no less: it is a difference of larger numbers. */
+/* The least sum of other messages to a slot. The sum is a difference of larger numbers, so it needs
+ * a limit. */
 static const double LEAST_SUM = 1e-3;
 
-/* Of a claim, what stays from one round to the next: else they may swing. */
+/* The share of an old message that stays in the new one. Without damping, messages may swing. */
 static const double STAYS = 0.2;
 
 void matching_start(Matching *m, guint32 n_effects)
@@ -55,9 +56,9 @@ void matching_sum_claims(const Matching *m, double *sum)
                 sum[m->slot[i]] += (double)m->weight[i] * m->claim[i];
 }
 
-/* A slot offers itself to an effect for the pair's weight, divided by what all others claim
- * of it and its chance to have none. An effect claims it for the weight, divided by all other
- * offers and the chance, of 1, to have no cause. */
+/* The message from a slot to an effect is the weight of the pair, divided by the sum of the
+ * messages of other effects and the weight of none. The message from an effect to a slot is 1,
+ * divided by the sum of the messages of other slots and the 1 for no cause. */
 double matching_sweep(Matching *m, guint32 from, guint32 to, const double *sum, MatchBy by)
 {
         double without = 0;

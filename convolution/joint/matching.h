@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Which cause each effect has, where many may be: how likely each pair of them is, given how
- * likely each would be by itself. An effect has one cause or none. A cause is a *slot* here,
- * or several, and a slot has one effect or none.
+ * Matches effects with causes where each effect has many possible causes. An effect has one cause
+ * or none. A cause has one *slot* or several, and a slot has one effect or none.
  *
- * The weight of a pair says how many times as likely it is as that the effect has no cause;
- * that is its chance to be there, and so long after. A set of pairs that share no effect and
- * no slot is as likely as the product of their weights and of the chances of all other slots
- * to have no effect. The sum-product algorithm (Kschischang, Frey and Loeliger, 2001) finds
- * from that how likely each pair is: exactly where pairs make no circles, and well else.
+ * The weight of a pair says how many times as probable it is as that the effect has no cause. A
+ * matching is a set of pairs that share no effect and no slot. It is as likely as the product of
+ * its weights and of the probabilities that each other slot has no effect. The sum-product
+ * algorithm (Kschischang, Frey and Loeliger, 2001) finds the probability of each pair from that:
+ * exactly where pairs form no circles, nearly elsewhere.
  */
 #ifndef RAVEL_MATCHING_H
 #define RAVEL_MATCHING_H
@@ -18,18 +17,18 @@
 typedef struct {
         gsize n, room;
         guint32 n_effects;
-        gsize *first;  /* by effect, n_effects + 1 of them: its pairs; those of the next end them */
+        gsize *first;  /* by effect, n_effects + 1 entries: its first pair */
         guint32 *slot; /* by pair, as all below */
-        guint32 *kind; /* the caller's */
+        guint32 *kind; /* set by the caller */
         float *weight;
-        float *claim;  /* of its slot, from 0 to 1: what sweeps pass on */
-        float *belief; /* how likely it is */
+        float *claim;  /* the message from the effect to the slot, from 0 to 1 */
+        float *belief; /* the probability of the pair */
 } Matching;
 
 typedef enum {
         MATCH_FREE,    /* slots have any number of effects */
-        MATCH_LIMITED, /* as above */
-        MATCH_ALONE,   /* free, and each pair as if its effect had no other */
+        MATCH_LIMITED, /* a slot has one effect at most */
+        MATCH_ALONE,   /* as MATCH_FREE, and each pair as if it were its effect's only one */
 } MatchBy;
 
 /* Pairs are added effect by effect, in order. */
@@ -39,12 +38,12 @@ void matching_add(Matching *matching, guint32 slot, guint32 kind);
 void matching_end(Matching *matching);
 void matching_clear(Matching *matching); /* frees the arrays */
 
-/* Adds to sum, by slot, what effects claim of each. */
+/* Adds the weighted messages to each slot to sum. */
 void matching_sum_claims(const Matching *matching, double *sum);
 
-/* One round for the effects from..to, to not included: beliefs and claims. sum is what effects
- * claim of each slot, all of them, and its chance to have no effect. Returns how many
- * of the effects have no cause, as expected. Some ten rounds will do. */
+/* One round of messages for the effects from `from` to to - 1. Updates beliefs and claims. sum is,
+ * by slot, the sum of all messages to it and of the weight of no effect. Returns the expected
+ * number of effects without a cause. Ten rounds are about enough. */
 double matching_sweep(Matching *matching, guint32 from, guint32 to, const double *sum, MatchBy by);
 
 #endif

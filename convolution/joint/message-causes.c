@@ -7,7 +7,7 @@
 #include "base/hash.h"
 
 enum {
-        MOST_HOPS = 1000 /* of a path: more are a circle of messages with one stamp */
+        MOST_HOPS = 1000 /* hops of a path; more are a circle of messages with one time stamp */
 };
 
 static void number_messages(MessageCauses *c)
@@ -83,7 +83,8 @@ gint64 message_delay(const MessageCauses *c, guint32 message)
 
 /* --- pasts ------------------------------------------------------------------ */
 
-/* The prefix of a message and of those that led to it, where it is not known yet. */
+/* Finds the prefix of a message, and of the messages that led to it, where they are not known
+ * yet. */
 static void find_prefix(MessageCauses *c, guint32 message)
 {
         guint32 chain[MOST_HOPS], n = 0, m = message, prefix;
@@ -128,7 +129,7 @@ static void find_pasts(MessageCauses *c, guint32 common)
 
 /* --- futures ---------------------------------------------------------------- */
 
-/* Futures found so far, by what they are. */
+/* The futures found so far, by key. */
 typedef struct {
         guint64 key;
         guint32 count, number;
@@ -173,8 +174,8 @@ static void count_future(Futures *f, guint64 key)
         }
 }
 
-/* One more step: the futures of the messages that each message causes become its own, where
- * enough messages have the same. next is room for a number a message. */
+/* One more step: a message's future gets the futures of the messages that it causes, if enough
+ * messages have the same. next has room for one number a message. */
 static guint32 step_on(MessageCauses *c, guint32 common, guint32 n_futures, guint64 *next)
 {
         Futures futures = { 0 };
@@ -182,7 +183,7 @@ static guint32 step_on(MessageCauses *c, guint32 common, guint32 n_futures, guin
         grow_futures(&futures);
         fill(next, 0, c->n * sizeof *next);
         for (guint32 m = 0; m < c->n; m++)
-                if (c->cause[m] != NO_MESSAGE) /* in any order, so by a sum */
+                if (c->cause[m] != NO_MESSAGE) /* a sum, as their order is of no matter */
                         next[c->cause[m]] += hash_word(HASH_SEED, c->future[m]);
         for (guint32 m = 0; m < c->n; m++) {
                 next[m] = hash_word(next[m], c->edge[m]);

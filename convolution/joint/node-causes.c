@@ -3,46 +3,50 @@
 
 #include <math.h>
 
-#include "convolution/joint/matching.h"
 #include "base/fill.h"
+#include "convolution/joint/matching.h"
 
 enum {
-        LEAST_CELLS = 128,
-        MOST_CELLS = 4096,
-        STILL_ROUNDS = 4,
-        FREE_ROUNDS = 4, /* in which a cause may have any number of effects */
-        SIDES = 3,       /* widths of a window on either side that its support has */
-        LEVELS = 1024,   /* of probability that attributions are sorted by */
+        LEAST_CELLS = 128, /* cells of a support, at least */
+        MOST_CELLS = 4096, /* and at most; between these, a quantum each */
+        STILL_ROUNDS = 4,  /* rounds without learning, when causes first get one effect at most */
+        FREE_ROUNDS = 4,   /* rounds before that, in which a cause has any number of effects */
+        SIDES = 3,         /* a support reaches this many widths of its window to either side */
+        LEVELS = 1024,     /* levels of probability that attributions are sorted by */
 };
 
-static const double SMALLEST_GROUP = 0.02, /* share of a density's mass */
-        START_GROUP = 30, GROUP = 6,       /* or so many messages */
-        PRIOR = 5,                         /* messages that a context is worth without any */
-        PRICE = 0.5, LEAST_CHILDLESS = 0.01, LEAST_PROBABILITY = 0.02, WELL_EXPLAINED = 0.7,
-                    EXPLAINED = 0.25;
+static const double SMALLEST_GROUP = 0.02, /* of a density's mass: cells with less are merged, */
+        START_GROUP = 30, GROUP = 6,       /* or with fewer messages, at first and later */
+        PRIOR = 5,                         /* messages by which a past backs off to all pasts */
+        PRICE = 0.5,              /* messages that each group of a density costs a passage */
+        LEAST_CHILDLESS = 0.01,   /* the least probability that a cause has no effect */
+        LEAST_PROBABILITY = 0.02, /* of a pair: with less it is not attributed */
+        WELL_EXPLAINED = 0.7,     /* of an effect: with less it is searched for more causes */
+        EXPLAINED = 0.25;         /* of an effect: with less it has no cause */
 
 /* A range of delays, in ns, and its cells. */
 typedef struct {
-        gint64 from, to; /* to is in it */
+        gint64 from, to; /* both included */
         guint first_cell, n_cells;
         double cells_per_ns;
 } Support;
 
 typedef struct {
-        guint in, out; /* among the node's in-edges and out-edges */
+        guint in, out; /* indices among the node's in-edges and out-edges */
         guint group;
         guint first_support, n_supports;
         guint first_cell, n_cells;
-        double excess;    /* event pairs more than accident */
-        double share;     /* of the causes that have an effect this way */
-        double explained; /* effects, expected */
+        double excess;    /* event pairs beyond accident */
+        double share;     /* the share of causes with an effect this way */
+        double explained; /* the expected number of effects */
         guint n_groups;
-        double kept;
-        double share_of_way;
+        double kept;         /* the share of explained that PRICE leaves */
+        double share_of_way; /* of the shares of all passages of the same two edges */
         gboolean dropped;
 } Passage;
 
-/* Causes of an in-edge that have at most one effect of the passages of the group. */
+/* The causes of an in-edge, as slots. A slot has at most one effect among the passages of its
+ * group. */
 typedef struct {
         guint in;
         guint32 first_slot;
@@ -62,9 +66,9 @@ struct NodeCauses {
         double *density, *mass; /* by cell: 1/ns, and expected effects */
         guint16 *passage_of;    /* by cell */
         double *rate;           /* by out-edge: unexplained messages, 1/ns */
-        double *unexplained;    /* by out-edge: messages */
+        double *unexplained;    /* by out-edge: the expected number of unexplained messages */
         double duration;        /* ns */
-        /* What is known of pasts and futures; none before node_causes_set_history(). */
+        /* Pasts and futures; NULL before node_causes_set_history(). */
         const guint32 *past, *future; /* by cause, by effect */
         guint n_pasts, n_futures;
         guint *past_in;        /* by past: in-edge */
@@ -75,9 +79,11 @@ struct NodeCauses {
         double *future_weight; /* by future: 1 / its share of the out-edge's messages */
         double *past_mass, *future_mass;
         gboolean learned;
-        double *slot_sum; /* by slot: what effects claim, and the chance of none */
+        double *slot_sum; /* by slot: the sum of its messages from effects and of the weight of no
+                             effect */
         guint32 n_slots;
-        Matching pairs; /* of causes and effects that may belong together; kind: the cell */
+        Matching pairs; /* candidate pairs of a cause and an effect; their kind is the cell of the
+                           delay */
 };
 
 #define PASSAGE(c, i)  (&g_array_index((c)->passages, Passage, i))
@@ -187,8 +193,8 @@ static int compare_supports(gconstpointer a, gconstpointer b)
         return (x->from > y->from) - (x->from < y->from);
 }
 
-/* Ranges of delays around the windows, and those of old where there is one, merged where
- * they overlap. */
+/* Makes supports around the windows, and around the supports of an old passage. Merges supports
+ * that overlap. */
 static void add_supports(NodeCauses *c, guint passage, const Passage *old, const GArray *windows,
                          const Lags *lags, const Quanta *quanta)
 {
@@ -246,8 +252,9 @@ static double density_at(const NodeCauses *c, const Passage *p, gint64 delay)
         return 0;
 }
 
-/* The density of a passage from the mass of its cells, in groups of neighbours that have
- * at least so much: what is fine where there is much, and smooth where there is little. */
+/* Learns the density of a passage from the mass of its cells. Neighbouring cells are merged until
+ * they have `group` messages, so the density is fine where there is much and smooth where there is
+ * little. */
 static void learn_density(NodeCauses *c, Passage *p, double group)
 {
         double all = 0, width, floor_;
@@ -284,7 +291,7 @@ static void learn_density(NodeCauses *c, Passage *p, double group)
         }
 }
 
-/* The passage that does not go beside others; NULL where there is none. */
+/* The passage of two edges that is not beside others; NULL if there is none. */
 static Passage *find_old_passage(const NodeCauses *c, guint in, guint out)
 {
         for (guint i = 0; i < c->passages->len; i++) {
@@ -390,7 +397,7 @@ static guint32 cause_of_slot(const NodeCauses *c, guint32 slot, guint group)
         return c->first_cause[g->in] + (slot - g->first_slot);
 }
 
-/* How often a cause with this past has no effect of the group. */
+/* The probability that a cause with this past has no effect in the group. */
 static double childless(const NodeCauses *c, guint32 past, guint group)
 {
         double rest = 1;
@@ -426,7 +433,7 @@ static void start_slots(NodeCauses *c, double *sum)
         }
 }
 
-/* The weight of a pair: how often its cause has such an effect, and so long after it. */
+/* The weight of a pair: the rate at which its cause has such an effect after such a delay. */
 static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
 {
         guint passage = c->passage_of[c->pairs.kind[pair]];
@@ -444,8 +451,8 @@ static double weight_of(const NodeCauses *c, gsize pair, guint32 effect)
         return share * c->density[c->pairs.kind[pair]];
 }
 
-/* Weighs all pairs, by the rate of messages without a cause, and sums up what effects claim of
- * each slot, beside its chance to have none. */
+/* Divides the weights of pairs by the rate of messages without a cause, and sums up the messages to
+ * each slot and its weight of no effect. */
 static void weigh_pairs(NodeCauses *c)
 {
         for (guint k = 0; k < c->n_out; k++)
@@ -603,7 +610,7 @@ static void count_futures(NodeCauses *c)
                 c->future_weight[i] = -1 / c->future_weight[i];
 }
 
-/* How likely an effect has a cause at all. */
+/* The probability that an effect has a cause at all. */
 static double explained_share(const NodeCauses *c, guint32 effect)
 {
         double sum = 0;
@@ -686,7 +693,7 @@ typedef struct {
         guint32 effect;
 } Choice;
 
-/* Pairs of effects that rather have a cause than none, the likelier ones before. */
+/* Sorts the pairs of effects that have a cause by probability, the most probable first. */
 static Choice *sort_choices(const NodeCauses *c, gsize *n)
 {
         const Matching *pairs = &c->pairs;
@@ -721,7 +728,7 @@ static guint32 cause_of_pair(const NodeCauses *c, gsize pair)
                              PASSAGE(c, c->passage_of[c->pairs.kind[pair]])->group);
 }
 
-/* How likely the effect has a cause with the same past as the pair's, if not just that. */
+/* The probability that the effect has a cause with the same past as the pair's. */
 static double past_probability(const NodeCauses *c, const Choice *choice)
 {
         guint32 past;

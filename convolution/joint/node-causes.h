@@ -18,22 +18,23 @@
 #ifndef RAVEL_NODE_CAUSES_H
 #define RAVEL_NODE_CAUSES_H
 
-#include "convolution/joint/delay-window.h"
 #include "convolution/edge-trace.h"
+#include "convolution/joint/delay-window.h"
 
-/* What the joint method can do without, to measure what each is worth. */
+/* Elements of the joint method that can be left out, to measure what each is worth. */
 typedef enum {
         JOINT_EXPLAINING_AWAY = 1 << 0, /* what explains an effect leaves less for others */
         JOINT_LIMIT = 1 << 1,           /* a cause has one effect at most */
-        JOINT_BESIDE = 1 << 2,          /* or several, where many would have none else */
-        JOINT_SECOND_LOOK = 1 << 3,     /* correlations of what is left unexplained */
-        JOINT_PRICE = 1 << 4,           /* what a density costs */
-        JOINT_PAST = 1 << 5,            /* shares of each past */
-        JOINT_FUTURE = 1 << 6,          /* and each future */
+        JOINT_BESIDE = 1 << 2,          /* or several, if many effects would have no cause else */
+        JOINT_SECOND_LOOK = 1 << 3,     /* correlations of unexplained messages are searched */
+        JOINT_PRICE = 1 << 4,           /* each group of a density costs a passage some messages */
+        JOINT_PAST = 1 << 5,            /* shares are learned for each past */
+        JOINT_FUTURE = 1 << 6,          /* shares are learned for each future */
         JOINT_ACCIDENT = 1 << 7,        /* vertices that wrong causes explain are left out */
-        JOINT_RETURN = 1 << 8,          /* and those that return to a node unseen */
-        JOINT_ORDER = 1 << 9,           /* effects go on from the last answer */
-        JOINT_ANSWER = 1 << 10,         /* an answer goes where something came from */
+        JOINT_RETURN = 1 << 8,  /* vertices that return to a node without a derived correlation are
+                                   left out */
+        JOINT_ORDER = 1 << 9,   /* effects go on from the last answer */
+        JOINT_ANSWER = 1 << 10, /* an answer goes where something came from */
 } JointElement;
 
 typedef struct NodeCauses NodeCauses;
@@ -49,12 +50,12 @@ void node_causes_add_passage(NodeCauses *causes, guint in, guint out, const GArr
                              const float *c, const float *background, const Lags *lags,
                              const Quanta *quanta, gboolean beside);
 
-/* Learns all, in so many rounds, from where it was. */
+/* Learns everything in some rounds, from the present state on. */
 void node_causes_learn(NodeCauses *causes, guint rounds);
 
-/* What is left, after learning: when the messages of an out-edge were sent that probably have
- * no cause, and when those of an in-edge were received that probably have no effect but
- * beside others. Into times, of gint64. */
+/* After learning: the times when messages of an out-edge were sent that probably have no cause; and
+ * the times when messages of an in-edge were received that probably have no effect, not counting
+ * effects beside others. times is of gint64. */
 void node_causes_unexplained(const NodeCauses *causes, guint out, GArray *times);
 void node_causes_childless(const NodeCauses *causes, guint in, GArray *times);
 

@@ -8,7 +8,7 @@
 
 enum { MOST_STRETCHES = 16 };
 
-/* Times from..to are in it; to is not. */
+/* A stretch of time; to is excluded. */
 typedef struct {
         gint64 from, to;
 } Stretch;
@@ -36,7 +36,7 @@ static int compare_indices(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* The receptions of messages that had the given places in all's received. */
+/* Samples the receptions of messages with these indices in received of `all`. */
 static void sample_received(EdgeTrace *e, const EdgeTrace *all, const guint32 *place)
 {
         g_autofree guint32 *sorted = g_memdup2(place, e->n * sizeof *place);
