@@ -188,39 +188,26 @@ static void copy_row(DelayDensities *d, guint32 row, guint32 from)
         memcpy(d->log[row], d->log[from], sizeof *d->log);
 }
 
-static void learn_row(DelayDensities *d, guint32 row)
+static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, Bins bins)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double counts[DENSITY_BINS], n, weight;
-        Bins bins = get_counts(d, row, counts, &n);
+        double weight = backoff_weight(n);
 
-        if (n == 0) {
-                copy_row(d, row, d->backoff[row]);
-                return;
-        }
-        weight = backoff_weight(n);
         smooth(counts, n, bins);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin,
                         (counts[bin] / density_bin_width(bin) + weight * backoff[bin]) /
                                 (n + weight));
-        find_rest(d, row);
 }
 
 /* A part has the density of the whole, times the ratio of its counts in a bin to the counts
  * expected there. Both counts are smoothed alike, so details of the whole's density stay sharp. */
-static void learn_part(DelayDensities *d, guint32 row)
+static void learn_part(DelayDensities *d, guint32 row, double *counts, double n, Bins bins)
 {
         const float *whole = d->density[d->backoff[row]];
-        double counts[DENSITY_BINS], of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
-        double n, n_whole, weight;
-        Bins bins = get_counts(d, row, counts, &n);
+        double of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
+        double n_whole, weight = backoff_weight(n);
 
-        if (n == 0) {
-                copy_row(d, row, d->backoff[row]);
-                return;
-        }
-        weight = backoff_weight(n);
         smooth(counts, n, bins);
         smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
@@ -232,15 +219,22 @@ static void learn_part(DelayDensities *d, guint32 row)
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
                 set_row(d, row, bin, density[bin] / sum);
-        find_rest(d, row);
 }
 
 void delay_densities_learn(DelayDensities *d)
 {
         for (guint32 row = 1; row < d->n; row++) {
+                double counts[DENSITY_BINS], n;
+                Bins bins = get_counts(d, row, counts, &n);
+
+                if (n == 0) {
+                        copy_row(d, row, d->backoff[row]);
+                        continue;
+                }
                 if (d->part[row])
-                        learn_part(d, row);
+                        learn_part(d, row, counts, n, bins);
                 else
-                        learn_row(d, row);
+                        learn_row(d, row, counts, n, bins);
+                find_rest(d, row);
         }
 }

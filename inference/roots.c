@@ -3,9 +3,9 @@
 
 /* The calls to one callee. */
 typedef struct {
-        NodeId callee;
         guint32 n, n_without; /* calls, and those that have no candidate */
         gint64 duration;      /* of all together, ns */
+        gboolean roots;       /* all of them are */
 } Edge;
 
 static Edge *get_edge(GHashTable *edges, NodeId callee)
@@ -14,7 +14,6 @@ static Edge *get_edge(GHashTable *edges, NodeId callee)
 
         if (!edge) {
                 edge = g_new0(Edge, 1);
-                edge->callee = callee;
                 g_hash_table_insert(edges, GUINT_TO_POINTER(callee), edge);
         }
         return edge;
@@ -63,16 +62,17 @@ gboolean roots_find(NodeProblem *p, const guint32 *n_candidates)
                 edge->duration += MAX(p->out[i].end - p->out[i].start, 0);
         }
         GHashTableIter iter;
-        gpointer edge;
+        gpointer value;
 
         g_hash_table_iter_init(&iter, edges);
-        while (g_hash_table_iter_next(&iter, NULL, &edge)) {
-                if (!are_roots(p, edge))
-                        continue;
-                any = TRUE;
-                for (guint32 i = 0; i < p->n_out; i++)
-                        if (p->out[i].callee == ((Edge *)edge)->callee)
-                                p->out[i].flags |= OUT_ROOT;
+        while (g_hash_table_iter_next(&iter, NULL, &value)) {
+                Edge *edge = value;
+
+                edge->roots = are_roots(p, edge);
+                any |= edge->roots;
         }
+        for (guint32 i = 0; any && i < p->n_out; i++)
+                if (get_edge(edges, p->out[i].callee)->roots)
+                        p->out[i].flags |= OUT_ROOT;
         return any;
 }
