@@ -100,7 +100,7 @@ Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCal
 {
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
-        GArray *doubts = doubts_from_facts(facts, n_facts, nodes);
+        GArray *doubts = trace_reader_doubts(reader);
         char *judgement;
         gboolean fit;
 
