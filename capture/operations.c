@@ -82,7 +82,7 @@ gboolean operation_is_word(const char *text, gsize n)
 {
         const char *at = text, *dot = memchr(text, '.', n), *end = dot ? dot : text + n;
 
-        if (is_version(text, n))
+        if (is_version(text, n) || (n == 1 && g_ascii_isalpha(*text)))
                 return TRUE;
         if (end - text > MAX_WORD || (dot && !is_one_of(dot + 1, text + n - dot - 1, extensions)))
                 return FALSE;

@@ -89,6 +89,7 @@ static inline void fill(const Nesting *n, const CallTree *tree, guint32 parent, 
                           .id = NULL,
                           .id_length = 0,
                           .call = i,
+                          .label = call_labels_get(&n->labels, i),
                           .own = 0,
                           .network = 0 };
         if (n->ids)
@@ -208,6 +209,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         gboolean known = n->options.cheat || n->options.joint;
 
         path_set_set_fold(set, n->fold);
+        path_set_set_labels(set, n->labels.names);
         summarise(n, set);
         n->set = set;
         nesting_find_cuts(n);

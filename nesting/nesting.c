@@ -18,6 +18,7 @@ Nesting *nesting_new(NodeTable *nodes, const NestingOptions *options)
         n->matcher = call_matcher_new(options->window,
                                       options->max_call ? options->max_call : G_MAXINT64);
         nesting_set_clocks(n, CLOCKS_UNKNOWN);
+        call_labels_init(&n->labels);
         n->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         scoreboard_init(&n->board);
         if (options->keep || options->cheat || options->joint)
@@ -128,7 +129,7 @@ gboolean nesting_add(Nesting *n, const Message *message, GError **error)
                 message = &with_path;
         }
         did = call_matcher_add(n->matcher, message);
-        if (n->options.joint && message_is_call(message))
+        if (message_is_call(message))
                 call_labels_add(&n->labels, call_matcher_latest(n->matcher) - n->dropped, message);
         if ((did & MATCH_DONE) && !nesting_take_done(n, error))
                 return FALSE;

@@ -107,7 +107,7 @@ typedef struct {
         TraceClocks clocks; /* see nesting_set_clocks() */
 
         CallPairs calls;
-        CallLabels labels;    /* joint */
+        CallLabels labels;
         double log;           /* joint: how likely the answer is, the natural logarithm; if kept */
         double true_log;      /* oracle: how likely the true parents are */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */

@@ -115,6 +115,7 @@ static gboolean close_window(Nesting *n, GError **error)
         if (!n->set)
                 return FALSE;
         path_set_set_fold(n->set, n->fold);
+        path_set_set_labels(n->set, n->labels.names);
         scoreboard_fade(&n->board);
         w->first_instance = n->number;
         w->calls = w->messages = 0;
@@ -178,8 +179,7 @@ static void drop_calls(Nesting *n, guint64 number)
         for (guint i = 0; i < n->n_calling; i++)
                 for (guint32 k = 0; n->calling[i] && k < n->calling[i]->scoring.end; k++)
                         n->calling[i]->scoring.active[k].which -= drop;
-        if (n->options.joint)
-                call_labels_drop(&n->labels, drop);
+        call_labels_drop(&n->labels, drop);
         n->dropped += drop;
         if (n->ids)
                 drop_ids(n);
@@ -218,6 +218,7 @@ static gboolean step(Nesting *n, gint64 before, gint64 until, GError **error)
 
         nesting_find_cuts(n);
         path_set_set_fold(n->set, n->fold);
+        path_set_set_labels(n->set, n->labels.names);
         if (n->options.joint)
                 decide(n, before, until);
         call_order_init_until(&n->order, &n->calls, n->options.window, before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A path pattern as people look at it: repeated calls collapsed into one. Siblings
- * with the same subtree are one vertex, "postgres x2", with the delays of all of
+ * with the same subtree, operations included, are one vertex, "postgres x2", with the delays of all of
  * them, and so are the calls below them, each with its counterparts.
  */
 #ifndef RAVEL_COLLAPSED_TREE_H

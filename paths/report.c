@@ -187,7 +187,7 @@ static void rank_patterns(Loading *l)
         for (guint32 i = 0; i < MIN(n, REPORT_ROWS); i++) {
                 StoredPattern *p = &g_array_index(l->patterns, StoredPattern, order[i]);
                 ReportRow row = { .stored = *p,
-                                  .id = path_signature_id(p->signature),
+                                  .id = path_pattern_id(p->label, p->signature),
                                   .shape = g_string_new(NULL),
                                   .latency = g_string_new(NULL) };
 

@@ -536,6 +536,7 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         (void)slot;
         (void)probability;
         path_set_set_fold(r->all, r->nesting->fold);
+        path_set_set_labels(r->all, r->nesting->labels.names);
         return path_set_add(r->all, copy, n, error);
 }
 

@@ -61,7 +61,7 @@ static gboolean read_origin(StoreReader *reader, guint64 *origin, GError **error
         while ((status = store_reader_next_capture(reader, &capture, error)) > 0)
                 g_string_append_printf(text, "%s\n",
                                        capture.sha256 ? capture.sha256 : capture.name);
-        *origin = path_signature_id(text->str);
+        *origin = path_pattern_id(NULL, text->str);
         return status == 0;
 }
 

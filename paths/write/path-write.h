@@ -49,6 +49,13 @@ void path_append_json_string(GString *out, const char *text);
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);
 
+/* The signature for people: siblings with the same one are written once, "db x17". */
+char *path_short_signature(const char *signature);
+
+/* The operation of a node of a pattern: "GET /cart", and "+2" where its calls had two more. NULL:
+ * none. Newly allocated; printable. */
+char *path_node_operation(const PatternNode *node);
+
 /* The indices of the pattern's nodes in the order to show them in: pre-order,
  * siblings by mean call delay, as they were called, which says more than the
  * signature's order by name. The caller's to free. */

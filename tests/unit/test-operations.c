@@ -9,14 +9,13 @@
 static void test_words(void)
 {
         static const char *const words[] = {
-                "cart",    "GET",       "v1",          "v12",          "api",      "css",
+                "cart", "c",    "GET",       "v1",          "v12",          "api",      "css",
                 "Orders",  "getUser",   "user-list",   "wp-login.php", "wp_json",  "index.html",
                 "graphql", "HTTPProxy", "favicon.ico", "db",           "checkout", "XMLHttpRequest",
         };
         static const char *const others[] = {
                 "",
                 "1",
-                "x",
                 "v1234",
                 "123abc",
                 "user7",

@@ -174,7 +174,7 @@ static void test_contents(Fixture *f, gconstpointer unused)
                      "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-\n");
         assert_query(f, "SELECT id, parent FROM call WHERE path = 2", "4|-\n5|4\n6|4\n");
         g_autofree char *id = g_strdup_printf("%016" G_GINT64_MODIFIER "x\n",
-                                              path_signature_id("client>lb(db,web%2C1)"));
+                                              path_pattern_id(NULL, "client>lb(db,web%2C1)"));
         assert_query(f, "SELECT hash FROM pattern", id);
         assert_histogram(f, "latency", &path_set_pattern(f->set, 0)->nodes[0].latency);
         assert_histogram(f, "own", &path_set_pattern(f->set, 0)->nodes[0].own);
