@@ -5,9 +5,9 @@
 
 #include "capture/connection.h"
 #include "capture/network/link-layer.h"
+#include "capture/network/tunnel.h"
 #include "capture/operations.h"
 #include "capture/streams.h"
-#include "capture/network/tunnel.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))

@@ -10,11 +10,12 @@
  *   HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
  *
  * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32 letters
- * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one large. One of
- * more than four letters has a vowel (or y), and no six consonants in a row; one of eight or more
- * has a letter beyond f. After the last part an extension such as .php may follow. A version such
- * as v2 is a word. So numbers, hexadecimal and most other random text, addresses of mail and
- * whatever has a digit, a dot or an escape in it are none. The name of a person may be one.
+ * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one
+ * large. One of more than four letters has a vowel (or y), and no six consonants in a row; one of
+ * eight or more has a letter beyond f. After the last part an extension such as .php may follow. A
+ * version such as v2 is a word. So numbers, hexadecimal and most other random text, addresses of
+ * mail and whatever has a digit, a dot or an escape in it are none. The name of a person may be
+ * one.
  */
 #ifndef RAVEL_OPERATIONS_H
 #define RAVEL_OPERATIONS_H

@@ -195,6 +195,21 @@ CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
         return tree;
 }
 
+guint32 collapsed_tree_slowest(const CollapsedTree *tree)
+{
+        guint32 slowest = 0;
+
+        for (guint32 i = 1; i < tree->n_vertices; i++) {
+                const CollapsedCall *v = &tree->vertices[i], *most = &tree->vertices[slowest];
+
+                if (v->all.own.sum > most->all.own.sum ||
+                    (v->all.own.sum == most->all.own.sum &&
+                     tree->places[v->first] < tree->places[most->first]))
+                        slowest = i;
+        }
+        return slowest;
+}
+
 void collapsed_tree_free(CollapsedTree *tree)
 {
         if (!tree)

@@ -156,19 +156,18 @@ static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram 
 }
 
 static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
-                           GError **error)
+                           gboolean labels, GError **error)
 {
+        const char *label = labels ? g_intern_string(stored->label) : NULL;
         PatternNode *node;
 
         if (stored->place == p->n_nodes) {
                 p->nodes = g_renew(PatternNode, p->nodes, p->n_nodes + (gsize)1);
                 p->nodes[p->n_nodes++] = (PatternNode){ .node = stored->node,
                                                         .parent = stored->parent,
-                                                        .label = g_intern_string(stored->label) };
+                                                        .label = label };
         }
         node = &p->nodes[stored->place];
-        if (node->label != g_intern_string(stored->label))
-                node->label = NULL; /* runs or patterns do not agree */
         return merge_stored(run, &stored->latency, &node->latency, error) &&
                merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
                merge_stored(run, &stored->own, &node->own, error);
@@ -177,6 +176,7 @@ static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *st
 static gboolean read_nodes(const Diff *d, Run *run, GError **error)
 {
         g_autoptr(GArray) last = g_array_new(FALSE, TRUE, sizeof(guint32)); /* pattern + 1 */
+        gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
         StoredPatternNode n;
         int status;
 
@@ -186,7 +186,7 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
 
                 if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
                     (n.place == 0 && !merge_stored(run, &n.latency, &run->all, error)) ||
-                    (p->tested && !add_tested(run, &run->tested[pattern], &n, error)))
+                    (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
                 if (last->len <= n.node)
                         g_array_set_size(last, n.node + 1);

@@ -34,8 +34,8 @@ extern const char *const diff_quantile_names[N_DIFF_QUANTILES];
 /* A node, on all paths or in one place of a pattern. */
 typedef struct {
         NodeId node;
-        guint32 parent;  /* index into the nodes of the pattern, or NO_PARENT */
-        guint32 repeats; /* how many calls of the pattern it is */
+        guint32 parent;    /* index into the nodes of the pattern, or NO_PARENT */
+        guint32 repeats;   /* how many calls of the pattern it is */
         const char *label; /* borrowed; NULL: none, or of all paths */
         guint64 calls[N_SIDES];
         gint64 mean[N_SIDES]; /* own time */

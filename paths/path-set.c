@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/path-shape.h"
 #include "base/hash.h"
+#include "paths/path-shape.h"
 
 /* Finding the pattern of an instance must cost little more than reading it.
  * Instances of one pattern differ only in the order of their siblings, and few
@@ -16,7 +16,7 @@ typedef struct {
         struct PatternEntry *entry;
         guint32 n; /* calls */
         NodeId client;
-        guint16 label; /* of the root */
+        guint16 label;   /* of the root */
         guint32 words[]; /* n times (callee, parent), then n slots */
 } Variant;
 

@@ -38,9 +38,9 @@ typedef struct {
         const char *id;     /* as written, not NUL-terminated; NULL where not kept */
         guint32 id_length;
         guint32 call;   /* the caller's number for it; comes back untouched */
-        guint16 label;  /* its operation, a number of path_set_set_labels(); 0: none */
         gint64 own;     /* set by path_set_add(): own time at the callee, ns */
         gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
+        guint16 label;  /* its operation, a number of path_set_set_labels(); 0: none */
 } PathCall;
 
 typedef struct {
@@ -82,10 +82,10 @@ typedef struct {
         guint64 calls;           /* call pairs */
         guint64 unmatched_calls; /* calls without a return */
         guint64 unmatched_returns;
-        guint64 cut_instances; /* cut by the capture's start or end; not in the patterns */
-        gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
-        double parallelism;    /* mean number of candidate parents of a call that has any, the
-                                  paper's mean per-node parallelism (Table 1); 0: unknown */
+        guint64 cut_instances;  /* cut by the capture's start or end; not in the patterns */
+        gint64 first, last;     /* stamps of the trace; NO_TIME where empty */
+        double parallelism;     /* mean number of candidate parents of a call that has any, the
+                                   paper's mean per-node parallelism (Table 1); 0: unknown */
         const GArray *clocks;   /* of PathClock, borrowed; NULL: none is off */
         const Verdict *verdict; /* borrowed; NULL: nothing is known */
 } PathSetSummary;

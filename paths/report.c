@@ -146,6 +146,7 @@ static gboolean read_patterns(Loading *l, GError **error)
 
         while ((status = store_reader_next_pattern(l->reader, &p, error)) > 0) {
                 p.signature = g_strdup(p.signature);
+                p.label = g_intern_string(p.label);
                 if (p.doubt >= (int)r->doubts->len)
                         p.doubt = -1;
                 g_array_append_val(l->patterns, p);
@@ -260,7 +261,10 @@ static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPat
 {
         p->nodes = g_renew(PatternNode, p->nodes, stored->place + (gsize)1);
         PatternNode *node = &p->nodes[p->n_nodes++];
-        *node = (PatternNode){ .node = stored->node, .parent = stored->parent };
+        *node = (PatternNode){ .node = stored->node,
+                               .parent = stored->parent,
+                               .label = g_intern_string(stored->label),
+                               .n_labels = stored->n_labels };
         node->depth = stored->parent == NO_PARENT ? 0 : p->nodes[stored->parent].depth + 1;
         return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&

@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
@@ -69,7 +69,8 @@ static const GOptionEntry entries[] = {
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Whole routes as names of operations (GET /users/{id})", NULL },
-        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations", NULL },
+        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations",
+          NULL },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },

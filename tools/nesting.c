@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "calls/forwarded.h"
 #include "nesting/nesting.h"
 #include "paths/path-clocks.h"
@@ -15,9 +17,7 @@
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
-#include "base/printable.h"
 
 static struct {
         NestingOptions nesting;

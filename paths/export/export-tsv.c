@@ -4,8 +4,9 @@
  * column is: those of the table call, whose names they have). Calls are numbered
  * from 1 in their request; times are whole ns.
  */
-#include "paths/export/export.h"
 #include "base/printable.h"
+#include "paths/export/export.h"
+#include "paths/write/path-write.h"
 
 static void append_stamp(GString *text, gint64 time, gboolean observed)
 {
@@ -16,7 +17,8 @@ static void append_stamp(GString *text, gint64 time, gboolean observed)
         g_string_append_c(text, '\t');
 }
 
-static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i)
+static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
+                        const char *label)
 {
         export_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
@@ -45,6 +47,8 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
                 printable_append_id(text, c->id, c->id_length);
         else
                 g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+        path_append_label_cell(text, label);
         g_string_append_c(text, '\n');
 }
 
@@ -53,7 +57,7 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
         g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
-                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\n");
+                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel\n");
         ExportRequest request;
         int status;
 
@@ -68,7 +72,8 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
                         g_string_append_c(text, '\t');
                         g_string_append_len(text, pattern, 16);
                         g_string_append_c(text, '\t');
-                        append_call(text, nodes, &request.calls[i], i);
+                        append_call(text, nodes, &request.calls[i], i,
+                                    store_reader_label(reader, request.calls[i].label));
                 }
                 if (!export_flush(text, FALSE, out, error))
                         return FALSE;

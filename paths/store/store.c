@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "paths/store/store-layout.h"
 #include "paths/verdict.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 struct Store {
@@ -580,8 +580,8 @@ gboolean store_finish(Store *store, GError **error)
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_doubts(store, error) && insert_patterns(store, error) &&
                       insert_pattern_nodes(store, error) && insert_labels(store, error) &&
-                      insert_trust(store, error) &&
-                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+                      insert_trust(store, error) && insert_graph(store, error) &&
+                      run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

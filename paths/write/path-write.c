@@ -114,8 +114,8 @@ gint128 path_pattern_total(const PathPattern *pattern)
         return sum;
 }
 
-/* A list of siblings that is open: what was written of it last, how often it stands there, and where
- * what is being written begins. */
+/* A list of siblings that is open: what was written of it last, how often it stands there, and
+ * where what is being written begins. */
 typedef struct {
         gsize last, length, current;
         guint times;
@@ -147,9 +147,8 @@ char *path_short_signature(const char *signature)
         GString *text = g_string_new(NULL);
 
         for (const char *p = signature; *p; p++) {
-                OpenList *list = lists->len > 0
-                                         ? &g_array_index(lists, OpenList, lists->len - 1)
-                                         : NULL;
+                OpenList *list =
+                        lists->len > 0 ? &g_array_index(lists, OpenList, lists->len - 1) : NULL;
 
                 if (list && (*p == ',' || *p == ')'))
                         end_subtree(list, text);
@@ -168,6 +167,22 @@ char *path_short_signature(const char *signature)
                 }
         }
         return g_string_free(text, FALSE);
+}
+
+char *path_pattern_title(const char *label, const char *signature)
+{
+        g_autofree char *path = path_short_signature(signature);
+        g_autofree char *operation = label ? printable_new(label, PRINTABLE_TEXT) : NULL;
+
+        return operation ? g_strconcat(operation, " ", path, NULL) : g_steal_pointer(&path);
+}
+
+void path_append_label_cell(GString *out, const char *label)
+{
+        if (label)
+                printable_append(out, label, -1, PRINTABLE_TSV);
+        else
+                g_string_append_c(out, '-');
 }
 
 char *path_node_operation(const PatternNode *node)

@@ -4,8 +4,8 @@
  * and times are strings: a reader whose numbers are doubles would round them.
  */
 #include "paths/path-clocks.h"
-#include "paths/write/path-write.h"
 #include "paths/verdict.h"
+#include "paths/write/path-write.h"
 
 static void append_time(GString *out, const char *key, gint128 ns)
 {
@@ -34,6 +34,15 @@ static void append_statistics(GString *out, const Histogram *h)
         append_time(out, "max", h->max);
 }
 
+/* Nothing where there is no operation, as of most traces. */
+static void append_label(GString *out, const char *label)
+{
+        if (!label)
+                return;
+        g_string_append(out, ", \"label\": ");
+        path_append_json_string(out, label);
+}
+
 static void append_node(GString *out, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
@@ -53,6 +62,9 @@ static void append_node(GString *out, const PathSet *set, const PathPattern *p, 
                 g_string_append_printf(out, "%u", node->parent);
         g_string_append_printf(out, ", \"depth\": %u, \"name\": ", node->depth);
         path_append_json_string(out, node_table_name(path_set_nodes(set), node->node));
+        append_label(out, node->label);
+        if (node->label)
+                g_string_append_printf(out, ", \"labels\": %u", node->n_labels);
         for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
                 g_string_append_printf(out, ",\n         \"%s\": {", parts[k].key);
                 append_statistics(out, parts[k].histogram);
@@ -81,6 +93,7 @@ static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 
                                rank + 1, p->id);
         g_string_append(out, "     \"signature\": ");
         path_append_json_string(out, p->signature);
+        append_label(out, p->label);
         g_string_append(out, ",\n     \"client\": ");
         path_append_json_string(out, node_table_name(path_set_nodes(set), p->client));
         g_string_append_printf(

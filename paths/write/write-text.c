@@ -8,18 +8,19 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/printable.h"
 #include "paths/collapsed-tree.h"
 #include "paths/path-clocks.h"
-#include "paths/write/text-table.h"
 #include "paths/verdict.h"
+#include "paths/write/text-table.h"
 
 enum {
-        TREES = 3,           /* patterns drawn as trees */
-        TREE_ROWS = 40,      /* nodes drawn of one; json and tsv have them all */
-        TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
-        NAME_WIDTH = 24,     /* of a node's name in the ranked table */
+        TREES = 3,       /* patterns drawn as trees */
+        TREE_ROWS = 40,  /* nodes drawn of one; json and tsv have them all */
+        TREE_DEPTH = 16, /* deeper nodes are no further to the right */
+        NAME_WIDTH = 24, /* of a node's name in the ranked table */
         OPERATION_WIDTH = 32,
         SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
         LEGEND_WIDTH = 100,  /* where there is no terminal */
@@ -203,35 +204,23 @@ static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
         return FALSE;
 }
 
-/* The vertex with the most own time in all. */
-static guint32 slowest_vertex(const CollapsedTree *tree)
+/* "", " x17" */
+static char *vertex_times(const CollapsedCall *v)
 {
-        guint32 slowest = 0;
-
-        for (guint32 i = 1; i < tree->n_vertices; i++)
-                if (tree->vertices[i].all.own.sum > tree->vertices[slowest].all.own.sum)
-                        slowest = i;
-        return slowest;
-}
-
-/* "catalog", "db x17" */
-static char *vertex_name(const PathSet *set, const CollapsedCall *v)
-{
-        const char *name = node_table_written(path_set_nodes(set), v->all.node);
-
-        return v->n > 1 ? g_strdup_printf("%s x%u", name, v->n) : g_strdup(name);
+        return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
 }
 
 /* "catalog 64 %" */
 static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
-        const CollapsedCall *v = &tree->vertices[slowest_vertex(tree)];
+        const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
         g_autofree char *share = path_format_share(v->all.own.sum, path_pattern_total(p));
-        g_autofree char *name = vertex_name(set, v);
+        const char *name = node_table_written(path_set_nodes(set), v->all.node);
         g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
+        g_autofree char *times = vertex_times(v);
 
-        return g_strdup_printf("%s %s", short_name, share);
+        return g_strdup_printf("%s%s %s", short_name, times, share);
 }
 
 static char *format_operation(const char *label)
@@ -341,8 +330,9 @@ static char *tree_name(const PathSet *set, const PathPattern *p, const Collapsed
 {
         const PatternNode *node = &v->all;
         gboolean is_root = v->parent == NO_PARENT;
-        g_autofree char *name = vertex_name(set, v);
-        g_autofree char *text = NULL;
+        const char *name = node_table_written(path_set_nodes(set), node->node);
+        g_autofree char *times = vertex_times(v);
+        g_autofree char *text = NULL, *shortened = NULL;
 
         if (!is_root && path_set_graph(set))
                 return text_shorten(name, width);
@@ -356,7 +346,8 @@ static char *tree_name(const PathSet *set, const PathPattern *p, const Collapsed
                 text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
                                        name, node->depth);
         }
-        return text_shorten(text, width);
+        shortened = text_shorten(text, MAX(width, strlen(times) + 3) - strlen(times));
+        return g_strconcat(shortened, times, NULL);
 }
 
 static const char *slowest_mark(guint columns)
@@ -465,9 +456,8 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
 {
         const PathPattern *p = path_set_pattern(set, options->rank[rank]);
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
-        guint32 n_shown = MIN(tree->n_vertices, TREE_ROWS), slowest = slowest_vertex(tree);
-        g_autoptr(TextTable) table =
-                tree_table(set, p, tree, n_shown, slowest, options->columns);
+        guint32 n_shown = MIN(tree->n_vertices, TREE_ROWS), slowest = collapsed_tree_slowest(tree);
+        g_autoptr(TextTable) table = tree_table(set, p, tree, n_shown, slowest, options->columns);
         guint32 marked = MIN(slowest, n_shown); /* row */
         guint32 left = tree->n_vertices - n_shown - (slowest >= n_shown);
 
@@ -513,6 +503,11 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                          "included. own time: what only this node accounts for; own times "
                          "add up to the latency of the path.",
                 " ", 0, columns);
+        if (any_operation(set, options))
+                text_append_wrapped(out,
+                                    "operation: what was asked of the node; +2: or one of 2 "
+                                    "others, most often the one shown.",
+                                    " ", 0, columns);
         if (any_doubt(set, options))
                 text_append_wrapped(
                         out,

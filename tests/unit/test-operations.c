@@ -9,9 +9,25 @@
 static void test_words(void)
 {
         static const char *const words[] = {
-                "cart", "c",    "GET",       "v1",          "v12",          "api",      "css",
-                "Orders",  "getUser",   "user-list",   "wp-login.php", "wp_json",  "index.html",
-                "graphql", "HTTPProxy", "favicon.ico", "db",           "checkout", "XMLHttpRequest",
+                "cart",
+                "c",
+                "GET",
+                "v1",
+                "v12",
+                "api",
+                "css",
+                "Orders",
+                "getUser",
+                "user-list",
+                "wp-login.php",
+                "wp_json",
+                "index.html",
+                "graphql",
+                "HTTPProxy",
+                "favicon.ico",
+                "db",
+                "checkout",
+                "XMLHttpRequest",
         };
         static const char *const others[] = {
                 "",
