@@ -4,15 +4,18 @@
 #include <string.h>
 
 #include "base/big-memory.h"
+#include "base/hash.h"
 
 void call_labels_init(CallLabels *l)
 {
-        *l = (CallLabels){ .names = g_ptr_array_new_with_free_func(g_free) };
+        *l = (CallLabels){ .names = g_ptr_array_new_with_free_func(g_free),
+                           .written = g_ptr_array_new() };
 }
 
 void call_labels_clear(CallLabels *l)
 {
         g_ptr_array_unref(l->names);
+        g_ptr_array_unref(l->written);
         if (l->numbers)
                 g_hash_table_unref(l->numbers);
         big_free(l->label, l->size * sizeof *l->label);
@@ -47,9 +50,21 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;
                 g_ptr_array_add(l->names, unescape(text));
+                g_ptr_array_add(l->written, text);
                 g_hash_table_insert(l->numbers, g_steal_pointer(&text), GUINT_TO_POINTER(number));
         }
         return number;
+}
+
+/* The same, quickly for those that come again and again. */
+static guint16 find_number(CallLabels *l, const char *label, gsize length)
+{
+        guint16 *known = &l->cache[hash_bytes(label, length) % G_N_ELEMENTS(l->cache)];
+        const char *written = *known ? l->written->pdata[*known - 1] : NULL;
+
+        if (!written || strncmp(written, label, length) != 0 || written[length])
+                *known = number_of(l, label, length);
+        return *known;
 }
 
 void call_labels_add(CallLabels *l, guint64 call, const Message *message)
@@ -68,7 +83,7 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message)
         for (; l->n <= call; l->n++)
                 l->label[l->n] = 0;
         if (l->label[call] == 0)
-                l->label[call] = number_of(l, label, length);
+                l->label[call] = find_number(l, label, length);
 }
 
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)

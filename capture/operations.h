@@ -35,8 +35,8 @@ typedef struct Operations Operations;
 Operations *operations_new(void);
 void operations_free(Operations *o);
 
-/* The vocabulary of a label of a call on an edge, valid until the next call; NULL: there is none.
- */
+/* The vocabulary of a label of a call on an edge, as a trace writes it, valid until the next call;
+ * NULL: there is none. */
 const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label);
 
 #endif
