@@ -600,7 +600,7 @@ int tool_convolution(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(EdgeTraces) traces = NULL;
-        g_auto(Counts) counts = { NULL };
+        g_auto(Counts) counts = { 0 };
         g_autoptr(Verdict) verdict = NULL;
         GError *error = NULL;
         int status;
