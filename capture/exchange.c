@@ -126,6 +126,8 @@ static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                 kind = cut_kind(x, side, bytes, n, length, context);
         else if (side == p->client && cut_run_repeats(&x->talk, bytes, n))
                 m->several = TRUE;
+        if (side == p->client)
+                cut_run_see(&x->talk, length);
         if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
                 cut_ignore(x, side, kind, context);
                 return;
