@@ -522,9 +522,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
         if (later) {
                 gint64 whole = run->files ? (time - run->rotate_time) / length * length : 0;
                 run->rotate_start = run->files ? run->rotate_time + whole : time;
-                run->rotate_time = run->rotate_start > G_MAXINT64 - length
-                                           ? G_MAXINT64
-                                           : run->rotate_start + length;
+                run->rotate_time = run->rotate_start + length;
         }
         return begin_trace(run, error);
 }
