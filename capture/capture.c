@@ -160,7 +160,7 @@ void capture_add(Capture *c, const Packet *packet)
         account_add(&c->account, ACCOUNT_PACKETS);
         if (packet->captured < packet->length)
                 account_add(&c->account, ACCOUNT_PACKETS_CUT);
-        if (packet->time < 0) {
+        if (packet->time < 0 || packet->time > MAX_STAMP) {
                 account_add(&c->account, ACCOUNT_BAD_TIME);
                 return;
         }

@@ -138,7 +138,8 @@ static volatile sig_atomic_t interrupted, asked;
 static void on_signal(int number)
 {
         interrupted = number;
-        signal(number, output_files_die); /* the second time */
+        if (number != SIGHUP) /* a shell that ends sends it, and the kernel for the terminal */
+                signal(number, output_files_die); /* the second time */
         if (current_packets)
                 packet_merge_stop(current_packets);
 }
@@ -151,11 +152,13 @@ static void on_question(int number)
 static void catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
-        struct sigaction action = { .sa_handler = on_signal };
+        struct sigaction action = { .sa_handler = on_signal }, now;
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
         sigaction(SIGUSR1, &question, NULL);
+        if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup(1) */
+                sigaction(SIGHUP, &action, NULL);
 }
 
 static gboolean usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -519,9 +522,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
         if (later) {
                 gint64 whole = run->files ? (time - run->rotate_time) / length * length : 0;
                 run->rotate_start = run->files ? run->rotate_time + whole : time;
-                run->rotate_time = run->rotate_start > G_MAXINT64 - length
-                                           ? G_MAXINT64
-                                           : run->rotate_start + length;
+                run->rotate_time = run->rotate_start + length;
         }
         return begin_trace(run, error);
 }
