@@ -5,6 +5,7 @@
 
 #include "capture/connection.h"
 #include "capture/network/link-layer.h"
+#include "capture/operations.h"
 #include "capture/streams.h"
 #include "capture/network/tunnel.h"
 
@@ -31,6 +32,7 @@ struct Capture {
         gint64 last;      /* the time of the last message */
         char id[40];
         GString *attrs;
+        Operations *operations; /* NULL: labels are written whole, or not at all */
 };
 
 Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
@@ -47,6 +49,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
+        c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
         return c;
 }
 
@@ -62,6 +65,7 @@ void capture_free(Capture *c)
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
+        operations_free(c->operations);
         g_free(c);
 }
 
@@ -219,6 +223,18 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
+static void label_fill(Capture *c, const CapturedMessage *m)
+{
+        const char *label = m->label;
+
+        if (c->operations)
+                label = operations_name(c->operations, m->sender, m->receiver, label);
+        if (!label)
+                return;
+        g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
+        node_table_escape(c->attrs, label, strlen(label), FALSE);
+}
+
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 {
         memset(message, 0, sizeof *message);
@@ -239,10 +255,8 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 g_string_append_len(c->attrs, text,
                                     put_number(text + 4, (guint64)m->duration, 10) - text);
         }
-        if (m->label) {
-                g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
-                node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
-        }
+        if (m->label)
+                label_fill(c, m);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }

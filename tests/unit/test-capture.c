@@ -32,7 +32,7 @@ static Scene *scene_new_live(const char *nodes, const char *host, gboolean label
         Scene *s = g_new0(Scene, 1);
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
-                                   .labels = labels,
+                                   .labels = labels ? LABELS_WHOLE : LABELS_NONE,
                                    .in_order = live,
                                    .host = host,
                                    .ports = s->ports };
