@@ -181,7 +181,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
                                 "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
                                 "smtp, generic",
                                 *p);
