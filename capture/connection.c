@@ -330,9 +330,9 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         for (guint i = 0; i < 2; i++)
                 c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
         gboolean alone = address_equal(c->address[0], c->address[1]);
-        signs_init(&c->signs, alone && client != NO_SIDE &&
-                                      !node_names_has_port(t->names, c->address[client],
-                                                           c->port[client]));
+        signs_init(&c->signs,
+                   alone && client != NO_SIDE &&
+                           !node_names_has_port(t->names, c->address[client], c->port[client]));
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
@@ -561,7 +561,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 if (segment->flags & TCP_SYN)
                         signs_syn(&c->signs, &c->exchange.pairing, side, stamp.time);
                 else if (segment->ack == c->tcp.half[!side].next)
-                        signs_ack(&c->signs, &c->exchange.pairing, side, stamp.time);
+                        signs_ack(&c->signs, side, stamp.time);
         } else {
                 c->payload |= (guint8)(1 << side);
         }
@@ -679,8 +679,7 @@ void connection_table_weigh(ConnectionTable *t, GArray *doubts, GArray *edges)
 {
         for (guint i = 0; i < 2; i++)
                 for (Connection *c = t->lists[i].oldest; c; c = c->newer)
-                        signs_take(t->signs, &c->signs, &c->exchange.pairing,
-                                   c->exchange.protocol);
+                        signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sign_table_weigh(t->signs, doubts, edges);
 }
 

@@ -115,7 +115,7 @@ static void copy(Slot *s, const Message *m)
         }
         s->message = *m;
         s->message.id = s->text;
-        s->message.attrs = s->text + m->id_length;
+        s->message.attrs = size ? s->text + m->id_length : NULL;
         if (m->id_length)
                 memcpy(s->text, m->id, m->id_length);
         if (m->attrs_length)
