@@ -177,13 +177,15 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
 static void run_go_on(Signs *s, guint side, gint64 time)
 {
         gint64 near = LATE + 2 * MIN(s->turn, MAX_TURN);
-        gboolean held = s->acked >= s->last[side] && time - s->acked <= near;
+        /* Of a run that began before its protocol was known, nothing is. */
+        gboolean known = s->last[side] != G_MININT64;
+        gboolean held = known && s->acked >= s->last[side] && time - s->acked <= near;
         if (s->warm < WARM_RUNS || s->run_bytes > MAX_REQUEST)
                 return;
         s->counts.many += s->run_segments == MANY - 1;
         s->counts.again += !s->run_again;
         s->run_again = TRUE;
-        if (time - s->last[side] > LATE && !held && !s->run_late) {
+        if (known && time - s->last[side] > LATE && !held && !s->run_late) {
                 s->counts.late++;
                 s->run_late = TRUE;
         }
