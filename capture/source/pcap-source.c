@@ -750,6 +750,17 @@ guint pcap_source_interfaces(const PcapSource *s)
         return s->pcapng ? s->interfaces : MAX(s->n, 1);
 }
 
+void pcap_counts_add(PcapCounts *counts, const InterfaceCounts *interface, guint64 taken,
+                     gboolean gone)
+{
+        guint64 handed = interface->dropped_by_kernel + taken;
+        counts->received += interface->received;
+        counts->dropped_by_kernel += interface->dropped_by_kernel;
+        counts->dropped_by_interface += interface->dropped_by_interface;
+        if (gone && interface->received > handed)
+                counts->dropped_by_kernel += interface->received - handed;
+}
+
 void pcap_source_count(const PcapSource *s, PcapCounts *counts)
 {
         guint64 kernel, interface;
@@ -764,12 +775,8 @@ void pcap_source_count(const PcapSource *s, PcapCounts *counts)
                 struct pcap_stat stat;
                 if (pcap_stats(s->handles[i].pcap, &stat) < 0)
                         continue;
-                counts->received += stat.ps_recv;
-                counts->dropped_by_kernel += stat.ps_drop;
-                counts->dropped_by_interface += stat.ps_ifdrop;
-                guint64 handed = (guint64)stat.ps_drop + s->handles[i].taken;
-                if (s->handles[i].gone && stat.ps_recv > handed)
-                        counts->dropped_by_kernel += stat.ps_recv - handed;
+                InterfaceCounts all = { stat.ps_recv, stat.ps_drop, stat.ps_ifdrop };
+                pcap_counts_add(counts, &all, s->handles[i].taken, s->handles[i].gone);
         }
         if (s->relay)
                 packet_relay_unlock(s->relay);
