@@ -99,11 +99,6 @@ static Stretch get_stretch(const Search *s, guint32 n, guint i)
         return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
 }
 
-static gboolean is_cut(const Cut *cut, Span span)
-{
-        return span.to <= cut->returned || span.from > cut->called;
-}
-
 /* Each call to both of its nodes; where there is no room yet, it is but counted. */
 static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cut *cuts)
 {
@@ -121,7 +116,8 @@ static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cu
                                                                  e->callee) };
                         callee->n_in++;
                         if (call < stretch.from || call >= stretch.to ||
-                            is_cut(&cuts[e->caller], c->at_caller[call]))
+                            cut_is_in(&cuts[e->caller], c->at_caller[call].from,
+                                      c->at_caller[call].to))
                                 continue;
                         if (caller->out)
                                 caller->out[caller->n_out] =

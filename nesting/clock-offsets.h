@@ -25,6 +25,7 @@
 
 #include "calls/call-pair.h"
 #include "calls/find-call-pairs.h"
+#include "nesting/cuts.h"
 
 /* A node whose clock seems to be off. */
 typedef struct {
@@ -37,13 +38,6 @@ typedef struct {
         guint32 after;      /* and with it, */
         guint32 n_calls;    /* of so many calls that were looked at */
 } ClockOffset;
-
-/* Which calls of a node are no misfits, as its paths may be cut: those that end until the one or
- * start after the other. */
-typedef struct {
-        gint64 returned; /* the latest return of a call from before the start */
-        gint64 called;   /* the earliest call that outlasts the end */
-} Cut;
 
 /* Finds the offsets of at most limit, ns: of ClockOffset, by node; the caller's to free. Empty
  * where clocks agree. All calls have an edge; edges, and cuts by NodeId (n_nodes of them), are

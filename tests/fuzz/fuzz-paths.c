@@ -8,6 +8,7 @@
 #include "capture/capture.h"
 #include "capture/source/pcap-source.h"
 #include "nesting/nesting.h"
+#include "nesting/windows.h"
 #include "paths/write/path-write.h"
 #include "tests/fuzz/fuzz-file.h"
 #include "tracefmt/trace-reader.h"
@@ -67,7 +68,7 @@ static void write_trace(PcapSource *packets, const char *path, Counts *counts)
         g_autoptr(LearnedNames) learned = learned_names_new();
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
-                                   .labels = counts->how & LABELS,
+                                   .labels = counts->how & LABELS ? LABELS_WHOLE : LABELS_WORDS,
                                    .host = counts->how & HOST ? "10.0.0.2" : NULL,
                                    .learned = counts->how & NAMES ? learned : NULL };
         g_autoptr(Capture) capture = capture_new(&options, nodes, names);
@@ -96,7 +97,13 @@ static PathSet *take_window(gpointer data, PathSet *set, guint64 first_instance,
         return set;
 }
 
-static void add_messages(Nesting *nesting, const char *path, NodeTable *nodes, Counts *counts)
+/* Where the messages go: one of the two. */
+typedef struct {
+        Nesting *nesting;
+        Windows *windows;
+} Finder;
+
+static void add_messages(const Finder *finder, const char *path, NodeTable *nodes, Counts *counts)
 {
         TraceReaderOptions reading = TRACE_READER_DEFAULTS;
         g_autoptr(TraceReader) reader = trace_reader_new(path, nodes, &reading, NULL);
@@ -108,7 +115,8 @@ static void add_messages(Nesting *nesting, const char *path, NodeTable *nodes, C
         trace_reader_take_late(reader);
         while ((status = trace_reader_next(reader, &m, &error)) > 0) {
                 g_assert(counts->n[m.op]-- > 0);
-                g_assert(nesting_add(nesting, &m, NULL));
+                g_assert(finder->windows ? windows_add(finder->windows, &m, NULL)
+                                         : nesting_add(finder->nesting, &m, NULL));
         }
         g_assert_no_error(error);
         for (MessageOp op = 0; op < N_MESSAGE_OPS; op++)
@@ -133,30 +141,34 @@ static void write_paths(const PathSet *set)
 
 static void find_paths(const char *path, Counts *counts)
 {
-        NestingOptions options = NESTING_DEFAULTS;
         guint8 how = counts->how;
+        NestingOptions options = NESTING_DEFAULTS;
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(PathSet) set =
                 path_set_new(nodes, how & STRICT ? SIBLINGS_STRICT : SIBLINGS_MULTISET);
         g_autoptr(Nesting) nesting = NULL;
+        g_autoptr(Windows) windows = NULL;
+        const KnownCalls *calls;
 
-        options.joint = (how & JOINT) != 0;
+        options.method = how & JOINT ? METHOD_JOINT : METHOD_PAPER;
         options.fold = !(how & NO_FOLD);
         options.span = how & WINDOWS ? 1000000000 : 0;
         options.keep = TRUE;
-        nesting = nesting_new(nodes, &options);
         path_set_summary(set)->method = "fuzz";
         if (options.span)
-                nesting_begin_windows(nesting, set, take_window, NULL);
-        add_messages(nesting, path, nodes, counts);
-        if (options.span) {
-                g_assert(nesting_finish_windows(nesting, NULL));
+                windows = windows_new(nodes, &options, set, take_window, NULL);
+        else
+                nesting = nesting_new(nodes, &options);
+        add_messages(&(Finder){ nesting, windows }, path, nodes, counts);
+        if (windows) {
+                g_assert(windows_finish(windows, NULL));
         } else {
                 nesting_find_parents(nesting);
                 g_assert(nesting_find_paths(nesting, set, NULL));
         }
+        calls = windows ? windows_calls(windows) : nesting_calls(nesting);
         g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=
-                 call_matcher_counts(nesting->matcher)->pairs);
+                 call_matcher_counts(calls->matcher)->pairs);
         write_paths(set);
 }
 
