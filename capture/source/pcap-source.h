@@ -75,6 +75,17 @@ typedef struct {
         guint64 dropped_by_kernel, dropped_by_interface;
 } PcapCounts;
 
+/* What the kernel says of an interface since it was opened. */
+typedef struct {
+        guint64 received; /* those dropped included */
+        guint64 dropped_by_kernel, dropped_by_interface;
+} InterfaceCounts;
+
+/* Adds them to counts. taken: packets that were read; gone: no more can be, and those that the
+ * kernel still had are lost. */
+void pcap_counts_add(PcapCounts *counts, const InterfaceCounts *interface, guint64 taken,
+                     gboolean gone);
+
 /* Adds those of source to counts. */
 void pcap_source_count(const PcapSource *source, PcapCounts *counts);
 
