@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-clocks.h"
 
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 
 /* Nodes by name in one line. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convolution/convolution.h"
+#include "paths/write/path-text.h"
 #include "convolution/correlation-series.h"
 #include "paths/path-clocks.h"
 #include "tools/result.h"

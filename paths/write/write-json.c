@@ -4,8 +4,9 @@
  * and times are strings: a reader whose numbers are doubles would round them.
  */
 #include "paths/path-clocks.h"
-#include "paths/write/path-write.h"
 #include "paths/verdict.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
 
 static void append_time(GString *out, const char *key, gint128 ns)
 {
