@@ -19,10 +19,11 @@
 #define RAVEL_PAIRING_H
 
 #include "capture/account.h"
-#include "capture/protocol/protocol.h"
 #include "capture/network/sequencer.h"
+#include "capture/protocol/protocol.h"
 
-/* See streams.h. */
+/* See links.h, streams.h. */
+typedef struct LinkTable LinkTable;
 typedef struct StreamPool StreamPool;
 typedef struct StreamTable StreamTable;
 
@@ -39,6 +40,7 @@ typedef struct {
         StreamPool *streams;
         CaptureMemory *memory;
         GString *label; /* scratch; NULL where labels are not wanted */
+        LinkTable *links;
 } CaptureContext;
 
 #define NO_SIDE 2

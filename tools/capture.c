@@ -41,7 +41,7 @@ static struct {
         char **protocols;
         char *duration;
         char *user;
-        gboolean labels, names, no_promiscuous, list_interfaces, immediate, strict;
+        gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
         gboolean flush, numeric;
         gint64 count, rotate, files, megabytes;
         int snapshot, buffer;
@@ -67,8 +67,9 @@ static const GOptionEntry entries[] = {
           "Captured on the node NAME; empty: on none", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
-        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Add names of operations (GET /home)",
-          NULL },
+        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
+          "Whole routes as names of operations (GET /users/{id})", NULL },
+        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations", NULL },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -138,7 +139,8 @@ static volatile sig_atomic_t interrupted, asked;
 static void on_signal(int number)
 {
         interrupted = number;
-        signal(number, output_files_die); /* the second time */
+        if (number != SIGHUP) /* a shell that ends sends it, and the kernel for the terminal */
+                signal(number, output_files_die); /* the second time */
         if (current_packets)
                 packet_merge_stop(current_packets);
 }
@@ -151,11 +153,13 @@ static void on_question(int number)
 static void catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
-        struct sigaction action = { .sa_handler = on_signal };
+        struct sigaction action = { .sa_handler = on_signal }, now;
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
         sigaction(SIGUSR1, &question, NULL);
+        if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup(1) */
+                sigaction(SIGHUP, &action, NULL);
 }
 
 static gboolean usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -177,7 +181,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
                                 "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
                                 "smtp, generic",
                                 *p);
@@ -275,6 +279,8 @@ static gboolean check_options(gint64 *duration, GError **error)
         if (!files && !options.interfaces)
                 return usage(error, "nothing to capture: name a file with -r FILE or an interface "
                                     "with -i IF");
+        if (options.labels && options.no_labels)
+                return usage(error, "--labels and --no-labels: expected one of them");
         if (options.count < 1)
                 return usage(error,
                              "-c %" G_GINT64_FORMAT ": expected a number of packets, 1 or more",
@@ -519,9 +525,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
         if (later) {
                 gint64 whole = run->files ? (time - run->rotate_time) / length * length : 0;
                 run->rotate_start = run->files ? run->rotate_time + whole : time;
-                run->rotate_time = run->rotate_start > G_MAXINT64 - length
-                                           ? G_MAXINT64
-                                           : run->rotate_start + length;
+                run->rotate_time = run->rotate_start + length;
         }
         return begin_trace(run, error);
 }
@@ -911,7 +915,9 @@ static Run *run_new(gint64 *duration, GError **error)
                 g_clear_pointer(&options.host, g_free);
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
-                               .labels = options.labels,
+                               .labels = options.no_labels ? LABELS_NONE
+                                         : options.labels  ? LABELS_WHOLE
+                                                           : LABELS_WORDS,
                                .in_order = run->live,
                                .host = options.host,
                                .learned = run->learned,

@@ -588,13 +588,15 @@ static void on_interrupt(int number)
         signal(number, output_files_die); /* the second time */
 }
 
-/* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
- * until then is still reported. The second time it ends this one, too. */
+/* Ctrl-C, or the end of the terminal, ends all programs of a pipeline: the one that writes the
+ * trace ends it, and what came until then is still reported. Ctrl-C a second time ends this one,
+ * too. */
 static void leave_interrupt_to_writer(void)
 {
         struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
 
         sigaction(SIGINT, &action, NULL);
+        signal(SIGHUP, SIG_IGN);
 }
 
 /* What the last facts say comes too late for the windows that are written. */

@@ -49,7 +49,7 @@ pipes() {
 	zstd -q -dc "$source/demo/shop.pcap.zst" >"$work/shop.pcap"
 	gzip -c "$work/shop.pcap" >"$work/shop.pcap.gz"
 	for form in shop.pcap shop.pcap.gz; do
-		for signal in INT TERM; do
+		for signal in INT TERM HUP; do
 			rm -f "$work/pipe" "$work/trace"
 			mkfifo "$work/pipe"
 			"${background[@]}" "$ravel" capture -r "$work/pipe" --nodes "$source/demo/shop.nodes" \
@@ -61,12 +61,28 @@ pipes() {
 			await has_lines "$work/trace" 17170
 			result $? "$form from a pipe: written while it is open"
 			kill -"$signal" "$pid"
+			[ "$signal" != HUP ] || kill -HUP "$pid" # a shell and the kernel, both
 			wait "$pid"
 			result $? "$form from a pipe: ended by SIG$signal"
 			exec 3>&-
 			check_trace "$work/trace" 8587 "$form from a pipe, SIG$signal"
 		done
 	done
+
+	rm -f "$work/pipe" "$work/trace"
+	mkfifo "$work/pipe"
+	nohup "${background[@]}" "$ravel" capture -r "$work/pipe" --nodes "$source/demo/shop.nodes" \
+		-w "$work/trace" 2>"$work/err" >/dev/null &
+	pid=$!
+	exec 3>"$work/pipe"
+	kill -HUP "$pid"
+	cat "$work/shop.pcap" >&3
+	await has_lines "$work/trace" 17170
+	kill -INT "$pid"
+	wait "$pid"
+	result $? "nohup: SIGHUP does not end it"
+	exec 3>&-
+	check_trace "$work/trace" 8587 "nohup"
 
 	mkfifo "$work/silent"
 	exec 3<>"$work/silent"
@@ -249,7 +265,7 @@ interfaces() {
 	done
 	python3 -c "$server" &
 	await python3 -c 'import socket; socket.create_connection(("10.84.1.1", 8080), 1)' || return
-	for signal in INT TERM; do
+	for signal in INT TERM HUP; do
 		"${background[@]}" "$ravel" capture -i tap1 -i tap2 -f 'tcp port 8080' \
 			-w "$work/live.$signal" 2>"$work/err" &
 		pid=$!
@@ -289,7 +305,7 @@ else
 	# Without root there is nobody else in the namespace.
 	[ "$(id -u)" != 0 ] || export RAVEL_USER=nobody
 	RAVEL=$ravel unshare "${unshare_options[@]}" -- bash "$0" --interfaces "$work"
-	for signal in INT TERM; do
+	for signal in INT TERM HUP; do
 		[ "$(cat "$work/status.$signal")" = 0 ]
 		result $? "two interfaces: ended by SIG$signal"
 		check_trace "$work/live.$signal" $((2 * requests)) "two interfaces, SIG$signal"

@@ -5,7 +5,8 @@
 #include "base/exact-log.h"
 #include "base/fill.h"
 #include "base/hash.h"
-#include "inference/joint.h"
+#include "inference/evidence-table.h"
+#include "inference/rounds.h"
 
 enum {
         CERTAIN_SHARE = 4, /* If at least one call in CERTAIN_SHARE has a single candidate,
@@ -104,11 +105,16 @@ static double log_of_kinds(const Joint *j)
 /* The log likelihood of every other parent, by walks learned from the rest. */
 static double log_of_others(Joint *j)
 {
-        joint_learn_every_other(j, 0);
-        return joint_log_of_training_parents(j, 1, 2);
+        g_autofree gint64 *log = g_new(gint64, j->node->n_in);
+        gint64 sum = 0;
+
+        joint_judge(j, 1, log);
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                sum += log[p];
+        return (double)sum / LOG_UNIT;
 }
 
-void joint_tell_apart(Joint *j)
+static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         guint32 n_whole = j->model->n_whole;
         g_autofree DurationSample *samples = g_new(DurationSample, j->node->n_out);
@@ -125,3 +131,5 @@ void joint_tell_apart(Joint *j)
                 memset(limits, 0, n_whole * sizeof *limits);
         set_limits(j, g_steal_pointer(&limits));
 }
+
+const EvidenceKind evidence_durations = { .name = "durations", .try_first = tell_apart };

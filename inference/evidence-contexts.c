@@ -10,7 +10,8 @@
  * node's contexts depend on its own parents.
  */
 #include "base/hash.h"
-#include "inference/joint.h"
+#include "inference/evidence-table.h"
+#include "inference/rounds.h"
 
 /* A context is told apart if that raises the log likelihood of its parents by at least LEAST_GAIN,
  * and by LEAST_GAIN_EACH for each parent. */
@@ -69,18 +70,14 @@ void joint_set_contexts(const Joint *j, guint32 *context)
  * judged by walks learned from the other half. */
 static void add_logs(Joint *j, double sign, double *log)
 {
-        for (guint32 half = 0; half < 2; half++) {
-                joint_learn_every_other(j, half);
-                for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
-                        if (!is_training_parent(j, p))
-                                continue;
-                        joint_run_assigned(j, p, FALSE);
-                        log[j->fine[p]] += sign * j->trellis.log / LOG_UNIT;
-                }
-        }
+        g_autofree gint64 *judged = g_new(gint64, j->node->n_in);
+
+        joint_judge(j, 2, judged);
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                log[j->fine[p]] += sign * judged[p] / LOG_UNIT;
 }
 
-void joint_tell_contexts(Joint *j)
+static void tell_contexts(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         NodeModel *h = j->model;
         gsize size = j->node->n_in * sizeof *j->kind;
@@ -103,3 +100,9 @@ void joint_tell_contexts(Joint *j)
                 j->kind[p] = node_model_kind(h, j->fine[p]);
         joint_begin_trellis(j);
 }
+
+const EvidenceKind evidence_contexts = {
+        .name = "contexts",
+        .try_first = tell_contexts,
+        .without_choice = TRUE,
+};
