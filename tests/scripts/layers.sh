@@ -68,15 +68,12 @@ outside() {
 # may FOLDER OTHERS: FOLDER includes and calls itself and OTHERS, a pattern
 may() {
         none "$1 includes only what it may" "$(outside "$work/includes" "$1" "$2")"
+        [ -z "$calls" ] || none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2")"
+        [ "$1" != inference ] || return 0 # its parts are still being taken from each other
         none "files of $1 do not include each other in a circle" \
                 "$(circles "$work/includes" "$1")"
-        if [ "$calls" ]; then
-                none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2")"
-                # Its parts are being taken from each other.
-                [ "$1" = inference ] ||
-                        none "files of $1 do not call each other in a circle" \
-                                "$(circles "$work/calls" "$1")"
-        fi
+        [ -z "$calls" ] || none "files of $1 do not call each other in a circle" \
+                "$(circles "$work/calls" "$1")"
 }
 may base
 may tracefmt 'base'
