@@ -53,7 +53,7 @@ typedef struct {
         gint64 first, last;     /* stamps of the trace; NO_TIME where empty */
         double parallelism;     /* mean number of candidate parents of a call that has any, the
                                    paper's mean per-node parallelism (Table 1); 0: unknown */
-        const GArray *clocks;   /* of PathClock, borrowed; NULL: none is off */
+        const GArray *clocks;   /* of ClockOffset, borrowed; NULL: none is off */
         const Verdict *verdict; /* borrowed; NULL: nothing is known */
 } PathSetSummary;
 
