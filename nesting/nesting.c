@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/nesting.h"
 
-#include "nesting/clock-offsets.h"
+#include "clocks/call-offsets.h"
 #include "nesting/nesting-run.h"
 #include "nesting/score-nestings.h"
 

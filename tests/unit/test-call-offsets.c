@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nesting/clock-offsets.h"
+#include "clocks/call-offsets.h"
 
 enum { CLIENT, WEB, APP, DB, N_NODES, N_EDGES = 3, REQUESTS = 2000 };
 
@@ -233,14 +233,14 @@ static void test_limit(void)
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
-        g_test_add_func("/clock-offsets/agree", test_agree);
-        g_test_add_func("/clock-offsets/lost", test_lost);
-        g_test_add_func("/clock-offsets/one-node", test_one_node);
-        g_test_add_func("/clock-offsets/proven", test_proven);
-        g_test_add_func("/clock-offsets/client", test_client);
-        g_test_add_func("/clock-offsets/relays", test_relays);
-        g_test_add_func("/clock-offsets/two-nodes", test_two_nodes);
-        g_test_add_func("/clock-offsets/group", test_group);
-        g_test_add_func("/clock-offsets/limit", test_limit);
+        g_test_add_func("/call-offsets/agree", test_agree);
+        g_test_add_func("/call-offsets/lost", test_lost);
+        g_test_add_func("/call-offsets/one-node", test_one_node);
+        g_test_add_func("/call-offsets/proven", test_proven);
+        g_test_add_func("/call-offsets/client", test_client);
+        g_test_add_func("/call-offsets/relays", test_relays);
+        g_test_add_func("/call-offsets/two-nodes", test_two_nodes);
+        g_test_add_func("/call-offsets/group", test_group);
+        g_test_add_func("/call-offsets/limit", test_limit);
         return g_test_run();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/clock-offsets.h"
+#include "clocks/call-offsets.h"
 
 #include <stdlib.h>
 #include <string.h>
