@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/nesting.h"
 
+#include "clocks/call-offsets.h"
 #include "nesting/nesting-run.h"
 #include "nesting/score-nestings.h"
 
@@ -52,24 +53,47 @@ void nesting_explain(Nesting *n, guint32 call)
 
 /* --- parents --------------------------------------------------------------- */
 
+static CallEdge *list_edges(const Edge *edges, guint n_edges)
+{
+        CallEdge *list = g_new(CallEdge, n_edges);
+
+        for (guint i = 0; i < n_edges; i++)
+                list[i] = (CallEdge){ edges[i].caller, edges[i].callee, edges[i].pairs,
+                                      edges[i].lone_calls + edges[i].lone_returns };
+        return list;
+}
+
+static Span *list_whole(const Cut *cuts, guint n_nodes)
+{
+        Span *list = g_new(Span, n_nodes);
+
+        for (guint i = 0; i < n_nodes; i++)
+                list[i] = (Span){ cuts[i].returned, cuts[i].called };
+        return list;
+}
+
 /* What the clocks of nodes are off by. */
 static void find_offsets(Nesting *n)
 {
+        const CallPairs *c = &n->calls.pairs;
         guint n_edges, n_nodes = node_table_size(n->calls.nodes);
         const Edge *edges = call_matcher_edges(n->calls.matcher, &n_edges);
         g_autofree Cut *cuts = cuts_find(n->calls.matcher, n_nodes);
+        g_autofree CallEdge *call_edges = list_edges(edges, n_edges);
+        g_autofree Span *whole = list_whole(cuts, n_nodes);
+        const CallSpans spans = { c->n,       c->at_caller, c->at_callee, c->edge, c->stamps,
+                                  call_edges, n_edges,      whole,        n_nodes };
 
-        n->offsets = clock_offsets_find(&n->calls.pairs, edges, n_edges, cuts, n_nodes,
-                                        n->options.max_offset,
-                                        n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
+        n->offsets = call_offsets_find(&spans, n->options.max_offset,
+                                       n->clocks == CLOCKS_UNKNOWN && n->options.window == 0);
         for (guint i = 0; i < n->offsets->len; i++) {
-                const ClockOffset *c = &g_array_index(n->offsets, ClockOffset, i);
+                const ClockOffset *clock = &g_array_index(n->offsets, ClockOffset, i);
 
-                if (c->doubtful)
+                if (clock->doubtful)
                         continue;
                 if (!n->offset)
                         n->offset = g_new0(gint64, n_nodes);
-                n->offset[c->node] = c->offset;
+                n->offset[clock->node] = clock->offset;
         }
 }
 

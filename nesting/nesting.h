@@ -16,10 +16,10 @@
 #define RAVEL_NESTING_H
 
 #include "calls/known-calls.h"
-#include "nesting/clock-offsets.h"
 #include "nesting/explanation.h"
 #include "nesting/find-true-parents.h"
 #include "nesting/nesting-options.h"
+#include "tracefmt/clock-offset.h"
 #include "tracefmt/trace-clocks.h"
 
 typedef struct Nesting Nesting;

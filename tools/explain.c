@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "paths/write/path-text.h"
 #include "base/error.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"

@@ -233,40 +233,6 @@ static void report_matching(const KnownCalls *known, const TraceReader *reader)
                           known->roles.folded);
 }
 
-/* As the outputs have them. The caller's to free. */
-static GArray *list_clocks(const GArray *offsets)
-{
-        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
-
-        for (guint i = 0; offsets && i < offsets->len; i++) {
-                const ClockOffset *c = &g_array_index(offsets, ClockOffset, i);
-                PathClock clock = {
-                        .node = c->node,
-                        .doubtful = c->doubtful,
-                        .by = -c->offset,
-                        .least = c->most == G_MAXINT64 ? G_MININT64 : -c->most,
-                        .most = c->least == G_MININT64 ? G_MAXINT64 : -c->least,
-                };
-
-                g_array_append_val(clocks, clock);
-        }
-        return clocks;
-}
-
-/* What moves a clock that is not proven: the least window. */
-static void report_clocks(const NodeTable *nodes, const GArray *clocks)
-{
-        g_autofree char *right = path_clocks_text(clocks, nodes, FALSE);
-        g_autofree char *doubtful = path_clocks_text(clocks, nodes, TRUE);
-
-        if (right)
-                tool_warn("clocks put right: %s", right);
-        if (doubtful)
-                tool_warn("calls that fit into no other look like clocks that are off, but nothing "
-                          "proves it, and none was moved: %s would do, as --skew-window 1us does",
-                          doubtful);
-}
-
 /* FALSE with error set where there is nothing to cheat by. */
 static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
                              const TraceReader *reader, GError **error)
@@ -476,8 +442,8 @@ static gboolean write_explanation(const Nesting *nesting, gboolean probable, GEr
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceReader *reader,
-                               const char *arguments, int *status, GError **error)
+static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
+                               int *status, GError **error)
 {
         const KnownCalls *known = nesting_calls(nesting);
         g_autoptr(Verdict) verdict = judge(known, reader);
@@ -486,7 +452,7 @@ static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceRead
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
-        path_set_summary(set)->clocks = clocks;
+        path_set_summary(set)->clocks = nesting_clocks(nesting);
         path_set_summary(set)->verdict = verdict;
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
                 tool_warn("no probabilities are shown, as what was captured is %s",
@@ -712,7 +678,6 @@ int tool_nesting(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Nesting) nesting = NULL;
-        g_autoptr(GArray) clocks = NULL;
         GError *error = NULL;
         int status;
 
@@ -747,9 +712,11 @@ int tool_nesting(int argc, char **argv)
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
                 return tool_fail(error);
         report_matching(nesting_calls(nesting), reader);
-        clocks = list_clocks(nesting_clocks(nesting));
-        report_clocks(nodes, clocks);
-        if (!find_and_write(nesting, clocks, reader, arguments, &status, &error))
+        result_report_clocks(nesting_clocks(nesting), nodes,
+                             "calls that fit into no other look like clocks that are off, but "
+                             "nothing proves it, and none was moved",
+                             "--skew-window 1us"); /* the least window */
+        if (!find_and_write(nesting, reader, arguments, &status, &error))
                 return tool_fail(error);
         return status;
 }

@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/write/text-table.h"
-#include "paths/write/write-graph.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/path-text.h"
+#include "paths/write/pattern-order.h"
+#include "paths/write/text-table.h"
+#include "paths/write/write-graph.h"
 
 enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */

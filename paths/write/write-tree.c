@@ -4,9 +4,9 @@
 #include <graphviz/gvc.h>
 #include <math.h>
 
-#include "paths/write/text-table.h"
-#include "paths/write/write-graph.h"
 #include "base/error.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/text-table.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
  * depend on the fonts of this machine and not of the reader's. */

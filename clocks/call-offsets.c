@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "nesting/clock-offsets.h"
+#include "clocks/call-offsets.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,8 +63,7 @@ typedef struct {
 typedef struct {
         NodeStays *nodes;
         guint n_nodes;
-        const Edge *edges; /* borrowed */
-        guint n_edges;
+        const CallSpans *of; /* borrowed */
         gint64 limit;
         guint32 most_stretches, spread; /* see STRETCHES and SPREAD */
         guint32 least;                  /* misfits beyond the usual, to look at a node */
@@ -99,14 +98,22 @@ static Stretch get_stretch(const Search *s, guint32 n, guint i)
         return (Stretch){ first, first + STRETCH, first + STRETCH / 4, first + 3 * STRETCH / 4 };
 }
 
-/* Each call to both of its nodes; where there is no room yet, it is but counted. */
-static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cut *cuts)
+/* A call that may be the child of one that is not there is no misfit. */
+static gboolean is_whole(const CallSpans *c, NodeId caller, Span span)
 {
+        return span.to > c->whole[caller].from && span.from <= c->whole[caller].to;
+}
+
+/* Each call to both of its nodes; where there is no room yet, it is but counted. */
+static void put_stays(Search *s)
+{
+        const CallSpans *c = s->of;
+
         for (guint i = 0; i < n_stretches(s, c->n); i++) {
                 Stretch stretch = get_stretch(s, c->n, i);
 
                 for (guint32 call = stretch.first; call < stretch.end; call++) {
-                        const Edge *e = &edges[c->edge[call] - 1];
+                        const CallEdge *e = &c->edges[c->edge[call] - 1];
                         NodeStays *caller = &s->nodes[e->caller], *callee = &s->nodes[e->callee];
 
                         if (callee->in)
@@ -116,8 +123,7 @@ static void put_stays(Search *s, const CallPairs *c, const Edge *edges, const Cu
                                                                  e->callee) };
                         callee->n_in++;
                         if (call < stretch.from || call >= stretch.to ||
-                            cut_is_in(&cuts[e->caller], c->at_caller[call].from,
-                                      c->at_caller[call].to))
+                            !is_whole(c, e->caller, c->at_caller[call]))
                                 continue;
                         if (caller->out)
                                 caller->out[caller->n_out] =
@@ -150,12 +156,14 @@ static void sort_all_stays(const Search *s)
         }
 }
 
-static void search_init(Search *s, const CallPairs *calls, const Edge *edges, guint n_edges,
-                        const Cut *cuts)
+static void search_init(Search *s, const CallSpans *calls)
 {
-        g_autofree guint64 *lost = g_new0(guint64, s->n_nodes), *all = g_new0(guint64, s->n_nodes);
+        g_autofree guint64 *lost = g_new0(guint64, calls->n_nodes);
+        g_autofree guint64 *all = g_new0(guint64, calls->n_nodes);
         guint32 most_in = 0, most_out = 0;
 
+        s->of = calls;
+        s->n_nodes = calls->n_nodes;
         s->span = 1;
         s->sampled = MIN(1, (double)s->most_stretches * STRETCH / calls->n);
         for (guint i = 0; i < n_stretches(s, calls->n); i++) {
@@ -168,9 +176,7 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
         s->offset = g_new0(gint64, s->n_nodes);
         s->group = g_new0(guint8, s->n_nodes);
         s->around = g_array_new(FALSE, FALSE, sizeof(NodeId));
-        s->edges = edges;
-        s->n_edges = n_edges;
-        put_stays(s, calls, edges, cuts);
+        put_stays(s);
         for (NodeId id = 0; id < s->n_nodes; id++) {
                 NodeStays *node = &s->nodes[id];
 
@@ -182,15 +188,15 @@ static void search_init(Search *s, const CallPairs *calls, const Edge *edges, gu
                 node->near = g_array_new(FALSE, FALSE, sizeof(NodeId));
                 g_array_append_val(node->near, id);
         }
-        put_stays(s, calls, edges, cuts);
+        put_stays(s);
         sort_all_stays(s);
         s->called = g_new(Span, most_in);
         s->calls = g_new(Span, most_out);
-        for (guint i = 0; i < n_edges; i++) {
-                const Edge *e = &edges[i];
+        for (guint i = 0; i < calls->n_edges; i++) {
+                const CallEdge *e = &calls->edges[i];
 
-                lost[e->callee] += e->lone_calls + e->lone_returns;
-                all[e->callee] += e->lone_calls + e->lone_returns + e->pairs;
+                lost[e->callee] += e->lone;
+                all[e->callee] += e->lone + e->pairs;
                 if (e->pairs == 0)
                         continue;
                 g_array_append_val(s->nodes[e->caller].near, e->callee);
@@ -304,13 +310,13 @@ static gboolean extend_group(Search *s, guint8 *others)
         gboolean extended = FALSE;
 
         memset(others, 0, s->n_nodes);
-        for (guint i = 0; i < s->n_edges; i++)
-                others[s->edges[i].callee] |=
-                        s->edges[i].pairs > 0 && !s->group[s->edges[i].caller];
-        for (guint i = 0; i < s->n_edges; i++) {
-                NodeId callee = s->edges[i].callee;
+        for (guint i = 0; i < s->of->n_edges; i++)
+                others[s->of->edges[i].callee] |=
+                        s->of->edges[i].pairs > 0 && !s->group[s->of->edges[i].caller];
+        for (guint i = 0; i < s->of->n_edges; i++) {
+                NodeId callee = s->of->edges[i].callee;
 
-                if (s->edges[i].pairs == 0 || others[callee] || s->group[callee])
+                if (s->of->edges[i].pairs == 0 || others[callee] || s->group[callee])
                         continue;
                 s->group[callee] = extended = TRUE;
         }
@@ -632,8 +638,8 @@ static double passing(const Search *s, gint64 time)
 {
         guint64 in = 0, out = 0;
 
-        for (guint i = 0; i < s->n_edges; i++) {
-                const Edge *e = &s->edges[i];
+        for (guint i = 0; i < s->of->n_edges; i++) {
+                const CallEdge *e = &s->of->edges[i];
 
                 if (s->group[e->callee] && !s->group[e->caller])
                         in += e->pairs;
@@ -713,10 +719,7 @@ static void note_doubt(Search *s, const Move *move, ClockOffset *doubt)
         };
 
         set_group(s, move->node, move->below);
-        c.before = try_move(s, -move->by);
-        c.after = count_around(s);
-        usual_around(s, &c.n_calls);
-        if (c.after > MOST_LEFT * c.before)
+        if (count_around(s) > MOST_LEFT * try_move(s, -move->by))
                 return;
         for (c.node = 0; c.node < s->n_nodes; c.node++)
                 if (s->group[c.node])
@@ -758,19 +761,19 @@ static void find_bounds(Search *s, ClockOffset *c)
         c->most = p.most == G_MAXINT64 ? p.most : c->offset + p.most;
 }
 
-/* What the offset of a node is good for; it is taken back where that is little. */
+/* The offset of a node, which is taken back where it is good for little. */
 static ClockOffset judge_offset(Search *s, NodeId id)
 {
         ClockOffset c = { .node = id, .offset = s->offset[id] };
+        guint32 before, after;
 
         if (c.offset == 0)
                 return c;
         set_group(s, id, FALSE);
-        c.after = count_around(s);
-        c.before = try_move(s, -c.offset);
-        usual_around(s, &c.n_calls);
-        if (c.after > MOST_LEFT * c.before) {
-                Move back = { id, FALSE, -c.offset, c.after, c.before, 0 };
+        after = count_around(s);
+        before = try_move(s, -c.offset);
+        if (after > MOST_LEFT * before) {
+                Move back = { id, FALSE, -c.offset, after, before, 0 };
 
                 make_move(s, &back);
                 c.offset = 0;
@@ -780,44 +783,40 @@ static ClockOffset judge_offset(Search *s, NodeId id)
 
 /* Whether there are nodes to look at, but none to move, as far as one stretch shows: nodes often
  * make calls of their own accord, and what those cost should be little. */
-static gboolean is_hopeless(const CallPairs *calls, const Edge *edges, guint n_edges,
-                            const Cut *cuts, guint n_nodes, gint64 limit)
+static gboolean is_hopeless(const CallSpans *calls, gint64 limit)
 {
-        Search s = { .n_nodes = n_nodes,
-                     .limit = limit,
+        Search s = { .limit = limit,
                      .most_stretches = 1,
                      .spread = ROUGH,
                      .least = LEAST_MISFITS / STRETCHES };
         Move move;
 
-        search_init(&s, calls, edges, n_edges, cuts);
+        search_init(&s, calls);
         move = find_best_move(&s);
         search_clear(&s);
         return move.before > 0 && !is_worth_it(&move);
 }
 
-GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_edges,
-                           const Cut *cuts, guint n_nodes, gint64 limit, gboolean prove)
+GArray *call_offsets_find(const CallSpans *calls, gint64 limit, gboolean prove)
 {
         GArray *found = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
-        g_autofree ClockOffset *offsets = g_new0(ClockOffset, n_nodes);
+        g_autofree ClockOffset *offsets = g_new0(ClockOffset, calls->n_nodes);
         g_autoptr(GArray) moves = NULL;
-        Search s = { .n_nodes = n_nodes,
-                     .limit = limit,
+        Search s = { .limit = limit,
                      .most_stretches = STRETCHES,
                      .spread = SPREAD,
                      .least = LEAST_MISFITS };
 
-        if (calls->n == 0 || is_hopeless(calls, edges, n_edges, cuts, n_nodes, limit))
+        if (calls->n == 0 || is_hopeless(calls, limit))
                 return found;
-        search_init(&s, calls, edges, n_edges, cuts);
+        search_init(&s, calls);
         moves = move_nodes(&s);
         if (prove)
                 drop_unproven(&s, moves, offsets);
-        for (NodeId id = 0; id < n_nodes; id++)
+        for (NodeId id = 0; id < s.n_nodes; id++)
                 if (s.offset[id] != 0)
                         offsets[id] = judge_offset(&s, id);
-        for (NodeId id = 0; id < n_nodes; id++) {
+        for (NodeId id = 0; id < s.n_nodes; id++) {
                 if (s.offset[id] != 0)
                         find_bounds(&s, &offsets[id]);
                 if (offsets[id].offset != 0)

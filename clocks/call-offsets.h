@@ -20,30 +20,35 @@
  * together, because calls limit it from one side and returns from the other, and by no other
  * offset. Work that goes on is mended by any offset that is large enough, or by none.
  */
-#ifndef RAVEL_CLOCK_OFFSETS_H
-#define RAVEL_CLOCK_OFFSETS_H
+#ifndef RAVEL_CALL_OFFSETS_H
+#define RAVEL_CALL_OFFSETS_H
 
-#include "calls/call-pair.h"
-#include "calls/find-call-pairs.h"
-#include "nesting/cuts.h"
+#include "tracefmt/clock-offset.h"
+#include "tracefmt/span.h"
 
-/* A node whose clock seems to be off. */
+/* What calls from one node to another there are. */
 typedef struct {
-        NodeId node;
-        gboolean doubtful;  /* it is not proven, so the clock is taken as it is */
-        gint64 offset;      /* its stamps are taken to be so much too late, ns; below 0: early */
-        gint64 least, most; /* offsets between these are as good, ns; G_MININT64 and G_MAXINT64
-                               where nothing says */
-        guint32 before;     /* misfits around it without that offset, */
-        guint32 after;      /* and with it, */
-        guint32 n_calls;    /* of so many calls that were looked at */
-} ClockOffset;
+        NodeId caller, callee;
+        guint64 pairs; /* whole calls */
+        guint64 lone;  /* calls and returns without their other half */
+} CallEdge;
+
+/* The calls of a trace, a column for each thing that is needed of them; all borrowed. */
+typedef struct {
+        guint32 n;
+        const Span *at_caller, *at_callee; /* each in view of the clocks of its end */
+        const guint32 *edge;               /* index into edges, plus one */
+        const guint8 *stamps;              /* 1 << MessageOp of those that it has */
+        const CallEdge *edges;
+        guint n_edges;
+        const Span *whole; /* by NodeId: its calls that end after the one moment and start until the
+                              other may not be the children of calls that are not there */
+        guint n_nodes;
+} CallSpans;
 
 /* Finds the offsets of at most limit, ns: of ClockOffset, by node; the caller's to free. Empty
- * where clocks agree. All calls have an edge; edges, and cuts by NodeId (n_nodes of them), are
- * those of the trace. prove: those that are not proven are doubtful. Looks at some thousands of
+ * where clocks agree. prove: those that are not proven are doubtful. Looks at some thousands of
  * calls all over the trace. */
-GArray *clock_offsets_find(const CallPairs *calls, const Edge *edges, guint n_edges,
-                           const Cut *cuts, guint n_nodes, gint64 limit, gboolean prove);
+GArray *call_offsets_find(const CallSpans *calls, gint64 limit, gboolean prove);
 
 #endif
