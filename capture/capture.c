@@ -5,8 +5,8 @@
 
 #include "capture/connection.h"
 #include "capture/network/link-layer.h"
-#include "capture/streams.h"
 #include "capture/network/tunnel.h"
+#include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
@@ -22,6 +22,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -41,8 +42,13 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(), &c->memory,
-                                       options->labels ? g_string_new(NULL) : NULL };
+        c->context = (CaptureContext){ c->sequencer,
+                                       &c->account,
+                                       stream_pool_new(),
+                                       &c->memory,
+                                       options->labels ? g_string_new(NULL) : NULL,
+                                       options->keys ? &c->tls : NULL };
+        c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
@@ -62,6 +68,7 @@ void capture_free(Capture *c)
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
+        g_free(c->tls.plain);
         g_free(c);
 }
 
