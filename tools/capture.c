@@ -923,9 +923,10 @@ static gboolean load_keys(Run *run, GError **error)
                 g_prefix_error(error, "--tls-keys ");
                 return FALSE;
         }
-        if (key_log_broken_lines(run->keys))
-                tool_warn("--tls-keys %s: %" G_GUINT64_FORMAT " lines are not of a key log",
-                          options.tls_keys, key_log_broken_lines(run->keys));
+        guint64 broken = key_log_broken_lines(run->keys);
+        if (broken)
+                tool_warn("--tls-keys %s: %" G_GUINT64_FORMAT " %s not of a key log",
+                          options.tls_keys, broken, broken == 1 ? "line is" : "lines are");
         return TRUE;
 }
 
