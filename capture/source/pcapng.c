@@ -341,7 +341,7 @@ PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *
                 return broken(error, "a block of %u bytes, expected %u at least", length,
                               BLOCK_FRAME);
         *size = ((gsize)length + 3) & ~(gsize)3;
-        if (!is_used(type))
+        if (!is_used(type) || (type == BLOCK_SECRETS && length > MAX_BLOCK))
                 return PCAPNG_SKIP;
         if (length > MAX_BLOCK)
                 return broken(error, "a block of type %u with %u bytes, expected %u at most", type,

@@ -134,13 +134,17 @@ static void server_hello_read(TlsOpener *o, Cursor c)
                                 version = read_u16(value);
                         protection.mac_of_cipher |= type == EXTENSION_MAC_OF_CIPHER;
                 }
-        memcpy(o->random[1], random, TLS_RANDOM);
-        o->has_random[1] = TRUE;
         protection.is_13 = version == VERSION_13;
         protection.suite =
                 version == VERSION_12 || version == VERSION_13 ? suite : 0; /* 0: no cipher */
         if (compression != 0)
                 protection.suite = 0;
+        /* Negotiated anew it stays a connection of its version. */
+        if (o->has_secrets &&
+            (protection.is_13 != o->protection.is_13 || !record_protection_is_known(&protection)))
+                return;
+        memcpy(o->random[1], random, TLS_RANDOM);
+        o->has_random[1] = TRUE;
         o->protection = protection;
 }
 
@@ -416,31 +420,35 @@ static void inside(TlsOpener *o, guint side, gsize n, const TlsOpenerSink *sink)
                      s->last);
 }
 
-static void encrypted_record(TlsOpener *o, guint side, const guint8 *record, gsize n,
-                             const TlsOpenerSink *sink)
+/* n bytes were in a record. */
+static void take_inside(TlsOpener *o, guint side, guint8 type, gsize n, const TlsOpenerSink *sink)
 {
-        Side *s = &o->side[side];
-        guint8 type;
-        gssize length = open_record(o, side, record, n, &type);
-        if (length < 0) {
-                fail(o, side, n, sink);
-                return;
-        }
-        s->failed = 0;
+        o->side[side].failed = 0;
         see_opened(o, sink);
-        unblock_late(o, side, (gsize)length, sink);
-        if (type == RECORD_DATA && length > 0) {
-                inside(o, side, (gsize)length, sink);
+        unblock_late(o, side, n, sink);
+        if (type == RECORD_DATA && n > 0) {
+                inside(o, side, n, sink);
                 return;
         }
-        if (type == RECORD_HANDSHAKE && length > 0) {
+        if (type == RECORD_HANDSHAKE && n > 0) {
                 /* Another side's record may be opened before this one has been read. */
-                g_autofree guint8 *copy = g_memdup2(o->opening->plain, (gsize)length);
-                opened_handshake(o, side, copy, (gsize)length, sink);
+                g_autofree guint8 *copy = g_memdup2(o->opening->plain, n);
+                opened_handshake(o, side, copy, n, sink);
         } else if (type == RECORD_CHANGE_CIPHER && !o->protection.is_13) {
                 change_cipher(o, side);
         }
         sink->no_data(sink->user, side);
+}
+
+static void encrypted_record(TlsOpener *o, guint side, const guint8 *record, gsize n,
+                             const TlsOpenerSink *sink)
+{
+        guint8 type;
+        gssize length = open_record(o, side, record, n, &type);
+        if (length < 0)
+                fail(o, side, n, sink);
+        else
+                take_inside(o, side, type, (gsize)length, sink);
 }
 
 static void whole_record(TlsOpener *o, guint side, const guint8 *record, gsize n,
@@ -515,9 +523,8 @@ static gboolean find_record(TlsOpener *o, guint side, const TlsOpenerSink *sink)
         }
         s->lost = FALSE;
         s->headers = 0;
-        if (type == RECORD_DATA && length > 0)
-                inside(o, side, (gsize)length, sink);
         side_drop(s, n);
+        take_inside(o, side, type, (gsize)length, sink);
         return TRUE;
 }
 
@@ -760,8 +767,9 @@ void tls_opener_add(TlsOpener *o, guint side, const TlsSegment *segment, const T
 gboolean tls_opener_waits_since(const TlsOpener *o, gint64 *time)
 {
         *time = G_MAXINT64;
-        if (o->held)
-                *time = o->held->segment.stamp.time;
+        for (const Held *h = o->held; h && *time == G_MAXINT64; h = h->next)
+                if (h->segment.bytes)
+                        *time = h->segment.stamp.time;
         for (guint side = 0; side < 2; side++)
                 if (o->result == TLS_OPENED && o->side[side].n_record > 0 && !o->side[side].late)
                         *time = MIN(*time, o->side[side].first.time);

@@ -7,6 +7,8 @@
     tls-recordings.py relay PCAP PORT TARGET
                                         passes what comes to PORT of the loopback on to TARGET, and
                                         records it, until a connection has ended
+    tls-recordings.py inputs FOLDER CORPUS
+                                        makes the kept inputs of the fuzz target anew
     tls-recordings.py lose PCAP LOSSY FIRST LAST
                                         a recording without some of its packets
     tls-recordings.py secrets PCAP KEYS PCAPNG
@@ -210,10 +212,10 @@ def records(payload, size):
         at = end
 
 
-def contexts(folder, version, ciphers):
+def contexts(folder, version, ciphers, key_type=("rsa:2048",)):
     certificate, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
     if not os.path.exists(key):
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key,
+        subprocess.run(["openssl", "req", "-x509", "-newkey", *key_type, "-nodes", "-keyout", key,
                         "-out", certificate, "-subj", "/CN=localhost", "-days", "3"], check=True,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     client, server = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -326,6 +328,44 @@ def secrets(pcap, keys, pcapng):
             at += 16 + captured
 
 
+def input_of(pcap, keys, path):
+    """A recording of one connection as the fuzz target takes it."""
+    with open(keys, "rb") as file:
+        log = file.read()
+    with open(pcap, "rb") as file:
+        packets = file.read()
+    out, at = struct.pack(">H", len(log)) + log, 24
+    while at < len(packets):
+        size = 16 + struct.unpack_from("<I", packets, at + 8)[0]
+        payload = packets[at + 16 + 40:at + size]
+        if payload:
+            server = packets[at + 16 + 15] == 2  # the end of the source address
+            out += struct.pack(">BH", server, len(payload)) + payload
+        at += size
+    with open(path, "wb") as file:
+        file.write(out)
+
+
+def small_turns(number):
+    """One short request and its response."""
+    yield True, [b"GET /%d HTTP/1.1\r\n\r\n" % number]
+    yield False, [b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]
+
+
+def inputs(folder, corpus):
+    """The kept inputs of the fuzz target, made anew."""
+    for version, suite in ((ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES128-GCM-SHA256"),
+                           (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-AES256-SHA"),
+                           (ssl.TLSVersion.TLSv1_2, "ECDHE-ECDSA-CHACHA20-POLY1305"),
+                           (ssl.TLSVersion.TLSv1_3, None)):
+        client, server = contexts(folder, version, suite, ["ec", "-pkeyopt",
+                                                           "ec_paramgen_curve:prime256v1"])
+        name = suite or "13"
+        Case(folder, name, client, server, small_turns).run()
+        path = os.path.join(folder, name)
+        input_of(path + ".pcap", path + ".keys", os.path.join(corpus, name))
+
+
 def lose(pcap, lossy, first, last):
     """All packets but those from the first to before the last."""
     with open(pcap, "rb") as file:
@@ -349,6 +389,8 @@ if __name__ == "__main__":
         suite_13(*arguments)
     elif what == "relay":
         relay(arguments[0], int(arguments[1]), int(arguments[2]))
+    elif what == "inputs":
+        inputs(*arguments)
     elif what == "lose":
         lose(*arguments)
     else:
