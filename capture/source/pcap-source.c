@@ -325,6 +325,12 @@ static void see_interface(PcapSource *s)
                 s->link_type = g_steal_pointer(&before);
 }
 
+static void see_secrets(PcapSource *s, const Packet *secrets)
+{
+        if (s->options.secrets)
+                s->options.secrets(s->options.user, secrets->bytes, secrets->captured);
+}
+
 /* What is wrong where the blocks have come to an end. */
 static gboolean check_end(PcapSource *s, gboolean at_end, GError **error)
 {
@@ -351,6 +357,8 @@ static int next_of_pcapng(PcapSource *s, Packet *packet, GError **error)
                         see_interface(s);
                 if (result == PCAPNG_MORE)
                         return s->stopped || check_end(s, at_end, error) ? 0 : -1;
+                if (result == PCAPNG_SECRETS)
+                        see_secrets(s, packet);
                 if (result != PCAPNG_PACKET)
                         continue;
                 packet->link_type = to_datalink(packet->link_type);
@@ -372,9 +380,11 @@ static gboolean open_pcapng(PcapSource *s, GError **error)
         gboolean at_end;
         PcapngResult result;
         s->pcapng = pcapng_reader_new();
-        do
+        do {
                 result = next_block(s, &packet, &at_end, error);
-        while (result == PCAPNG_SKIP);
+                if (result == PCAPNG_SECRETS)
+                        see_secrets(s, &packet);
+        } while (result == PCAPNG_SKIP || result == PCAPNG_SECRETS);
         if (result == PCAPNG_BROKEN ||
             (result == PCAPNG_MORE && !s->stopped && !check_end(s, at_end, error)))
                 return FALSE;

@@ -29,6 +29,8 @@ typedef struct {
         gboolean (*idle)(gpointer user, gint64 ns);
         /* What happened to an interface: "eth0 went down". May be NULL. */
         void (*notice)(gpointer user, const char *text);
+        /* A pcapng file has n bytes of a key log, of TLS. May be NULL. */
+        void (*secrets)(gpointer user, const guint8 *bytes, gsize n);
         gpointer user;
         ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
