@@ -178,6 +178,9 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
 /* Whether side paused before it goes on at time, and was not held back. */
 static gboolean is_late(const Signs *s, guint side, gint64 time)
 {
+        /* Of a run that began before its protocol was known, nothing is. */
+        if (s->last[side] == G_MININT64)
+                return FALSE;
         gint64 near = LATE + 2 * MIN(s->turn[side], MAX_TURN);
         gboolean held = s->acked[side] >= s->last[side] && time - s->acked[side] <= near;
         return time - s->last[side] > LATE && !held;

@@ -109,9 +109,9 @@ static void copy(Slot *s, const Message *m)
 {
         gsize size = (gsize)m->id_length + m->attrs_length;
 
-        if (size > s->size) {
+        if (!s->text || size > s->size) {
                 g_free(s->text);
-                s->text = g_malloc(s->size = size);
+                s->text = g_malloc(s->size = MAX(size, 1));
         }
         s->message = *m;
         s->message.id = s->text;

@@ -61,11 +61,24 @@ static void skip_blanks(Scanner *s)
         }
 }
 
-/* FALSE at the end. */
+/* Where a text may begin or go on, and dialects do not agree where it ends: a "\" in quotes, the
+ * dollars of PostgreSQL, the # of MySQL. What follows may be a value. */
+static gboolean is_unsure(const Scanner *s)
+{
+        guint8 c = *s->at, next = s->end - s->at > 1 ? s->at[1] : 0;
+        if (c == '#' || (c == '$' && !g_ascii_isdigit(next)))
+                return TRUE;
+        if (c != '"' && c != '`' && c != '\'')
+                return FALSE;
+        const guint8 *close = memchr(s->at + 1, c, (gsize)(s->end - s->at - 1));
+        return memchr(s->at, '\\', (gsize)((close ? close : s->end) - s->at)) != NULL;
+}
+
+/* FALSE at the end, and where it is not sure what comes. */
 static gboolean next_token(Scanner *s, Token *t)
 {
         skip_blanks(s);
-        if (s->at == s->end)
+        if (s->at == s->end || is_unsure(s))
                 return FALSE;
         guint8 c = *s->at;
         t->quoted = c == '"' || c == '`';
