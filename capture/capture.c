@@ -6,8 +6,8 @@
 #include "capture/connection.h"
 #include "capture/links.h"
 #include "capture/network/link-layer.h"
-#include "capture/operations.h"
 #include "capture/network/tunnel.h"
+#include "capture/operations.h"
 #include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
@@ -24,6 +24,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -49,7 +50,9 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        stream_pool_new(),
                                        &c->memory,
                                        options->labels ? g_string_new(NULL) : NULL,
-                                       link_table_new() };
+                                       link_table_new(),
+                                       options->keys ? &c->tls : NULL };
+        c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
@@ -72,6 +75,7 @@ void capture_free(Capture *c)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
         operations_free(c->operations);
+        g_free(c->tls.plain);
         g_free(c);
 }
 

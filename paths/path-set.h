@@ -130,6 +130,9 @@ PathSetSummary *path_set_summary(const PathSet *set);
  * signature. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
 
+/* A node more, last in pre-order, its distributions empty. Nodes may move. */
+PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
+
 /* The node of the pattern with the most own time in all: the one to blame. Ties
  * go to the first. */
 guint32 path_pattern_slowest(const PathPattern *pattern);

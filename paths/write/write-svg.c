@@ -216,6 +216,6 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
                 return write_pictures(set, options, pictures, file, error);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                     "%s: Graphviz cannot draw the graph: %s", output_file_name(file),
-                    aglasterr() ? aglasterr() : "its plugins are missing (try dot -c)");
+                    aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
         return FALSE;
 }

@@ -124,7 +124,7 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
         } else {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                             "Graphviz cannot lay out the tree: %s",
-                            aglasterr() ? aglasterr() : "its plugins are missing (try dot -c)");
+                            aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
         }
         agclose(graph);
         gvFreeContext(gvc);

@@ -3,23 +3,11 @@
  * From the bytes of a trace to path patterns. The first byte chooses options, the
  * rest is the trace, compressed or not.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "base/error.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
+#include "tests/fuzz/fuzz-file.h"
 #include "tracefmt/trace-reader.h"
-
-int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
-
-/* A name for the bytes that a reader can open; *fd is to be closed. */
-static char *as_file(const guint8 *data, gsize n, int *fd)
-{
-        *fd = memfd_create("trace", MFD_CLOEXEC);
-        g_assert(*fd >= 0 && write(*fd, data, n) == (gssize)n);
-        return g_strdup_printf("/proc/self/fd/%d", *fd);
-}
 
 /* The paths of one window after the other; all go to the same set. */
 static PathSet *take_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)

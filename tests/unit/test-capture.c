@@ -1669,9 +1669,7 @@ static void test_judgement(void)
         account.tcp_two_sided = account.to_named = 1;
         g_auto(GStrv) silent = account_judge(&account);
         g_assert_nonnull(strstr(silent[0], "no call was found"));
-        g_assert_nonnull(strstr(silent[1], "an address of its own"));
-        g_assert_null(strstr(silent[1], "--nodes"));
-        g_assert_null(silent[2]);
+        g_assert_null(silent[1]); /* callers by their ports: the doubt says that */
         account.count[ACCOUNT_CALLS] = 5;
         account.count[ACCOUNT_RETURNS] = 5;
         account.count[ACCOUNT_ONE_WAY] = account.count[ACCOUNT_ROLE_UNKNOWN] = 9;
