@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 enum { MOST_CALLEES = 16 };
 
 /* By caller, then the most calls without a return first, then as they are. */
@@ -25,7 +27,7 @@ static int compare_answers(const void *a, const void *b)
                 return x->answers > y->answers ? -1 : 1;
         if (x->caller != y->caller)
                 return x->caller < y->caller ? -1 : 1;
-        return (x->answering > y->answering) - (x->answering < y->answering);
+        return COMPARE(x->answering, y->answering);
 }
 
 /* The first of the edges of a caller. */

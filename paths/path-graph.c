@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 struct PathGraph {
         GArray *vertices;     /* of PathVertex */
         GHashTable *by_place; /* from (parent, node) as a gint64 to index + 1 */
@@ -112,7 +114,7 @@ static int compare_delays(const void *va, const void *vb)
 
         if (a->count != b->count)
                 return a->count > b->count ? -1 : 1;
-        return (a->delay > b->delay) - (a->delay < b->delay);
+        return COMPARE(a->delay, b->delay);
 }
 
 const PathVertex *path_graph_vertex(const PathGraph *g, guint32 vertex)
