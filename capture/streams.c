@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/streams.h"
+#include "base/hash.h"
 
 #include "capture/links.h"
 #include "capture/protocol/header-labels.h"
@@ -120,7 +121,7 @@ static Group *group_find(StreamTable *t, guint side, guint64 key, gboolean make)
         if (group || !make)
                 return group;
         if (!t->groups)
-                t->groups = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+                t->groups = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
         group = g_new0(Group, 1);
         group->id = id;
         g_hash_table_insert(t->groups, &group->id, group);
