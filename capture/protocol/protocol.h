@@ -25,6 +25,7 @@ typedef enum {
 typedef enum {
         PARSE_MORE,    /* not a whole message yet */
         PARSE_MESSAGE, /* a message ends */
+        PARSE_PIECE,   /* a piece of one ends, and is a message itself if that does not end */
         PARSE_NOT_MINE /* this is not the protocol */
 } ParseStatus;
 
@@ -40,7 +41,8 @@ typedef enum {
         PART_OF_RUN = 16,   /* of a message by the generic rule: see exchange.h */
         PART_ANSWERS = 32,  /* and no message before the first call */
         PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
-        PART_THROUGH = 128  /* with the others of its group whose keys are lower: see KEY_GROUP */
+        PART_THROUGH = 128, /* with the others of its group whose keys are lower: see KEY_GROUP */
+        PART_PIECE = 256    /* a piece of it: see pieces.h */
 } PartFlags;
 
 /* The keys of a group differ in their lower bits only. */
@@ -58,12 +60,14 @@ typedef struct {
         gpointer *memory;
         /* Bytes settled, from the first of those shown: never shown again. May
          * be more than were shown: the rest, when it comes, need not be. With
-         * PARSE_MESSAGE the message ends after them. */
+         * PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece. */
         guint64 length;
+        guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
+        gboolean endless; /* the message says that it has no end: see pieces.h */
         MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
         gboolean keyed;   /* paired by key, not in order */
         guint64 key;
-        guint8 part;       /* PartFlags; 0 where messages are whole */
+        guint16 part;      /* PartFlags; 0 where messages are whole */
         guint8 call;       /* of a call: what parse() must know to parse its return */
         gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
