@@ -178,7 +178,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                         return usage(
                                 error,
                                 "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
-                                "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
+                                "tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, rpc, rpc-udp, "
                                 "smtp, generic",
                                 *p);
                 run->ports[port] = protocol;

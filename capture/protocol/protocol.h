@@ -117,7 +117,7 @@ typedef struct {
 } Protocol;
 
 extern const Protocol protocol_amqp, protocol_http, protocol_dns, protocol_dns_stream,
-        protocol_http2, protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres,
+        protocol_http2, protocol_ldap, protocol_memcached, protocol_mqtt, protocol_mysql, protocol_postgres,
         protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */

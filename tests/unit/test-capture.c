@@ -982,6 +982,32 @@ static void test_raft(void)
                      "9 MSG_SENT b>a 50.52b\n");
 }
 
+/* Both sides publish, with the same ids. What was published at one quality of service is delivered
+ * at another. */
+static void test_mqtt(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "10 0d 0004 'MQTT' 04 02 003c 0001 'c'");
+        say_hex(s, SERVER, 6, "20 02 00 00");
+        say_hex(s, CLIENT, 7, "82 08 0001 0003 'a/b' 02");
+        say_hex(s, SERVER, 8, "90 03 0001 02");
+        say_hex(s, CLIENT, 9, "34 08 0003 'a/b' 0001 'x'");
+        say_hex(s, SERVER, 10, "50 02 0001 32 08 0003 'a/b' 0001 'x'");
+        say_hex(s, CLIENT, 11, "62 02 0001");
+        say_hex(s, SERVER, 12, "70 02 0001 c0");
+        say_hex(s, CLIENT, 13, "40 02 0001 30 06 0003 'a/b' 'y' e0 00");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 3);
+        scene_end(s, "7 CALL_SENT a>b 1000.110\n"
+                     "8 RET_SENT b>a 1000.110\n"
+                     "9 CALL_SENT a>b 1000.11a link=1000.11a\n"
+                     "10 CALL_SENT b>a 50.50e link=1000.11a\n"
+                     "12 RET_SENT b>a 1000.11a\n"
+                     "13 RET_SENT a>b 50.50e\n"
+                     "13 MSG_SENT a>b 1000.12c link=1000.12c\n");
+}
+
 /* --- goodbyes -------------------------------------------------------------- */
 
 /* What ends a session is no message, nor where nothing else of it was captured; nor is what a
@@ -1860,6 +1886,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/ldap", test_ldap);
         g_test_add_func("/capture/ldap-tls", test_ldap_tls);
         g_test_add_func("/capture/ldap-lost", test_ldap_lost);
+        g_test_add_func("/capture/mqtt", test_mqtt);
         g_test_add_func("/capture/events", test_events);
         g_test_add_func("/capture/endless-chunks", test_endless_chunks);
         g_test_add_func("/capture/endless-cut", test_endless_cut);
