@@ -491,6 +491,13 @@ static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContex
         return FALSE;
 }
 
+static guint8 sender_of(const Exchange *x, guint side)
+{
+        return x->pairing.client == NO_SIDE ? SENDER_ANY
+               : x->pairing.client == side  ? SENDER_CLIENT
+                                            : SENDER_SERVER;
+}
+
 /* Shows data to the parser, of which the first old bytes had been there before.
  * seq is the sequence number of the first byte. How many of them it was: n, or up to
  * where the connection speaks something else. */
@@ -502,7 +509,9 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
         gsize at = 0;
         guint refused = 0;
         while (at < n) {
-                Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
+                Parsed parsed = { .other = x->side[!side].state,
+                                  .memory = &x->memory,
+                                  .sender = sender_of(x, side) };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)

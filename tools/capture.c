@@ -179,7 +179,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                                 error,
                                 "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
                                 "tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, rpc, rpc-udp, "
-                                "smtp, generic",
+                                "smtp, zookeeper, generic",
                                 *p);
                 run->ports[port] = protocol;
         }

@@ -20,6 +20,7 @@ const Protocol *const protocols[] = {
         &protocol_memcached,
         &protocol_mysql,
         &protocol_smtp,
+        &protocol_zookeeper,
         &protocol_mqtt,
         NULL,
 };

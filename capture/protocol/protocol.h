@@ -71,7 +71,8 @@ typedef struct {
         guint8 call;       /* of a call: what parse() must know to parse its return */
         gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
-        guint8 sender;     /* Sender, of a protocol whose both sides call */
+        guint8 sender;     /* Sender, as far as it is known; of a protocol whose both sides call
+                              parse() may say more */
         guint64 content;   /* a hash of what the message of key carries, where others that carry
                               the same continue it; else 0. See links.h */
 
@@ -118,7 +119,7 @@ typedef struct {
 
 extern const Protocol protocol_amqp, protocol_http, protocol_dns, protocol_dns_stream,
         protocol_http2, protocol_ldap, protocol_memcached, protocol_mqtt, protocol_mysql, protocol_postgres,
-        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
+        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls, protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;
