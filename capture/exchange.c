@@ -192,7 +192,7 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                 s->part = 0;
                 if (m->open && m->kind != KIND_UNKNOWN)
                         pairing_end(&x->pairing, side, now, context);
-                if (protocol)
+                if (protocol == &protocol_generic)
                         run_take_buffer(x, side, now, context);
         }
 }
@@ -346,7 +346,7 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
         return TRUE;
 }
 
-static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
+static void message_end(Exchange *x, guint side, gboolean switches, const Protocol *next, Stamp now,
                         const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
@@ -363,7 +363,7 @@ static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
         else
                 pairing_end(&x->pairing, side, now, context);
         if (switches)
-                leave_protocol(x, NULL, now, context);
+                leave_protocol(x, next, now, context);
 }
 
 /* A piece of the open message ends. */
@@ -586,7 +586,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                         s->switches_after_skip = parsed.switches != FALSE;
                         break;
                 }
-                message_end(x, side, parsed.switches, stamp, context);
+                message_end(x, side, parsed.switches, parsed.next, stamp, context);
                 if (parsed.switches) {
                         s->buffered = 0;
                         s->seq = seq + (guint32)at;
@@ -692,7 +692,7 @@ static gsize take_skipped(Exchange *x, guint side, gsize n, Stamp stamp,
         if (stamp.packet && !s->aside)
                 pairing_grow(&x->pairing, side, stamp, context);
         if (s->skip == 0 && s->ends_after_skip)
-                message_end(x, side, s->switches_after_skip, stamp, context);
+                message_end(x, side, s->switches_after_skip, NULL, stamp, context);
         else if (s->skip == 0 && s->piece)
                 piece_end(x, side, context);
         return skipped;

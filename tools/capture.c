@@ -12,13 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
@@ -177,9 +177,9 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
-                                "tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, rpc, rpc-udp, "
-                                "smtp, zookeeper, generic",
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, fastcgi, http, "
+                                "http2, tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, "
+                                "rpc, rpc-udp, smtp, websocket, zookeeper, generic",
                                 *p);
                 run->ports[port] = protocol;
         }

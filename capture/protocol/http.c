@@ -32,9 +32,10 @@ typedef struct {
         guint8 phase;
         guint8 call;
         guint8 has_length, chunked, coded;
-        guint8 events; /* the body is a stream of events, and so endless */
-        guint8 stray;  /* chunks of a message whose beginning was not seen */
-        guint8 h2c;    /* it switches to HTTP/2, where the answer comes */
+        guint8 events;    /* the body is a stream of events, and so endless */
+        guint8 stray;     /* chunks of a message whose beginning was not seen */
+        guint8 h2c;       /* it switches to HTTP/2, where the answer comes */
+        guint8 websocket; /* it switches to that */
 } HttpState;
 
 G_STATIC_ASSERT(sizeof(HttpState) <= PROTOCOL_STATE_SIZE);
@@ -233,6 +234,8 @@ static ParseStatus header_read(HttpState *s, const Line *line)
         } else if (first == 'u' && s->status == 101 && header_is(line, "upgrade", 7)) {
                 const guint8 *value = skip_blanks(line->text + 8, end);
                 s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
+                s->websocket = end - value >= 9 &&
+                               g_ascii_strncasecmp((const char *)value, "websocket", 9) == 0;
         }
         return PARSE_MORE;
 }
@@ -241,6 +244,7 @@ static ParseStatus header_read(HttpState *s, const Line *line)
 static ParseStatus headers_end(HttpState *s, Parsed *parsed)
 {
         parsed->switches = s->status == 101 || (s->call == CALL_CONNECT && s->status / 100 == 2);
+        parsed->next = s->websocket ? &protocol_websocket : NULL;
         s->phase = START;
         if (parsed->switches || (s->status && (s->status < 200 || s->status == 204 ||
                                                s->status == 304 || s->call == CALL_HEAD)))

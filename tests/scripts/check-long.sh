@@ -204,6 +204,7 @@ step_long() {
 	RAVEL_LONG=1 make -k check
 	system_test system
 	system_test protocols
+	system_test brokers
 }
 
 step_drops() {

@@ -515,7 +515,8 @@ static void test_stream_settled(void)
                      "20006 RET_SENT b>a 1000.1\n");
 }
 
-/* A return that goes on for longer than that: its frames are messages; not those of one that ends. */
+/* A return that goes on for longer than that: its frames are messages; not those of one that ends.
+ */
 static void test_stream_endless(void)
 {
         Scene *s = scene_new(two_nodes, NULL, FALSE);
@@ -799,15 +800,14 @@ static void test_ldap_lost(void)
 
 /* --- AMQP ------------------------------------------------------------------ */
 
-#define AMQP_CONTENT(text) "02 0001 0000000e 003c 0000 0000000000000001 0000 ce " \
-                           "03 0001 00000001 '" text "' ce "
-#define AMQP_PUBLISH       "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
-#define AMQP_DELIVER(tag)                                                                          \
-        "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
-#define AMQP_ACK(tag, multiple)                                                                    \
-        "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
-#define AMQP_SELECT    "01 0001 00000005 0055 000a 00 ce "
-#define AMQP_HEARTBEAT "08 0000 00000000 ce "
+#define AMQP_CONTENT(text)                                                                         \
+        "02 0001 0000000e 003c 0000 0000000000000001 0000 ce "                                     \
+        "03 0001 00000001 '" text "' ce "
+#define AMQP_PUBLISH            "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
+#define AMQP_DELIVER(tag)       "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
+#define AMQP_ACK(tag, multiple) "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
+#define AMQP_SELECT             "01 0001 00000005 0055 000a 00 ce "
+#define AMQP_HEARTBEAT          "08 0000 00000000 ce "
 
 /* What one publishes and its confirmation; deliveries, acknowledged in another order, several at a
  * time, or never; a content in two segments; one that is delivered again. Both sides' keys are the
@@ -877,8 +877,9 @@ static void test_events(void)
         Scene *s = scene_new(two_nodes, NULL, FALSE);
         handshake(s);
         say(s, CLIENT, 5, "GET /events HTTP/1.1\r\n\r\n");
-        say(s, SERVER, 6, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
-                          "Transfer-Encoding: chunked\r\n\r\n");
+        say(s, SERVER, 6,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n");
         say(s, SERVER, 7, "8\r\ndata: a\n\r\n8\r\ndata: b\n\r\n");
         say(s, SERVER, 20, "8\r\ndata");
         say(s, SERVER, 21, ": c\n\r\n");
@@ -1006,6 +1007,81 @@ static void test_mqtt(void)
                      "12 RET_SENT b>a 1000.11a\n"
                      "13 RET_SENT a>b 50.50e\n"
                      "13 MSG_SENT a>b 1000.12c link=1000.12c\n");
+}
+
+/* --- FastCGI, WebSocket, ZooKeeper ------------------------------------------ */
+
+#define FCGI_BEGIN(id)  "01 01 " id " 0008 00 00 0001 01 0000000000 "
+#define FCGI_PARAMS(id) "01 04 " id " 0022 00 00 0e 03 'REQUEST_METHODGET' 0b 02 'REQUEST_URI/a' "
+#define FCGI_STDIN(id)  "01 05 " id " 0000 00 00 "
+#define FCGI_STDOUT(id) "01 06 " id " 0003 01 00 'abc' 00 "
+#define FCGI_END(id)    "01 03 " id " 0008 00 00 00000000 00 000000 "
+
+/* Two requests at a time; an id is used again. */
+static void test_fastcgi(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, FCGI_BEGIN("0001") FCGI_BEGIN("0002") FCGI_PARAMS("0001"));
+        say_hex(s, CLIENT, 6, FCGI_STDIN("0002") FCGI_STDIN("0001"));
+        say_hex(s, SERVER, 7, FCGI_STDOUT("0002") FCGI_STDOUT("0001"));
+        say_hex(s, SERVER, 8, FCGI_END("0001"));
+        say_hex(s, CLIENT, 9, FCGI_BEGIN("0001") FCGI_STDIN("0001"));
+        say_hex(s, SERVER, 10, FCGI_END("0001") FCGI_STDOUT("0002") FCGI_END("0002"));
+        scene_end(s, "5 CALL_SENT a>b 1000.111 dur=1000000\n"
+                     "5 CALL_SENT a>b 1000.101 dur=1000000 label=GET%20/a\n"
+                     "8 RET_SENT b>a 1000.101 dur=1000000\n"
+                     "9 CALL_SENT a>b 1000.15b\n"
+                     "10 RET_SENT b>a 1000.15b\n"
+                     "10 RET_SENT b>a 1000.111 dur=3000000\n");
+}
+
+/* What follows the upgrade in the same segment is of the new protocol. */
+static void test_websocket(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        g_autoptr(GByteArray) bytes =
+                hex_bytes("'HTTP/1.1 101 S' 0d0a 'Upgrade: WebSocket' 0d0a 0d0a 81 03 'abc' 89 00");
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n");
+        s->time = 6 * MS;
+        segment(s, SERVER, ACK, s->next[SERVER], (const char *)bytes->data, bytes->len);
+        s->next[SERVER] += bytes->len;
+        say_hex(s, CLIENT, 7, "8a 80 01020304 01 82 01020304 'ab'");
+        say_hex(s, CLIENT, 8, "80 82 01020304 'c'");
+        say_hex(s, CLIENT, 9, "'d' 88 80 01020304");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "6 MSG_SENT b>a 50.527\n"
+                     "7 MSG_SENT a>b 1000.12d dur=2000000\n");
+}
+
+/* Responses in another order than requests, and an event. */
+static void test_zookeeper(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5,
+                "0000002c 00000000 0000000000000000 00007530 0000000000000000 00000010 "
+                "00000000000000000000000000000000");
+        say_hex(s, SERVER, 6,
+                "00000024 00000000 00007530 0100000000000001 00000010 "
+                "00000000000000000000000000000000");
+        say_hex(s, CLIENT, 7,
+                "0000000f 00000001 00000004 00000002 '/a' 01 "
+                "0000000f 00000002 00000003 00000002 '/a' 01");
+        say_hex(s, SERVER, 8, "00000010 00000001 0000000300000004 00000000");
+        say_hex(s, SERVER, 9,
+                "0000001e ffffffff ffffffffffffffff 00000000 00000001 00000003 "
+                "00000002 '/a' 00000010 00000002 0000000300000004 ffffff9b");
+        say_hex(s, CLIENT, 10, "00000008 00000003 fffffff5");
+        say_hex(s, SERVER, 11, "00000010 00000003 0000000300000004 00000000");
+        check_count(s, ACCOUNT_SESSION, 4);
+        scene_end(s, "7 CALL_SENT a>b 1000.1 label=getData%20/a\n"
+                     "7 CALL_SENT a>b 1000.2 label=exists%20/a\n"
+                     "8 RET_SENT b>a 1000.1\n"
+                     "9 MSG_SENT b>a 50.53d\n"
+                     "9 RET_SENT b>a 1000.2\n");
 }
 
 /* --- goodbyes -------------------------------------------------------------- */
@@ -1887,6 +1963,9 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/ldap-tls", test_ldap_tls);
         g_test_add_func("/capture/ldap-lost", test_ldap_lost);
         g_test_add_func("/capture/mqtt", test_mqtt);
+        g_test_add_func("/capture/fastcgi", test_fastcgi);
+        g_test_add_func("/capture/websocket", test_websocket);
+        g_test_add_func("/capture/zookeeper", test_zookeeper);
         g_test_add_func("/capture/events", test_events);
         g_test_add_func("/capture/endless-chunks", test_endless_chunks);
         g_test_add_func("/capture/endless-cut", test_endless_cut);
