@@ -7,6 +7,7 @@
 #include "capture/links.h"
 #include "capture/network/link-layer.h"
 #include "capture/network/tunnel.h"
+#include "capture/operations.h"
 #include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
@@ -23,6 +24,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -32,6 +34,7 @@ struct Capture {
         gint64 last;      /* the time of the last message */
         char id[40];
         GString *attrs;
+        Operations *operations; /* NULL: labels are written whole, or not at all */
 };
 
 Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
@@ -47,11 +50,14 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        stream_pool_new(),
                                        &c->memory,
                                        options->labels ? g_string_new(NULL) : NULL,
-                                       link_table_new() };
+                                       link_table_new(),
+                                       options->keys ? &c->tls : NULL };
+        c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
+        c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
         return c;
 }
 
@@ -68,6 +74,8 @@ void capture_free(Capture *c)
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
+        operations_free(c->operations);
+        g_free(c->tls.plain);
         g_free(c);
 }
 
@@ -166,7 +174,7 @@ void capture_add(Capture *c, const Packet *packet)
         account_add(&c->account, ACCOUNT_PACKETS);
         if (packet->captured < packet->length)
                 account_add(&c->account, ACCOUNT_PACKETS_CUT);
-        if (packet->time < 0) {
+        if (packet->time < 0 || packet->time > MAX_STAMP) {
                 account_add(&c->account, ACCOUNT_BAD_TIME);
                 return;
         }
@@ -225,6 +233,18 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
+static void label_fill(Capture *c, const CapturedMessage *m)
+{
+        const char *label = m->label;
+
+        if (c->operations)
+                label = operations_name(c->operations, m->sender, m->receiver, label);
+        if (!label)
+                return;
+        g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
+        node_table_escape(c->attrs, label, strlen(label), FALSE);
+}
+
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 {
         memset(message, 0, sizeof *message);
@@ -245,10 +265,8 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 g_string_append_len(c->attrs, text,
                                     put_number(text + 4, (guint64)m->duration, 10) - text);
         }
-        if (m->label) {
-                g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
-                node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
-        }
+        if (m->label)
+                label_fill(c, m);
         if (m->link.some) {
                 char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
                 *at++ = '.';

@@ -22,6 +22,7 @@
 #include "capture/network/sequencer.h"
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
+#include "capture/tls/opener.h"
 
 /* See links.h, streams.h. */
 typedef struct LinkTable LinkTable;
@@ -43,12 +44,13 @@ typedef struct {
         CaptureMemory *memory;
         GString *label; /* scratch; NULL where labels are not wanted */
         LinkTable *links;
+        TlsOpening *tls; /* NULL where nothing is opened */
 } CaptureContext;
 
 #define NO_SIDE 2
 
 /* What an OpenItem of a connection belongs to, its kind. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM };
+enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS };
 
 /* How the end of a message will be known. */
 typedef enum {

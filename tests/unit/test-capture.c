@@ -32,7 +32,7 @@ static Scene *scene_new_live(const char *nodes, const char *host, gboolean label
         Scene *s = g_new0(Scene, 1);
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
-                                   .labels = labels,
+                                   .labels = labels ? LABELS_WHOLE : LABELS_NONE,
                                    .in_order = live,
                                    .host = host,
                                    .ports = s->ports };
@@ -1916,9 +1916,7 @@ static void test_judgement(void)
         account.tcp_two_sided = account.to_named = 1;
         g_auto(GStrv) silent = account_judge(&account);
         g_assert_nonnull(strstr(silent[0], "no call was found"));
-        g_assert_nonnull(strstr(silent[1], "an address of its own"));
-        g_assert_null(strstr(silent[1], "--nodes"));
-        g_assert_null(silent[2]);
+        g_assert_null(silent[1]); /* callers by their ports: the doubt says that */
         account.count[ACCOUNT_CALLS] = 5;
         account.count[ACCOUNT_RETURNS] = 5;
         account.count[ACCOUNT_ONE_WAY] = account.count[ACCOUNT_ROLE_UNKNOWN] = 9;
