@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/connection.h"
+#include "capture/links.h"
 #include "capture/network/link-layer.h"
 #include "capture/network/tunnel.h"
 #include "capture/operations.h"
@@ -23,6 +24,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -43,8 +45,14 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(), &c->memory,
-                                       options->labels ? g_string_new(NULL) : NULL };
+        c->context = (CaptureContext){ c->sequencer,
+                                       &c->account,
+                                       stream_pool_new(),
+                                       &c->memory,
+                                       options->labels ? g_string_new(NULL) : NULL,
+                                       link_table_new(),
+                                       options->keys ? &c->tls : NULL };
+        c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
@@ -61,11 +69,13 @@ void capture_free(Capture *c)
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
         stream_pool_free(c->context.streams);
+        link_table_free(c->context.links);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
         operations_free(c->operations);
+        g_free(c->tls.plain);
         g_free(c);
 }
 
@@ -164,7 +174,7 @@ void capture_add(Capture *c, const Packet *packet)
         account_add(&c->account, ACCOUNT_PACKETS);
         if (packet->captured < packet->length)
                 account_add(&c->account, ACCOUNT_PACKETS_CUT);
-        if (packet->time < 0) {
+        if (packet->time < 0 || packet->time > MAX_STAMP) {
                 account_add(&c->account, ACCOUNT_BAD_TIME);
                 return;
         }
@@ -260,6 +270,13 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         }
         if (m->label)
                 label_fill(c, m);
+        if (m->link.some) {
+                char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
+                *at++ = '.';
+                at = put_number(at, m->link.number, 16);
+                const char *from = text + (c->attrs->len == 0);
+                g_string_append_len(c->attrs, from, at - from);
+        }
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }

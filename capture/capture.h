@@ -13,6 +13,7 @@
 #include "capture/learned-names.h"
 #include "capture/network/node-names.h"
 #include "capture/protocol/protocol.h"
+#include "capture/tls/key-log.h"
 #include "tracefmt/message.h"
 
 typedef enum {
@@ -32,6 +33,7 @@ typedef struct {
         gboolean in_order;      /* a message that comes too late is stamped as the last one */
         const char *host;       /* the node on which the packets were captured, or NULL */
         LearnedNames *learned;  /* where to note names that packets tell; borrowed, or NULL */
+        KeyLog *keys;           /* of TLS connections; borrowed, or NULL */
         const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */
 } CaptureOptions;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/operations.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -25,6 +26,17 @@ static const char *const methods[] = {
         "NOTIFY",    "OPTIONS",  "PATCH",    "POST",        "PRI",    "PROPFIND",
         "PROPPATCH", "PURGE",    "PUT",      "QUERY",       "REPORT", "SEARCH",
         "SUBSCRIBE", "TRACE",    "UNLOCK",   "UNSUBSCRIBE", NULL,
+};
+
+/* ZooKeeper's, of those that have a path. */
+static const char *const path_operations[] = {
+        "addWatch",      "check",         "checkWatches",
+        "create",        "create2",       "createContainer",
+        "createTTL",     "delete",        "deleteContainer",
+        "exists",        "getACL",        "getAllChildrenNumber",
+        "getChildren",   "getChildren2",  "getData",
+        "getEphemerals", "removeWatches", "setACL",
+        "setData",       "sync",          NULL
 };
 
 static const char *const extensions[] = {
@@ -162,7 +174,7 @@ static void two_append(GString *out, const char *label, const char *blank)
         if (g_str_has_prefix(label, "DNS ") || g_str_has_prefix(label, "RPC ")) {
                 g_string_append(out, label);
         } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
-                if (!is_one_of(label, n, methods))
+                if (!is_one_of(label, n, methods) && !is_one_of(label, n, path_operations))
                         return;
                 g_string_append_len(out, label, n);
                 if (*rest == '/')
@@ -206,7 +218,7 @@ Operations *operations_new(void)
 {
         Operations *o = g_new0(Operations, 1);
 
-        o->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+        o->edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                          (GDestroyNotify)g_hash_table_unref);
         o->name = g_string_new(NULL);
         return o;

@@ -7,6 +7,8 @@
  *   GET /...            where it is none
  *   SELECT items        a verb of SQL and the first table, where its name is one of a schema
  *   shop.Cart/Add       a method of gRPC
+ *   publish orders      what is done at a broker, and the queue, exchange or topic, likewise
+ *   create /lock        an operation of ZooKeeper, and its path, as of HTTP
  *   HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
  *
  * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32 letters

@@ -19,7 +19,7 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
         const CallIn *in = &j->node->in[parent];
 
         delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
-                              density_bin(call->start - in->enter), count);
+                              density_bin(call->start - j->start[parent]), count);
         delay_densities_count(&j->model->bounds, j->model->reply_row[call->callee],
                               density_bin(in->reply - call->end), count);
 }
@@ -42,9 +42,9 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
                 gint32 best = G_MININT32;
 
                 for (gsize k = first; k < end; k++) {
-                        const CallIn *in = &j->node->in[j->candidate[k]];
-                        gint32 log = since[density_bin(call->start - in->enter)] +
-                                     until[density_bin(in->reply - call->end)];
+                        guint32 p = j->candidate[k];
+                        gint32 log = since[density_bin(call->start - j->start[p])] +
+                                     until[density_bin(j->node->in[p].reply - call->end)];
 
                         weight[k] = (guint32)log;
                         best = MAX(best, log);
@@ -174,16 +174,14 @@ static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 void joint_assign_in_time(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        gboolean has_calls = evidence_has_calls(&j->model->evidence);
         g_autofree guint32 *later = g_new(guint32, n_out);
         g_autofree Way *ways = g_new(Way, n_in);
 
         parent_walk_learn_survival(&j->model->walk);
-        for (guint32 p = 0; p < n_in; p++) {
-                const CallIn *in = &j->node->in[p];
-
-                ways[p] = (Way){ parent_walk_start(&j->model->walk, j->kind[p], in->enter),
+        for (guint32 p = 0; p < n_in; p++)
+                ways[p] = (Way){ parent_walk_start(&j->model->walk, j->kind[p], j->start[p]),
                                  NO_PARENT };
-        }
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
                 const gint16 *rest = j->model->bounds.log[j->model->reply_row[call->callee]];
@@ -199,6 +197,9 @@ void joint_assign_in_time(Joint *j)
                         log = parent_walk_hazard(&j->model->walk, ways[p].at, call->callee,
                                                  call->start) +
                               rest[density_bin(j->node->in[p].reply - call->end)];
+                        if (has_calls)
+                                log += fixed_log(evidence_call(&j->model->evidence, j, p, i,
+                                                               BY_EARLIER_CALLS, FALSE));
                         if (log > best) {
                                 best = log;
                                 parent = p;
@@ -231,6 +232,7 @@ void joint_assign_truth(Joint *j)
 void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
 {
         TrellisParent trellis_parent = joint_trellis_parent(j, parent);
+        gboolean has_calls = evidence_has_calls(&j->model->evidence);
         guint32 n = 0;
 
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
@@ -239,7 +241,12 @@ void joint_run_assigned(Joint *j, guint32 parent, gboolean count)
         n = 0;
         for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k])
                 j->offered[n++] = (TrellisCall){
-                        .call = j->calls[k], .output = j->output[k], .total = 1, .taken = 1
+                        .call = j->calls[k],
+                        .output = j->output[k],
+                        .total = 1 / (has_calls ? evidence_call(&j->model->evidence, j, parent, k,
+                                                                BY_ASSIGNMENT, FALSE)
+                                                : 1),
+                        .taken = 1
                 };
         trellis_run(&j->trellis, &j->model->walk, &trellis_parent, j->offered, n, count);
 }

@@ -91,6 +91,16 @@ static inline double taken_by(const Joint *j, const Belief *belief)
         return MIN(belief->rate / j->total[belief->child], MOST_TAKEN);
 }
 
+/* The sum of the messages on a call, divided by the ratio by which other evidence makes this parent
+ * likelier. */
+static inline double total_of(const Joint *j, guint32 parent, guint32 child, gboolean has_calls)
+{
+        if (!has_calls)
+                return j->total[child];
+        return j->total[child] /
+               evidence_call(&j->model->evidence, j, parent, child, BY_BELIEFS, FALSE);
+}
+
 /* Updates the messages of one parent: its families are as likely as the model says and as the other
  * parents' messages leave its children to it (formula 3 of docs/model.md). Gives up beliefs with
  * shares below negligible. decide: sharpens the messages. */
@@ -100,6 +110,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
         TrellisParent trellis_parent = joint_trellis_parent(j, parent);
         Belief *beliefs = &j->beliefs[j->first_belief[parent]];
         guint32 n = j->first_belief[parent + 1] - j->first_belief[parent], n_offered = 0;
+        gboolean has_calls = evidence_has_calls(&j->model->evidence);
 
         for (guint32 i = 0; i < n; i++) {
                 double taken = beliefs[i].rate > 0 ? taken_by(j, &beliefs[i]) : 0;
@@ -109,7 +120,8 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
                                 (TrellisCall){ .call = j->calls[beliefs[i].child],
                                                .output = j->output[beliefs[i].child],
                                                .belief = i,
-                                               .total = j->total[beliefs[i].child],
+                                               .total = total_of(j, parent, beliefs[i].child,
+                                                                 has_calls),
                                                .taken = taken };
         }
         if (!trellis_find_shares(&j->trellis, &j->model->walk, &trellis_parent, j->offered,
@@ -124,7 +136,7 @@ static void update_beliefs(Joint *j, guint32 parent, gboolean count, double negl
                 if (o->taken == 1)
                         continue;
                 /* share : 1 - share is this rate : sum of the other candidates' messages. */
-                rate = share / (1 - share) * o->total * (1 - o->taken);
+                rate = share / (1 - share) * *total * (1 - o->taken);
                 if (decide)
                         rate *= sqrt(o->taken);
                 rate = CLAMP(rate, LEAST_RATE, MOST_RATE);
@@ -161,11 +173,11 @@ static gboolean is_contested(const Joint *j, guint32 parent)
         return FALSE;
 }
 
-/* A parent whose beliefs cannot change is still updated where the node works in order, as the order
- * of the other outputs depends on it. */
+/* A parent whose beliefs cannot change is still updated where evidence looks at outputs, as the
+ * ratios of the other outputs depend on it. */
 void joint_update_all(Joint *j, gboolean decide)
 {
-        gboolean ordered = j->trellis.order && j->trellis.order->in_use;
+        gboolean ordered = evidence_has_outputs(&j->model->evidence);
 
         for (guint32 p = 0; p < j->node->n_in; p++)
                 if (ordered || is_contested(j, p))

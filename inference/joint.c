@@ -20,6 +20,7 @@
 #include <stdlib.h>
 
 #include "calls/candidates.h"
+#include "inference/evidence-table.h"
 #include "inference/joint.h"
 #include "inference/roots.h"
 
@@ -184,6 +185,21 @@ static void find_candidates(Joint *j, Candidates *open, guint32 first, guint32 e
                 j->share[k] = j->score[k] = 1;
 }
 
+gsize joint_find_candidate(const Joint *j, guint32 call, guint32 parent)
+{
+        gsize from = j->candidates[call], to = j->candidates[call + 1];
+
+        while (from < to) {
+                gsize middle = from + (to - from) / 2;
+
+                if (j->candidate[middle] < parent)
+                        from = middle + 1;
+                else
+                        to = middle;
+        }
+        return from < j->candidates[call + 1] && j->candidate[from] == parent ? from : G_MAXSIZE;
+}
+
 typedef struct {
         gint64 time;
         guint32 which;
@@ -203,18 +219,14 @@ static void order_outputs(Joint *j)
 {
         guint32 n_in = j->node->n_in, n_out = j->node->n_out;
         g_autofree OutputTime *times = g_new(OutputTime, n_out + n_in);
-        Output *outputs = g_new(Output, n_out + n_in);
 
         for (guint32 i = 0; i < n_out; i++)
                 times[i] = (OutputTime){ j->calls[i].start, i };
         for (guint32 p = 0; p < n_in; p++)
                 times[n_out + p] = (OutputTime){ j->node->in[p].reply, n_out + p };
         qsort(times, n_out + n_in, sizeof *times, compare_outputs);
-        for (guint32 i = 0; i < n_out + n_in; i++) {
-                outputs[i].time = times[i].time;
+        for (guint32 i = 0; i < n_out + n_in; i++)
                 j->output[times[i].which] = i;
-        }
-        serving_order_take(&j->model->order, outputs, n_out + n_in);
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -223,16 +235,17 @@ TrellisParent joint_trellis_parent(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->node->in[parent];
 
-        return (TrellisParent){ parent, j->kind[parent], in->enter, in->reply,
+        return (TrellisParent){ parent, j->kind[parent], j->start[parent], in->reply,
                                 j->output[j->node->n_out + parent] };
 }
 
 void joint_begin_trellis(Joint *j)
 {
-        const NodeModel *h = j->model;
+        NodeModel *h = j->model;
 
         trellis_clear(&j->trellis);
         trellis_init(&j->trellis, h->n_callees, h->whole, h->n_whole);
+        j->trellis.evidence = &h->evidence;
 }
 
 void joint_make_room(Joint *j, guint32 n)
@@ -243,11 +256,19 @@ void joint_make_room(Joint *j, guint32 n)
         j->offered = g_renew(TrellisCall, j->offered, j->offered_room);
 }
 
+void joint_find_starts(Joint *j)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++)
+                j->start[p] = evidence_start(&j->model->evidence, j, p, j->node->in[p].enter);
+}
+
 static void start_walks(Joint *j)
 {
         joint_make_beliefs(j);
         order_outputs(j);
         joint_begin_trellis(j);
+        evidence_begin(&j->model->evidence, j);
+        joint_find_starts(j);
 }
 
 /* Starts beliefs from an assignment in order of time, by the model. */
@@ -267,8 +288,7 @@ void joint_done(const Joint *j, double share)
 /* Finds shares and scores: belief propagation, then the Markov chain. */
 static void settle(Joint *j)
 {
-        if (j->trellis.order && !j->trellis.order->in_use)
-                j->trellis.order = NULL;
+        evidence_unwatch_unused(&j->model->evidence);
         for (guint round = 0; round < SETTLE; round++) {
                 joint_update_all(j, FALSE);
                 joint_done(j, LEARNT + (1 - LEARNT) * (round + 1) / (SETTLE + DECIDE));
@@ -333,7 +353,7 @@ static void learn_without_choice(Joint *j)
         start_walks(j);
         joint_assign_best(j, FALSE);
         if (j->from == G_MININT64)
-                joint_tell_contexts(j);
+                evidence_try_first(&j->model->evidence, j);
         joint_go_on_from_assignment(j);
         joint_keep_model(j);
 }
@@ -345,6 +365,7 @@ static void joint_init(Joint *j)
         j->parent = g_new(guint32, n_out);
         j->output = g_new(guint32, n_out + n_in);
         j->next = g_new(guint32, n_out);
+        j->start = g_new(gint64, n_in);
         j->first = g_new(guint32, n_in);
         j->concurrency = g_new0(guint64, n_in);
 }
@@ -364,7 +385,7 @@ static void begin_model(Joint *j)
         node_model_clear(h);
         node_model_init(h);
         find_all_kinds(j);
-        node_model_start(h, j->keeps ? h->out.n / 2 + 2 : 0);
+        node_model_start(h, j->keeps ? h->out.n / 2 + 2 : 0, evidence_table);
         h->n_known = j->node->n_in;
 }
 
@@ -387,6 +408,7 @@ static void joint_clear(Joint *j)
         drop_candidates(j);
         g_free(j->parent);
         g_free(j->next);
+        g_free(j->start);
         g_free(j->first);
         g_free(j->output);
         g_free(j->concurrency);
@@ -507,7 +529,6 @@ static void find_in_part(Joint *whole, Candidates *open, const Part *part, NodeA
         joint_init(&j);
         if (j.n_choice > 0) {
                 start_walks(&j);
-                j.trellis.order = whole->trellis.order;
                 begin_anew(&j);
                 settle(&j);
         }
@@ -587,6 +608,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
         j.kind = g_new(guint32, problem->n_in);
         j.fine = g_new(guint32, problem->n_in);
         begin_model(&j);
+        evidence_unwatch(&j.model->evidence);
         *answer = (NodeAnswer){ .n_out = problem->n_out,
                                 .call = g_new(guint32, problem->n_out),
                                 .n_candidates = g_new(guint32, problem->n_out),
@@ -606,7 +628,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
                 find_at_once(&j, &open, answer);
         joint_set_contexts(&j, answer->context);
         if (choice && problem->keep_log && !j.keeps) {
-                j.trellis.order = NULL;
+                evidence_unwatch(&j.model->evidence);
                 answer->log = joint_log_of_assignment(&j);
         }
         answer->true_log = j.true_log;
@@ -614,7 +636,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
         g_free(j.kind);
         g_free(j.fine);
         joint_clear(&j);
-        serving_order_take(&j.model->order, NULL, 0);
+        evidence_end(&j.model->evidence);
         node_model_clear(&own);
         candidates_clear(&open);
 }

@@ -24,7 +24,7 @@ typedef struct {
         guint64 warm, cold;
 } Drawings;
 
-typedef struct {
+struct Joint {
         NodeProblem *node;
         gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
         gboolean keeps;      /* the model outlives this problem: --window calls again with it */
@@ -37,11 +37,12 @@ typedef struct {
         WalkCall *calls;
         guint32 *parent;   /* the assignment: index of a call into the node, or NO_PARENT */
         guint32 *next;     /* the next child of the same parent, or NO_PARENT */
-        guint32 *output;   /* index in ServingOrder.outputs; replies follow the calls */
+        guint32 *output;   /* its number among the outputs, by time; replies follow the calls */
         gsize *candidates; /* index of its first candidate; one more entry ends the last call's */
         double *total;     /* the sum of its candidates' messages, per ns */
 
         /* By call into the node. */
+        gint64 *start;       /* when it began: its entry, or later by evidence, ns */
         guint32 *first;      /* its first child in the assignment, or NO_PARENT */
         gsize *first_belief; /* index of its first belief; one more entry ends the last call's */
         guint32 *kind;       /* by caller and label, and by context where contexts are told apart */
@@ -60,7 +61,7 @@ typedef struct {
 
         TrellisCall *offered; /* room for the children offered to one parent */
         guint32 offered_room;
-} Joint;
+};
 
 static inline guint joint_count_drawings(Drawings d)
 {
@@ -126,6 +127,9 @@ static inline gboolean is_new(const Joint *j, guint32 parent)
         return reply >= j->from && reply < j->before;
 }
 
+/* The index of a parent among the candidates of a call; G_MAXSIZE if it is none. */
+gsize joint_find_candidate(const Joint *j, guint32 call, guint32 parent);
+
 /* A parent as the trellis takes it. */
 TrellisParent joint_trellis_parent(const Joint *j, guint32 parent);
 
@@ -134,6 +138,9 @@ void joint_begin_trellis(Joint *j);
 
 /* Makes room to offer n children to one parent. */
 void joint_make_room(Joint *j, guint32 n);
+
+/* Sets the starts of parents, by the evidence in use. */
+void joint_find_starts(Joint *j);
 
 /* --- assignments (assignment.c) --------------------------------------------- */
 
@@ -154,19 +161,7 @@ void joint_assign_truth(Joint *j);
  * count: the model counts what the parent did. */
 void joint_run_assigned(Joint *j, guint32 parent, gboolean count);
 
-/* --- kinds by duration (durations.c) ------------------------------------ */
-
-/* Splits callees by the durations of calls, where parents do different things around short calls
- * and long ones. Keeps the split if it makes the parents likelier that were not learned from.
- * Resets the walks if it tries any split. */
-void joint_tell_apart(Joint *j);
-
-/* --- kinds by context (contexts.c) ------------------------------------- */
-
-/* Splits kinds of calls into the node by context, where parents of one context do other things than
- * parents of another. Keeps each split that makes the parents likelier that were not learned from.
- * Resets the walks if it tries any split. */
-void joint_tell_contexts(Joint *j);
+/* --- contexts (evidence-contexts.c) ------------------------------------- */
 
 /* Sets the contexts of calls out of the node, by the assignment. A call without a parent keeps its
  * 0. */
@@ -248,19 +243,13 @@ void joint_done(const Joint *j, double share);
 void joint_go_on(Joint *j);
 void joint_learn_from_truth(Joint *j);
 
-/* Relearns the walks from the assignment: from every other training parent, beginning with
- * first. */
-void joint_learn_every_other(Joint *j, guint32 first);
-
 /* Learns from an assignment that is certain. */
 void joint_go_on_from_assignment(Joint *j);
 
 /* Keeps what was learned for the next step of --window. Counts the bounds by the assignment. */
 void joint_keep_model(Joint *j);
 
-/* The natural logarithm of the likelihood of the assignment: of all parents, or of the training
- * parents among every step-th one from first on. */
+/* The natural logarithm of the likelihood of the assignment. */
 double joint_log_of_assignment(Joint *j);
-double joint_log_of_training_parents(Joint *j, guint32 first, guint32 step);
 
 #endif

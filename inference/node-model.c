@@ -125,10 +125,10 @@ static void clear_walks(NodeModel *h)
         h->n_told = 0;
         g_clear_pointer(&h->limits, g_free);
         g_clear_pointer(&h->first, g_free);
-        serving_order_clear(&h->order);
+        evidence_set_clear(&h->evidence);
 }
 
-void node_model_start(NodeModel *h, guint32 more_callees)
+void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table)
 {
         clear_walks(h);
         h->n_parents = h->n_new = 0;
@@ -143,9 +143,7 @@ void node_model_start(NodeModel *h, guint32 more_callees)
                 h->enter_row[i] = delay_densities_add_row(&h->bounds, 0);
                 h->reply_row[i] = delay_densities_add_row(&h->bounds, 0);
         }
-        serving_order_init(&h->order, h->n_callees > MOST_ORDERED
-                                              ? 0
-                                              : (2 * h->n_callees + 1) * (h->n_callees + 1));
+        evidence_set_make(&h->evidence, table, h);
 }
 
 static void begin_walks(NodeModel *h)
@@ -213,7 +211,7 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
         h->n_new = learned ? 0 : h->n_new + n;
         parent_walk_keep(&h->walk, half);
         delay_densities_keep(&h->bounds, half);
-        serving_order_keep(&h->order, half);
+        evidence_set_keep(&h->evidence, half);
 }
 
 void node_model_clear(NodeModel *h)

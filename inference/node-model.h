@@ -2,14 +2,14 @@
  *
  * The model of a node: what joint inference learned of it (joint.c). It holds the kinds of calls
  * into and out of the node, the walks of its parents, the bounds (delays from a parent's entry and
- * to its reply) and the serving order. It names nothing of the trace, so it can outlive that.
+ * to its reply) and other evidence. It names nothing of the trace, so it can outlive that.
  */
 #ifndef RAVEL_NODE_MODEL_H
 #define RAVEL_NODE_MODEL_H
 
 #include "inference/duration-kinds.h"
+#include "inference/evidence.h"
 #include "inference/parent-walk.h"
-#include "inference/serving-order.h"
 
 /* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label and
  * its context. A label or a context that fewer than one call in a hundred had when it was first
@@ -29,7 +29,7 @@ void call_kinds_clear(CallKinds *k);
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
                      guint32 n);
 
-typedef struct {
+struct NodeModel {
         CallKinds in, out;
         guint32 n_whole;   /* kinds of callees that the walks have room for; 0: none yet */
         guint32 n_known;   /* calls into the node when learning began */
@@ -56,8 +56,8 @@ typedef struct {
         DelayDensities bounds;
         guint32 *enter_row, *reply_row;
 
-        ServingOrder order; /* has no classes if there are more than MOST_ORDERED callees */
-} NodeModel;
+        EvidenceSet evidence; /* what other evidence says; see evidence.h */
+};
 
 /* With more whole callees, a node's order and durations are not looked at: pairs of events would be
  * too many. */
@@ -68,8 +68,8 @@ void node_model_init(NodeModel *h);
 void node_model_clear(NodeModel *h); /* frees all that it holds */
 
 /* Forgets the walks and makes room for new ones, of the known kinds and of more_callees callees
- * more. */
-void node_model_start(NodeModel *h, guint32 more_callees);
+ * more. Makes what is known of the kinds of evidence in a table, of which nothing is known yet. */
+void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);
 
 /* Whether the walks have room for the known kinds. Makes room for new callers. */
 gboolean node_model_fit(NodeModel *h);

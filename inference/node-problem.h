@@ -25,6 +25,7 @@ typedef struct {
         NodeId caller;       /* folded */
         guint32 context;     /* the context: a hash of what its parent does besides; 0: unknown */
         guint16 label;       /* 0: none */
+        guint32 connection;  /* the connection that it came by; 0: unknown */
 } CallIn;
 
 /* A call out of the node. */
@@ -35,6 +36,7 @@ typedef struct {
         guint32 parent; /* if OUT_DECIDED: a call's number, or NO_PARENT */
         guint16 label;  /* 0: none */
         guint8 flags;
+        guint32 connection; /* the connection that it went by; 0: unknown */
 } CallOut;
 
 typedef struct {

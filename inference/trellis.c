@@ -260,7 +260,7 @@ static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32
 {
         if (n_returns > 0)
                 return l->returns[v->returns + n_returns - 1].time;
-        return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
+        return v->call == G_MAXUINT32 ? parent->start : calls[v->call].call.start;
 }
 
 /* The latest event of a vertex after n_returns returns. */
@@ -322,15 +322,33 @@ static inline void go_on(const Trellis *l, Standing *at)
         at->before = r->probability;
 }
 
-/* The factor of inversions for the next output, where the node works in order. */
-static double factor_of_order(const Trellis *l, const ParentWalk *w, const Standing *at,
-                              const TrellisParent *parent, const TrellisCall *calls, guint32 output,
-                              guint32 callee)
+/* An output of the parent, with the event before it. */
+static inline PlacedOutput place_output(const Trellis *l, const ParentWalk *w,
+                                        const TrellisVertex *v, guint32 n_returns,
+                                        const TrellisParent *parent, const TrellisCall *calls,
+                                        guint32 output, guint32 callee, guint32 row)
 {
-        guint32 event = event_of(l, w, &l->vertices[at->vertex], at->n_returns, calls);
+        guint32 event = event_of(l, w, v, n_returns, calls);
 
-        return serving_order_factor(l->order, output, trellis_class(l, w, event, callee),
-                                    at->latest, parent->number);
+        return (PlacedOutput){ .output = output,
+                               .parent = parent->number,
+                               .class = trellis_class(l, w, event, callee),
+                               .row = row,
+                               .trigger = moment_of(l, v, n_returns, parent, calls) };
+}
+
+/* The ratio of other evidence for the next output. */
+static double ratio_of_output(const Trellis *l, const ParentWalk *w, const Standing *at,
+                              const TrellisParent *parent, const TrellisCall *calls, guint32 output,
+                              guint32 callee, guint32 row)
+{
+        PlacedOutput o = place_output(l, w, &l->vertices[at->vertex], at->n_returns, parent, calls,
+                                      output, callee, row);
+        double ratio = 1;
+
+        for (guint i = 0; i < l->n_asked; i++)
+                ratio *= l->asked[i]->kind->output(l->asked[i], &o);
+        return ratio;
 }
 
 /* Adds an edge of this weight from a vertex to the vertex of a call, and passes its forward weight
@@ -357,8 +375,8 @@ static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const 
 
 /* Adds the edges to the offers of one word. */
 static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
-                             const TrellisParent *parent, const TrellisCall *calls,
-                             gboolean ordered, guint32 word, guint64 offers)
+                             const TrellisParent *parent, const TrellisCall *calls, gboolean asked,
+                             guint32 word, guint64 offers)
 {
         while (offers) {
                 guint32 i = word + __builtin_ctzll(offers);
@@ -372,9 +390,10 @@ static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
 
                         if (weight >= offer->least) {
                                 weight *= l->skip[i] / offer->total;
-                                if (ordered)
-                                        weight *= factor_of_order(l, w, at, parent, calls,
-                                                                  calls[i].output, offer->callee);
+                                if (asked)
+                                        weight *= ratio_of_output(l, w, at, parent, calls,
+                                                                  calls[i].output, offer->callee,
+                                                                  step->entry.row);
                                 lead_on(l, w, at, calls, i, step, bin, weight);
                                 continue;
                         }
@@ -390,7 +409,7 @@ static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
 /* Adds the edge to the reply. */
 static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
                                  const TrellisParent *parent, const TrellisCall *calls,
-                                 gboolean ordered, double skip)
+                                 gboolean asked, double skip)
 {
         const TrellisVertex *from = &l->vertices[at->vertex];
         TrellisVertex *end = &l->vertices[END];
@@ -398,8 +417,9 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
         guint bin = density_bin(parent->reply - at->latest);
         double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
 
-        if (ordered)
-                weight *= factor_of_order(l, w, at, parent, calls, parent->output, w->n_callees);
+        if (asked)
+                weight *= ratio_of_output(l, w, at, parent, calls, parent->output, w->n_callees,
+                                          step.row);
         if (end->forward == 0)
                 end->exponent = from->exponent;
         weight = times_power(weight, from->exponent - end->exponent);
@@ -411,7 +431,7 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
 static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *parent,
                    const TrellisCall *calls, guint32 n)
 {
-        gboolean ordered = l->order && l->order->in_use;
+        gboolean asked = l->n_asked > 0;
         /* Before the first return was seen there is no array to point into. */
         const TrellisReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
         guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
@@ -436,13 +456,13 @@ static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *pa
                                 offers &= ((guint64)1 << (next - word)) - 1;
                         else
                                 i = word + WORD;
-                        expand_to(l, w, &at, parent, calls, ordered, word, offers);
+                        expand_to(l, w, &at, parent, calls, asked, word, offers);
                 }
                 if (at.n_returns == n_returns)
                         break;
         }
         if (l->skip[n] > 0)
-                expand_to_end(l, w, &at, parent, calls, ordered, l->skip[n]);
+                expand_to_end(l, w, &at, parent, calls, asked, l->skip[n]);
         l->vertices[v].n_edges = l->n_edges - l->vertices[v].edges;
 }
 
@@ -468,44 +488,50 @@ static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, doub
                                   of_returns);
 }
 
-/* Notes the trigger of an output if its share is greater than the share noted so far. */
-static void note_output(ServingOrder *order, guint32 output, guint32 class, gint64 trigger,
-                        guint32 parent, guint32 row, double share)
-{
-        Output *o = &order->outputs[output];
-
-        if (o->class != NO_CLASS && share <= o->share)
-                return;
-        o->class = class;
-        o->trigger = trigger;
-        o->parent = parent;
-        o->row = row;
-        o->share = share;
-}
-
-/* Lets a later note replace what this parent noted of an output before. */
-static void forget_output(ServingOrder *order, guint32 output, guint32 parent)
-{
-        Output *o = &order->outputs[output];
-
-        if (o->class != NO_CLASS && o->parent == parent)
-                o->share = 0;
-}
-
-/* Notes the outputs of a vertex for the serving order. */
+/* Tells evidence what the parent may have made from a vertex on. */
 static void note_vertex(Trellis *l, const ParentWalk *w, const TrellisVertex *v, double scale,
                         const TrellisParent *parent, const TrellisCall *calls)
 {
         for (guint32 i = 0; i < v->n_edges; i++) {
                 const TrellisEdge *e = &l->edges[v->edges + i];
                 const TrellisVertex *to = e->to == END ? NULL : &l->vertices[e->to];
-                guint32 event = event_of(l, w, v, e->n_returns, calls);
+                const TrellisCall *call = to ? &calls[to->call] : NULL;
+                PlacedOutput o = place_output(
+                        l, w, v, e->n_returns, parent, calls, call ? call->output : parent->output,
+                        call ? call->call.callee : w->n_callees, w->steps[e->step].row);
 
-                note_output(
-                        l->order, to ? calls[to->call].output : parent->output,
-                        trellis_class(l, w, event, to ? calls[to->call].call.callee : w->n_callees),
-                        moment_of(l, v, e->n_returns, parent, calls), parent->number,
-                        w->steps[e->step].row, scale * e->weight * (to ? to->backward : 1));
+                for (guint k = 0; k < l->n_told; k++)
+                        l->told[k]->kind->note(l->told[k], &o,
+                                               scale * e->weight * (to ? to->backward : 1));
+        }
+}
+
+/* Finds the kinds of evidence that take part in this run. */
+static void find_evidence(Trellis *l)
+{
+        l->n_asked = l->n_told = 0;
+        for (guint i = 0; l->evidence && i < l->evidence->n; i++) {
+                Evidence *e = l->evidence->of[i];
+
+                if (evidence_counts(e) && e->kind->output)
+                        l->asked[l->n_asked++] = e;
+                if (e->watched && e->kind->note)
+                        l->told[l->n_told++] = e;
+        }
+}
+
+/* Evidence gives up what this parent noted in an earlier run. */
+static void clear_notes(Trellis *l, const TrellisParent *parent, const TrellisCall *calls,
+                        guint32 n)
+{
+        for (guint k = 0; k < l->n_told; k++) {
+                Evidence *e = l->told[k];
+
+                if (!e->kind->clear)
+                        continue;
+                e->kind->clear(e, parent->output, parent->number);
+                for (guint32 i = 0; i < n; i++)
+                        e->kind->clear(e, calls[i].output, parent->number);
         }
 }
 
@@ -524,7 +550,7 @@ static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double e
         vertex->backward = backward;
         if (count)
                 count_vertex(l, w, vertex, scale);
-        if (l->order)
+        if (l->n_told > 0)
                 note_vertex(l, w, vertex, scale, parent, calls);
         return scale * backward;
 }
@@ -593,6 +619,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
 
         l->n_vertices = START + 1;
         l->n_edges = l->n_returns = l->n_open = 0;
+        find_evidence(l);
         start_offers(l, calls, n);
         ROOM(l->vertices, l->n_vertices, l->vertices_room);
         l->vertices[END] = (TrellisVertex){ .backward = 1 };
@@ -632,11 +659,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         }
         for (guint32 i = 0; i < n; i++)
                 calls[i].share = 0;
-        if (l->order) {
-                forget_output(l->order, parent->output, parent->number);
-                for (guint32 i = 0; i < n; i++)
-                        forget_output(l->order, calls[i].output, parent->number);
-        }
+        clear_notes(l, parent, calls, n);
         end = l->vertices[END].forward;
         if (!(end > 1e-290 && end < 1e290)) {
                 for (guint32 i = 0; i < n; i++)

@@ -11,15 +11,16 @@
 #ifndef RAVEL_TRELLIS_H
 #define RAVEL_TRELLIS_H
 
+#include "inference/evidence.h"
 #include "inference/parent-walk.h"
-#include "inference/serving-order.h"
 
 /* A call offered to the parent: one that it may have made. */
 typedef struct {
         WalkCall call;
-        guint32 output; /* index in ServingOrder.outputs */
+        guint32 output; /* its number among the outputs */
         guint32 belief; /* set and read by the user of the trellis */
-        double total;   /* the sum of all candidates' messages, per ns */
+        double total;   /* the sum of all candidates' messages, per ns, divided by the ratio of
+                           other evidence for this parent */
         double taken;   /* the share of this parent's message in the sum; 1: it made the call */
         double share;   /* out: the share of the parent's families that contain the call */
 } TrellisCall;
@@ -34,13 +35,16 @@ typedef struct TrellisStep TrellisStep;
 /* The parent: a call into the node. */
 typedef struct {
         guint32 number, kind;
-        gint64 enter, reply;
-        guint32 output; /* index of the reply in ServingOrder.outputs */
+        gint64 start, reply;
+        guint32 output; /* number of the reply among the outputs */
 } TrellisParent;
 
 /* Working space, used again for each parent. */
 typedef struct {
-        ServingOrder *order; /* NULL: not known */
+        const EvidenceSet *evidence;          /* borrowed; NULL: none */
+        const Evidence *asked[EVIDENCE_MOST]; /* kinds whose output() counts */
+        Evidence *told[EVIDENCE_MOST];        /* kinds that note outputs */
+        guint n_asked, n_told;
         double least; /* vertices and edges with less than this share of the weight are left out */
         TrellisOffer *offers; /* by call */
         double *left;         /* by call: the probability that another parent makes it */
@@ -60,8 +64,8 @@ typedef struct {
         gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
 } Trellis;
 
-/* whole[i] is the callee that i was split from by duration. The classes of order ignore the split.
- * Borrows whole. */
+/* whole[i] is the callee that i was split from by duration. The classes of outputs ignore the
+ * split. Borrows whole. */
 void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
 void trellis_clear(Trellis *l);
 

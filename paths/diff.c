@@ -158,15 +158,11 @@ static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram 
 static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
                            gboolean labels, GError **error)
 {
-        const char *label = labels ? g_intern_string(stored->label) : NULL;
         PatternNode *node;
 
-        if (stored->place == p->n_nodes) {
-                p->nodes = g_renew(PatternNode, p->nodes, p->n_nodes + (gsize)1);
-                p->nodes[p->n_nodes++] = (PatternNode){ .node = stored->node,
-                                                        .parent = stored->parent,
-                                                        .label = label };
-        }
+        if (stored->place == p->n_nodes)
+                path_pattern_append(p, stored->node, stored->parent)->label =
+                        labels ? g_intern_string(stored->label) : NULL;
         node = &p->nodes[stored->place];
         return merge_stored(run, &stored->latency, &node->latency, error) &&
                merge_stored(run, &stored->call_delay, &node->call_delay, error) &&

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log-bins.h"
+
 #define OCTAVE_BITS 6 /* 64 bins to an octave */
 
 /* Longer lists would take the room of the bins that they save. */
@@ -17,16 +19,9 @@ static inline guint32 bin_of(gint64 delay)
                 return 0;
         if (delay < 1 << OCTAVE_BITS)
                 return 1 + (guint32)delay;
-        /* The octave, then the OCTAVE_BITS bits after the leading one: as a double has them,
-         * which is quicker than to look for that. */
-        if (G_LIKELY(delay < (gint64)1 << 53)) {
-                double exact = (double)delay;
-                guint64 bits;
-
-                memcpy(&bits, &exact, 8);
-                return 1 + (guint32)(bits >> (52 - OCTAVE_BITS)) -
-                       ((1023 + OCTAVE_BITS - 1) << OCTAVE_BITS);
-        }
+        if (G_LIKELY(delay < LOG_BIN_EXACT))
+                return 1 + (guint32)log_bin(delay, OCTAVE_BITS) -
+                       ((OCTAVE_BITS - 1) << OCTAVE_BITS);
         guint32 shift = (guint32)(63 - OCTAVE_BITS) - (guint32)__builtin_clzll((guint64)delay);
         return 1 + (shift << OCTAVE_BITS) + (guint32)((guint64)delay >> shift);
 }
@@ -507,7 +502,7 @@ gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
         guint32 lowest, highest;
 
         g_assert(h->count == 0);
-        if (get_bins(h, data, data + n, &lowest, &highest))
+        if (n > 0 && get_bins(h, data, data + n, &lowest, &highest)) /* else data may be NULL */
                 return TRUE;
         histogram_clear(h);
         return FALSE;
@@ -529,14 +524,15 @@ GBytes *histogram_pack(const Histogram *h)
 
 gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
 {
-        const guint8 *end = data + n;
+        const guint8 *end;
         gint128 min, sum;
         uint128 width, square;
         guint32 lowest, highest;
 
         g_assert(h->count == 0);
-        if (n == 0)
+        if (n == 0) /* then data may be NULL */
                 return TRUE;
+        end = data + n;
         if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
             !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
             !get_bins(h, data, end, &lowest, &highest) || h->count == 0 ||

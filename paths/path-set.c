@@ -749,6 +749,20 @@ guint32 *path_set_rank(const PathSet *set, RankBy by)
         return patterns;
 }
 
+PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent)
+{
+        guint32 n = pattern->n_nodes++;
+
+        if ((n & (n - 1)) == 0) /* full: there is room for the next power of two */
+                pattern->nodes = g_renew(PatternNode, pattern->nodes, n ? n * (gsize)2 : 1);
+        pattern->nodes[n] = (PatternNode){
+                .node = node,
+                .parent = parent,
+                .depth = parent == NO_PARENT ? 0 : pattern->nodes[parent].depth + 1,
+        };
+        return &pattern->nodes[n];
+}
+
 guint32 path_pattern_slowest(const PathPattern *pattern)
 {
         guint32 slowest = 0;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -259,13 +260,10 @@ static void add_blame(const Report *r, const StoredPattern *p, NodeId node, gint
 static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPattern *p,
                             GError **error)
 {
-        p->nodes = g_renew(PatternNode, p->nodes, stored->place + (gsize)1);
-        PatternNode *node = &p->nodes[p->n_nodes++];
-        *node = (PatternNode){ .node = stored->node,
-                               .parent = stored->parent,
-                               .label = g_intern_string(stored->label),
-                               .n_labels = stored->n_labels };
-        node->depth = stored->parent == NO_PARENT ? 0 : p->nodes[stored->parent].depth + 1;
+        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
+
+        node->label = g_intern_string(stored->label);
+        node->n_labels = stored->n_labels;
         return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
@@ -600,7 +598,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.stack = g_array_new(FALSE, FALSE, sizeof(guint32));
         l.all = g_array_new(FALSE, FALSE, sizeof(Moment));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-        l.edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
         gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_doubts(&l, error) &&
                       read_patterns(&l, error);

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/diff.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
+#include "paths/write/pattern-text.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 

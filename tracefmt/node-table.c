@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "tracefmt/message.h"
 #include "base/printable.h"
 
 /* Both forms of a name lie in one string chunk; two tables find them. The
@@ -224,4 +223,10 @@ const char *node_table_written(const NodeTable *t, NodeId node)
 guint node_table_size(const NodeTable *t)
 {
         return t->nodes->len;
+}
+
+int node_table_compare(gconstpointer a, gconstpointer b, gpointer nodes)
+{
+        return strcmp(node_table_written(nodes, *(const NodeId *)a),
+                      node_table_written(nodes, *(const NodeId *)b));
 }

@@ -29,6 +29,11 @@ typedef struct {
         const guint8 *at, *end;
 } Scanner;
 
+static Scanner scanner(const guint8 *text, gsize n)
+{
+        return (Scanner){ text, n > 0 ? text + n : text }; /* of no bytes text may be NULL */
+}
+
 static gboolean is_word_char(guint8 c)
 {
         return g_ascii_isalnum(c) || c == '_' || c == '$' || c >= 0x80;
@@ -149,7 +154,7 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
                                                   "MERGE",  "REPLACE", "COPY",   "TRUNCATE",
                                                   "CREATE", "ALTER",   "DROP",   "LOCK",
                                                   "WITH",   "TABLE",   "LOAD",   NULL };
-        Scanner s = { text, text + MIN(n, SQL_LABEL_BYTES) };
+        Scanner s = scanner(text, MIN(n, SQL_LABEL_BYTES));
         Token verb, t;
         gint depth = 0;
         do {
@@ -182,7 +187,7 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
 
 gboolean sql_is_plausible(const guint8 *text, gsize n, gboolean whole)
 {
-        Scanner s = { text, text + n };
+        Scanner s = scanner(text, n);
         Token t;
         for (gsize i = 0; i < n; i++)
                 if (text[i] < ' ' && !g_ascii_isspace(text[i]))

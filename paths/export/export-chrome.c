@@ -10,8 +10,9 @@
  * of the name, and no two calls would be of one node. Events at the same time are in the
  * order in which they nest, as viewers want it that sort by time.
  */
+#include "paths/export/export-requests.h"
 #include "paths/export/export.h"
-#include "paths/write/path-write.h"
+#include "paths/write/path-text.h"
 
 #include <string.h>
 

@@ -5,8 +5,10 @@
  * from 1 in their request; times are whole ns.
  */
 #include "base/printable.h"
+#include "paths/export/export-requests.h"
 #include "paths/export/export.h"
-#include "paths/write/path-write.h"
+#include "paths/write/path-text.h"
+#include "paths/write/pattern-text.h"
 
 static void append_stamp(GString *text, gint64 time, gboolean observed)
 {

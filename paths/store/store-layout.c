@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "paths/store/store-error.h"
 #include "base/error.h"
-#include "paths/store/store-open.h"
 
 typedef struct {
         char *name, *type;

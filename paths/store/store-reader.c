@@ -4,9 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "paths/store/store-error.h"
+#include "paths/store/store-open.h"
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/store/store-open.h"
 
 typedef enum {
         RUN,

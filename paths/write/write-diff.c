@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "paths/diff.h"
 #include "paths/write/page.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-tree.h"
 

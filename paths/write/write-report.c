@@ -10,8 +10,10 @@
 #include "base/printable.h"
 #include "paths/report.h"
 #include "paths/write/page.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-tree.h"
+#include "paths/write/pattern-text.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */

@@ -5,7 +5,10 @@
  * written as in traces, so that no field holds a tab or a newline.
  */
 #include "paths/verdict.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
+#include "paths/write/pattern-order.h"
+#include "paths/write/pattern-text.h"
 
 static const char HEADER[] =
         "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Serving order as evidence: what the trellis and the chain find of outputs goes to
+ * serving-order.h, whose factors of inversions come back. Order is first supposed; it stays where
+ * inversions then are rare.
+ */
+#include "inference/evidence-table.h"
+#include "inference/rounds.h"
+#include "inference/serving-order.h"
+
+enum {
+        ORDER_ROUNDS = 8,   /* rounds that learn from beliefs whether the node works in order */
+        SUPPOSE_ROUNDS = 5, /* the first of these rounds, which suppose that it does */
+        CHAIN_ROUNDS = 4,   /* rounds of the chain of one stage */
+        ORDER_STAGES = 6,   /* a stage fits the order once */
+};
+
+/* The largest factor of an inversion that still counts as order: while learning goes on, and in its
+ * last round. 1 would be the odds that delays alone give. */
+#define MAYBE_ORDER 0.7
+#define ORDER       0.4
+
+/* MAYBE_FACTOR is the factor of inversions supposed where beliefs show none. ORDER_ODDS is the
+ * ratio of the odds of inversions to the odds by delays alone that a node in order has at most.
+ * Nodes without order come to more than 0.4, since their delays are not known exactly. */
+#define MAYBE_FACTOR 0.2
+#define ORDER_ODDS   0.3
+
+typedef struct {
+        Evidence evidence;
+        ServingOrder order; /* has no classes if there are more than MOST_ORDERED callees */
+        gint32 *logs;       /* of its factors, while a chain runs */
+        guint32 n_before;
+        struct {
+                guint32 output;
+                Output was;
+        } before[2 * (MOST_CHILDREN + 1)]; /* the outputs that the latest put() replaced */
+} OrderEvidence;
+
+static inline ServingOrder *order_of(Evidence *e)
+{
+        return &((OrderEvidence *)e)->order;
+}
+
+static void set_in_use(Evidence *e)
+{
+        e->in_use = order_of(e)->in_use;
+}
+
+/* --- what it learns ---------------------------------------------------------- */
+
+static Evidence *make(const NodeModel *model)
+{
+        OrderEvidence *x = g_new0(OrderEvidence, 1);
+        guint32 n = model->n_callees;
+
+        serving_order_init(&x->order, n > MOST_ORDERED ? 0 : (2 * n + 1) * (n + 1));
+        return &x->evidence;
+}
+
+static void clear_order(Evidence *e)
+{
+        serving_order_clear(order_of(e));
+        g_free(((OrderEvidence *)e)->logs);
+}
+
+static void keep(Evidence *e, gboolean half)
+{
+        serving_order_keep(order_of(e), half);
+}
+
+/* --- outputs ----------------------------------------------------------------- */
+
+/* The outputs of the node are its calls and its replies, in order of time. */
+static void begin(Evidence *e, const Joint *j)
+{
+        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        Output *outputs = g_new(Output, n_out + n_in);
+
+        for (guint32 i = 0; i < n_out; i++)
+                outputs[j->output[i]].time = j->calls[i].start;
+        for (guint32 p = 0; p < n_in; p++)
+                outputs[j->output[n_out + p]].time = j->node->in[p].reply;
+        serving_order_take(order_of(e), outputs, n_out + n_in);
+}
+
+static void end(Evidence *e)
+{
+        serving_order_take(order_of(e), NULL, 0);
+}
+
+static void forget(Evidence *e)
+{
+        serving_order_forget(order_of(e));
+}
+
+static void watch(Evidence *e, const Joint *j)
+{
+        e->watched = j->model->n_whole <= MOST_ORDERED;
+}
+
+/* --- the trellis ------------------------------------------------------------- */
+
+static double factor(const Evidence *e, const PlacedOutput *o)
+{
+        return serving_order_factor(&((const OrderEvidence *)e)->order, o->output, o->class,
+                                    o->trigger, o->parent);
+}
+
+/* Lets a later note replace what this parent noted of an output before. */
+static void clear_output(Evidence *e, guint32 output, guint32 parent)
+{
+        Output *o = &order_of(e)->outputs[output];
+
+        if (o->class != NO_CLASS && o->parent == parent)
+                o->share = 0;
+}
+
+static void set_output(Output *o, const PlacedOutput *placed, float share)
+{
+        o->trigger = placed->trigger;
+        o->class = placed->class;
+        o->parent = placed->parent;
+        o->row = placed->row;
+        o->share = share;
+}
+
+/* Notes the trigger of an output if its share is greater than the share noted so far. */
+static void note(Evidence *e, const PlacedOutput *placed, double share)
+{
+        Output *o = &order_of(e)->outputs[placed->output];
+
+        if (o->class == NO_CLASS || share > o->share)
+                set_output(o, placed, share);
+}
+
+/* --- the chain --------------------------------------------------------------- */
+
+static void begin_chain(Evidence *e)
+{
+        OrderEvidence *x = (OrderEvidence *)e;
+
+        if (e->in_use) {
+                x->logs = g_renew(gint32, x->logs, serving_order_n_counts(&x->order));
+                serving_order_get_logs(&x->order, x->logs);
+        }
+        serving_order_forget(&x->order);
+}
+
+static void seat(Evidence *e, const Family *f)
+{
+        for (guint32 i = 0; i <= f->n; i++)
+                set_output(&order_of(e)->outputs[f->made[i].output], &f->made[i], 1);
+}
+
+/* The log likelihood of the inversions of an output with others. */
+static gint64 log_of_inversions(const OrderEvidence *x, guint32 output)
+{
+        return x->order.outputs[output].class == NO_CLASS
+                       ? 0
+                       : serving_order_log(&x->order, output, x->logs);
+}
+
+/* Sets an output. Returns by how much that changes the log likelihood of all outputs. */
+static gint64 put_output(OrderEvidence *x, const PlacedOutput *placed)
+{
+        Output *o = &x->order.outputs[placed->output];
+        gint64 log;
+
+        if (o->class == placed->class && o->trigger == placed->trigger &&
+            o->parent == placed->parent)
+                return 0;
+        x->before[x->n_before].output = placed->output;
+        x->before[x->n_before++].was = *o;
+        log = -log_of_inversions(x, placed->output);
+        set_output(o, placed, 1);
+        return log + log_of_inversions(x, placed->output);
+}
+
+static gint64 put(Evidence *e, const Family f[2])
+{
+        OrderEvidence *x = (OrderEvidence *)e;
+        gint64 log = 0;
+
+        x->n_before = 0;
+        for (guint32 m = 0; m < 2; m++)
+                for (guint32 i = 0; i <= f[m].n; i++)
+                        log += put_output(x, &f[m].made[i]);
+        return log;
+}
+
+static void back(Evidence *e)
+{
+        OrderEvidence *x = (OrderEvidence *)e;
+
+        while (x->n_before > 0) {
+                x->n_before--;
+                x->order.outputs[x->before[x->n_before].output] = x->before[x->n_before].was;
+        }
+}
+
+/* --- learning ---------------------------------------------------------------- */
+
+/* Supposes that the node works in order, and learns from beliefs how far they bear that out. */
+static void suppose(Evidence *e, Joint *j)
+{
+        ServingOrder *order = order_of(e);
+        const DelayDensities *delays = &j->model->walk.delays;
+
+        serving_order_suppose(order, delays);
+        set_in_use(e);
+        for (guint round = 0; round < ORDER_ROUNDS && order->in_use; round++) {
+                joint_learn_from_beliefs(j, G_MAXUINT64);
+                if (round < SUPPOSE_ROUNDS)
+                        serving_order_suppose(order, delays);
+                else
+                        serving_order_learn(order, delays,
+                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+                set_in_use(e);
+        }
+        if (!order->in_use)
+                serving_order_set(order, MAYBE_FACTOR);
+        set_in_use(e);
+}
+
+/* Makes factors of counts of pairs. Returns the ratio of the odds of inversions to the odds by
+ * delays alone. */
+static double fit(Evidence *e, const ServedPairs *pairs)
+{
+        serving_order_fit(order_of(e), pairs);
+        set_in_use(e);
+        return serving_order_odds(order_of(e), pairs);
+}
+
+/* Fits the factors of inversions to the assignments of some more rounds of a chain. */
+static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
+{
+        ServingOrder *order = order_of(e);
+        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+        double odds;
+
+        for (guint round = 0; round < CHAIN_ROUNDS; round++) {
+                joint_learn_from_chain(j, chain);
+                if (2 * round >= CHAIN_ROUNDS)
+                        serving_order_count(order, &j->model->walk.delays, pairs);
+        }
+        odds = fit(e, pairs);
+        sampler_take_model(chain);
+        return odds;
+}
+
+static void drop(Evidence *e)
+{
+        serving_order_drop(order_of(e));
+        set_in_use(e);
+}
+
+/* Finds whether the node works in order. First order is supposed; then the chain's assignments say
+ * how rare inversions are, by expectation maximisation. The factor falls where there is order and
+ * rises where there is none; then what was learned with order is undone. */
+static gboolean try_last(Evidence *e, Joint *j)
+{
+        g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
+        JointState *before = joint_save(j);
+        double odds = 1;
+        Sampler *chain;
+
+        suppose(e, j);
+        joint_begin_chain(j, chance);
+        chain = sampler_new(j, chance, TRUE);
+        for (guint stage = 0; stage < ORDER_STAGES; stage++)
+                odds = fit_to_chain(e, j, chain);
+        sampler_free(chain);
+        if (odds >= ORDER_ODDS) {
+                drop(e);
+                joint_restore(j, before);
+        }
+        joint_state_free(before);
+        return odds < ORDER_ODDS;
+}
+
+static void learn_truth(Evidence *e, Joint *j)
+{
+        ServingOrder *order = order_of(e);
+        g_autofree ServedPairs *pairs = NULL;
+
+        watch(e, j);
+        if (!e->watched)
+                return;
+        joint_learn_from_assigned(j, G_MAXUINT64); /* the same walks: outputs are noted */
+        pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+        serving_order_count(order, &j->model->walk.delays, pairs);
+        if (fit(e, pairs) >= ORDER_ODDS)
+                drop(e);
+        forget(e);
+}
+
+static void learn_more(Evidence *e, Joint *j, gboolean last)
+{
+        serving_order_learn(order_of(e), &j->model->walk.delays, last ? ORDER : MAYBE_ORDER);
+        set_in_use(e);
+}
+
+const EvidenceKind evidence_order = {
+        .name = "order",
+        .make = make,
+        .free = clear_order,
+        .keep = keep,
+        .begin = begin,
+        .end = end,
+        .watch = watch,
+        .try_last = try_last,
+        .learn_truth = learn_truth,
+        .learn = learn_more,
+        .forget = forget,
+        .output = factor,
+        .clear = clear_output,
+        .note = note,
+        .begin_chain = begin_chain,
+        .seat = seat,
+        .put = put,
+        .back = back,
+};

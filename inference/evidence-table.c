@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/evidence-table.h"
+
+/* Kinds are tried in this order. */
+const EvidenceKind *const evidence_table[] = {
+        &evidence_durations,
+        &evidence_contexts,
+        &evidence_order,
+        NULL,
+};

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The kinds of evidence that there are, a row each.
+ */
+#ifndef RAVEL_EVIDENCE_TABLE_H
+#define RAVEL_EVIDENCE_TABLE_H
+
+#include "inference/evidence.h"
+
+/* Callees split by the durations of calls, where parents do different things around short calls and
+ * long ones. */
+extern const EvidenceKind evidence_durations;
+
+/* Kinds of calls into the node split by context, where parents of one context do other things than
+ * parents of another. */
+extern const EvidenceKind evidence_contexts;
+
+/* Whether the node serves in order, as event loops and queues do. */
+extern const EvidenceKind evidence_order;
+
+/* The rows. NULL ends them. */
+extern const EvidenceKind *const evidence_table[];
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/evidence.h"
+
+#include "inference/joint.h"
+
+void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model)
+{
+        for (s->n = 0; table[s->n]; s->n++) {
+                const EvidenceKind *kind = table[s->n];
+
+                g_assert(s->n < EVIDENCE_MOST);
+                s->of[s->n] = kind->make ? kind->make(model) : g_new0(Evidence, 1);
+                s->of[s->n]->kind = kind;
+        }
+}
+
+void evidence_set_clear(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->free)
+                        e->kind->free(e);
+                g_free(e);
+        }
+        s->n = 0;
+}
+
+void evidence_set_keep(EvidenceSet *s, gboolean half)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->keep)
+                        e->kind->keep(e, half);
+        }
+}
+
+void evidence_begin(EvidenceSet *s, const Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->begin)
+                        e->kind->begin(e, j);
+        }
+}
+
+void evidence_end(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->end)
+                        e->kind->end(e);
+        }
+}
+
+/* --- learning -------------------------------------------------------------- */
+
+void evidence_try_first(EvidenceSet *s, Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->try_first && (j->n_choice > 0 || e->kind->without_choice))
+                        e->kind->try_first(e, j);
+        }
+}
+
+void evidence_watch(EvidenceSet *s, const Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->watch)
+                        e->kind->watch(e, j);
+        }
+}
+
+gboolean evidence_try_last(EvidenceSet *s, Joint *j)
+{
+        gboolean kept = FALSE;
+
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->watched && e->kind->try_last)
+                        kept |= e->kind->try_last(e, j);
+        }
+        return kept;
+}
+
+void evidence_learn_truth(EvidenceSet *s, Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->learn_truth)
+                        e->kind->learn_truth(e, j);
+        }
+}
+
+void evidence_learn(EvidenceSet *s, Joint *j, gboolean last)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->learn)
+                        e->kind->learn(e, j, last);
+        }
+}
+
+void evidence_forget(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->forget)
+                        e->kind->forget(e);
+        }
+}
+
+void evidence_unwatch(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                e->watched = FALSE;
+        }
+}
+
+void evidence_unwatch_unused(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                e->watched &= e->in_use;
+        }
+}
+
+/* --- the likelihood ---------------------------------------------------------- */
+
+gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->start)
+                        enter = MAX(enter, e->kind->start(e, j, parent));
+        }
+        return enter;
+}
+
+double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint32 call,
+                     EvidenceBasis basis, gboolean chain)
+{
+        double ratio = 1;
+
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->call && !(chain && e->kind->put))
+                        ratio *= e->kind->call(e, j, parent, call, basis);
+        }
+        return ratio;
+}
+
+gboolean evidence_has_calls(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->call)
+                        return TRUE;
+        }
+        return FALSE;
+}
+
+gboolean evidence_has_outputs(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->output)
+                        return TRUE;
+        }
+        return FALSE;
+}

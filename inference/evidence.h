@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Kinds of evidence on who made a call, besides the walk of a parent (parent-walk.h). A kind is one
+ * file, inference/evidence-NAME.c, and one row of the table in evidence-table.c. A row says what
+ * the kind learns of a node, how much likelier or less likely it makes a parent with given
+ * children, and whether that was worth anything at this node. A function that a kind does not need
+ * is NULL.
+ *
+ * What a kind learned is an object in the node's model, from problem to problem; a kind with more
+ * to keep has a struct that begins with Evidence.
+ */
+#ifndef RAVEL_EVIDENCE_H
+#define RAVEL_EVIDENCE_H
+
+#include "inference/family.h"
+
+typedef struct EvidenceKind EvidenceKind;
+typedef struct NodeModel NodeModel;
+
+typedef struct {
+        const EvidenceKind *kind;
+        gboolean watched; /* it is told what the trellis and the chain find in this problem */
+        gboolean in_use;  /* and what it says counts. The kind sets both */
+} Evidence;
+
+/* What the ratio of a call may go by, of the other calls. */
+typedef enum {
+        BY_EARLIER_CALLS, /* the assignment of calls that start earlier (Joint.parent) */
+        BY_ASSIGNMENT,    /* the whole assignment */
+        BY_BELIEFS,       /* beliefs (Joint.beliefs, Joint.total) */
+} EvidenceBasis;
+
+struct EvidenceKind {
+        const char *name;
+
+        /* --- what it learns --- */
+
+        /* Makes the object: nothing is known. NULL: an Evidence and no more. */
+        Evidence *(*make)(const NodeModel *model);
+        void (*free)(Evidence *e);
+        /* Keeps what was counted for later problems; half: with half the weight. */
+        void (*keep)(Evidence *e, gboolean half);
+
+        /* --- one node problem, or a part of it --- */
+
+        /* Its calls, candidates and outputs are known, and no parent. */
+        void (*begin)(Evidence *e, const Joint *j);
+        void (*end)(Evidence *e);
+
+        /* --- learning, in this order --- */
+
+        /* There is a first assignment, and nothing is learned of walks. The kind tries what it
+         * supposes (joint_judge()), and keeps it or not. It may reset the walks. */
+        void (*try_first)(Evidence *e, Joint *j);
+        gboolean without_choice; /* also where no call has more than one candidate */
+        /* Beliefs have nearly settled, or a model goes on: the kind may begin to watch. */
+        void (*watch)(Evidence *e, const Joint *j);
+        /* Beliefs are learned. The kind tries itself with the chain (rounds.h). TRUE: it stays in
+         * use, and the model has been learned with it; FALSE: all is as it was. */
+        gboolean (*try_last)(Evidence *e, Joint *j);
+        /* The assignment is the truth. */
+        void (*learn_truth)(Evidence *e, Joint *j);
+        /* A round of a later problem, with a model that goes on; last: the last round of it. */
+        void (*learn)(Evidence *e, Joint *j, gboolean last);
+        /* Forgets what it noted of the present outputs; keeps what it learned. */
+        void (*forget)(Evidence *e);
+
+        /* --- the likelihood: asked only if watched and in use --- */
+
+        /* When the parent began: its first delay counts since then. The default is its entry. Call
+         * joint_find_starts() when it changes. */
+        gint64 (*start)(const Evidence *e, const Joint *j, guint32 parent);
+        /* The ratio of likelihoods if this parent made this call: once a call for each run of the
+         * trellis and of a walk. 1: it says nothing. Positive and finite. */
+        double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
+                       EvidenceBasis basis);
+        /* The same for an output with its trigger: for each edge of the trellis. */
+        double (*output)(const Evidence *e, const PlacedOutput *o);
+        /* Told if watched: after a run of the trellis, each output with its share. First clear()
+         * for each output that the parent may have noted in a run before. */
+        void (*clear)(Evidence *e, guint32 output, guint32 parent);
+        void (*note)(Evidence *e, const PlacedOutput *o, double share);
+
+        /* --- the chain: a kind whose ratio depends on the other families of the assignment.
+         * It speaks by these and not by call() --- */
+
+        /* A chain begins, or the model has changed. Then seat() tells each family; no ratio is
+         * asked for. */
+        void (*begin_chain)(Evidence *e);
+        void (*seat)(Evidence *e, const Family *f);
+        /* Two families are to replace those of their parents. Returns the change of the log
+         * likelihood, in 1/LOG_UNIT. back() undoes the latest one. */
+        gint64 (*put)(Evidence *e, const Family f[2]);
+        void (*back)(Evidence *e);
+        /* Proposes a move of several calls at once: changes two families, of which the first has
+         * the call. Returns the ratio of the probabilities of the backward and the forward
+         * proposal; 0: there is no such move. random: a random word. */
+        double (*move)(Evidence *e, const Joint *j, Family f[2], guint32 call, guint64 random);
+};
+
+enum { EVIDENCE_MOST = 16 }; /* rows that there is room for */
+
+/* What is known of one node, by row of the table. */
+typedef struct {
+        Evidence *of[EVIDENCE_MOST];
+        guint n;
+} EvidenceSet;
+
+static inline gboolean evidence_counts(const Evidence *e)
+{
+        return e->watched && e->in_use;
+}
+
+void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model);
+void evidence_set_clear(EvidenceSet *s);
+void evidence_set_keep(EvidenceSet *s, gboolean half);
+
+void evidence_begin(EvidenceSet *s, const Joint *j);
+void evidence_end(EvidenceSet *s);
+
+void evidence_try_first(EvidenceSet *s, Joint *j);
+void evidence_watch(EvidenceSet *s, const Joint *j);
+gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
+void evidence_learn_truth(EvidenceSet *s, Joint *j);
+void evidence_learn(EvidenceSet *s, Joint *j, gboolean last);
+void evidence_forget(EvidenceSet *s);
+
+/* No kind watches; or no kind that is not in use. */
+void evidence_unwatch(EvidenceSet *s);
+void evidence_unwatch_unused(EvidenceSet *s);
+
+/* The start of a parent that entered at this time. */
+gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter);
+
+/* The product of the ratios of a call. chain: without kinds that speak by put(). */
+double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint32 call,
+                     EvidenceBasis basis, gboolean chain);
+
+/* Whether any kind that counts has a function of call(), or of output(). */
+gboolean evidence_has_calls(const EvidenceSet *s);
+gboolean evidence_has_outputs(const EvidenceSet *s);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/rounds.h"
+
+#include <math.h>
+
+enum { CHAIN_SWEEPS = 4 }; /* sweeps of the chain before each round that learns from it */
+
+void joint_count_assigned(Joint *j, guint64 calm)
+{
+        for (guint32 p = 0; p < j->node->n_in; p++) {
+                if (j->concurrency[p] > calm || !is_training_parent(j, p) || !is_new(j, p))
+                        continue;
+                joint_run_assigned(j, p, TRUE);
+                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
+                        joint_count_bounds(j, k, p, DENSITY_COUNT);
+        }
+}
+
+void joint_learn_from_assigned(Joint *j, guint64 calm)
+{
+        parent_walk_fade(&j->model->walk);
+        delay_densities_fade(&j->model->bounds);
+        joint_count_assigned(j, calm);
+        parent_walk_learn(&j->model->walk);
+        delay_densities_learn(&j->model->bounds);
+}
+
+void joint_learn_from_beliefs(Joint *j, guint64 calm)
+{
+        parent_walk_forget(&j->model->walk);
+        joint_update_to_learn(j, calm);
+        parent_walk_learn(&j->model->walk);
+}
+
+void joint_learn_from_chain(Joint *j, Sampler *chain)
+{
+        sampler_run(chain, CHAIN_SWEEPS);
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        sampler_take_model(chain);
+}
+
+void joint_assign_by_beliefs(Joint *j)
+{
+        joint_get_shares(j, j->score);
+        joint_assign_best(j, FALSE);
+}
+
+void joint_begin_chain(Joint *j, float *chance)
+{
+        joint_assign_by_beliefs(j);
+        for (guint32 i = 0; i < j->node->n_out; i++) {
+                double sum = 0;
+
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        sum += chance[k] = sqrt(j->score[k]);
+                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                        chance[k] /= sum;
+        }
+}
+
+/* --- going back --------------------------------------------------------------- */
+
+struct JointState {
+        guint32 *parent;
+        Belief *beliefs;
+};
+
+JointState *joint_save(const Joint *j)
+{
+        JointState *state = g_new(JointState, 1);
+
+        state->parent = g_memdup2(j->parent, j->node->n_out * sizeof *j->parent);
+        state->beliefs = g_memdup2(j->beliefs, j->candidates[j->node->n_out] * sizeof *j->beliefs);
+        return state;
+}
+
+void joint_restore(Joint *j, const JointState *state)
+{
+        memcpy(j->parent, state->parent, j->node->n_out * sizeof *j->parent);
+        joint_link_children(j);
+        parent_walk_forget(&j->model->walk);
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        memcpy(j->beliefs, state->beliefs, j->candidates[j->node->n_out] * sizeof *j->beliefs);
+        joint_sum_beliefs(j);
+        joint_learn_from_beliefs(j, G_MAXUINT64);
+}
+
+void joint_state_free(JointState *state)
+{
+        g_free(state->parent);
+        g_free(state->beliefs);
+        g_free(state);
+}
+
+/* --- the test ----------------------------------------------------------------- */
+
+/* Relearns the walks from the assignment: from every other training parent, beginning with
+ * first. */
+static void learn_every_other(Joint *j, guint32 first)
+{
+        parent_walk_forget(&j->model->walk);
+        for (guint32 p = first; p < j->node->n_in; p += 2)
+                if (is_training_parent(j, p))
+                        joint_run_assigned(j, p, TRUE);
+        parent_walk_learn(&j->model->walk);
+}
+
+void joint_judge(Joint *j, guint n_halves, gint64 *log)
+{
+        memset(log, 0, j->node->n_in * sizeof *log);
+        for (guint32 half = 0; half < n_halves; half++) {
+                learn_every_other(j, half);
+                for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
+                        if (!is_training_parent(j, p))
+                                continue;
+                        joint_run_assigned(j, p, FALSE);
+                        log[p] = j->trellis.log;
+                }
+        }
+}
