@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/forwarded.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 
@@ -52,7 +53,7 @@ GArray *forwarded_find(const CallMatcher *matcher)
         guint n;
         const Edge *edges = call_matcher_edges(matcher, &n);
         g_autofree const Edge **by_caller = g_new(const Edge *, n);
-        g_autoptr(GHashTable) sends = g_hash_table_new(g_int64_hash, g_int64_equal);
+        g_autoptr(GHashTable) sends = g_hash_table_new(hash_int64, g_int64_equal);
         g_autofree gint64 *keys = g_new(gint64, n);
 
         for (guint i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-graph.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ PathGraph *path_graph_new(void)
 
         g->vertices = g_array_new(FALSE, FALSE, sizeof(PathVertex));
         g_array_set_clear_func(g->vertices, vertex_clear);
-        g->by_place = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g->by_place = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         return g;
 }
 

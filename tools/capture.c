@@ -187,9 +187,9 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
-                                "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
-                                "smtp, generic",
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, fastcgi, http, "
+                                "http2, tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, "
+                                "rpc, rpc-udp, smtp, websocket, zookeeper, generic",
                                 *p);
                 run->ports[port] = protocol;
         }

@@ -32,7 +32,7 @@ Overlap *overlap_new(guint n_traces)
         Overlap *o = g_new0(Overlap, 1);
 
         o->n_traces = n_traces;
-        o->ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+        o->ids = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                        (GDestroyNotify)g_array_unref);
         o->limit = G_MAXUINT64;
         o->nodes = g_new(GArray *, n_traces);

@@ -19,6 +19,7 @@
 
 #include "base/compare.h"
 #include "base/fill.h"
+#include "base/hash.h"
 #include "convolution/convolution.h"
 #include "convolution/joint/derived-correlation.h"
 #include "convolution/joint/message-causes.h"
@@ -665,7 +666,7 @@ static gint64 *passed_key(guint in, guint out)
 
 static void count_passed(const MessageCauses *m, Passed *passed)
 {
-        passed->messages = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        passed->messages = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         for (guint32 i = 0; i < m->n; i++)
                 if (m->cause[i] != NO_MESSAGE) {
                         gint64 *key = passed_key(m->edge[m->cause[i]], m->edge[i]);
