@@ -5,6 +5,7 @@
  * inversions then are rare.
  */
 #include "inference/evidence-table.h"
+#include "inference/kinds.h"
 #include "inference/rounds.h"
 #include "inference/serving-order.h"
 
@@ -74,13 +75,13 @@ static void keep(Evidence *e, gboolean half)
 /* The outputs of the node are its calls and its replies, in order of time. */
 static void begin(Evidence *e, const Joint *j)
 {
-        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        guint32 n_in = j->problem->node->n_in, n_out = j->problem->node->n_out;
         Output *outputs = g_new(Output, n_out + n_in);
 
         for (guint32 i = 0; i < n_out; i++)
-                outputs[j->output[i]].time = j->calls[i].start;
+                outputs[j->problem->output[i]].time = j->kinds->calls[i].start;
         for (guint32 p = 0; p < n_in; p++)
-                outputs[j->output[n_out + p]].time = j->node->in[p].reply;
+                outputs[j->problem->output[n_out + p]].time = j->problem->node->in[p].reply;
         serving_order_take(order_of(e), outputs, n_out + n_in);
 }
 
@@ -260,7 +261,7 @@ static void drop(Evidence *e)
  * rises where there is none; then what was learned with order is undone. */
 static gboolean try_last(Evidence *e, Joint *j)
 {
-        g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         JointState *before = joint_save(j);
         double odds = 1;
         Sampler *chain;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/evidence.h"
 
-#include "inference/joint.h"
-
 void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model)
 {
         for (s->n = 0; table[s->n]; s->n++) {
@@ -58,12 +56,12 @@ void evidence_end(EvidenceSet *s)
 
 /* --- learning -------------------------------------------------------------- */
 
-void evidence_try_first(EvidenceSet *s, Joint *j)
+void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice)
 {
         for (guint i = 0; i < s->n; i++) {
                 Evidence *e = s->of[i];
 
-                if (e->kind->try_first && (j->n_choice > 0 || e->kind->without_choice))
+                if (e->kind->try_first && (choice || e->kind->without_choice))
                         e->kind->try_first(e, j);
         }
 }

@@ -221,3 +221,17 @@ void node_model_clear(NodeModel *h)
         call_kinds_clear(&h->out);
         memset(h, 0, sizeof *h);
 }
+
+NodeModel *node_model_new(void)
+{
+        NodeModel *h = g_new(NodeModel, 1);
+
+        node_model_init(h);
+        return h;
+}
+
+void node_model_free(NodeModel *h)
+{
+        node_model_clear(h);
+        g_free(h);
+}

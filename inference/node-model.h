@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The model of a node: what joint inference learned of it (joint.c). It holds the kinds of calls
+ * The model of a node: what joint inference learned of it. It holds the kinds of calls
  * into and out of the node, the walks of its parents, the bounds (delays from a parent's entry and
  * to its reply) and other evidence. It names nothing of the trace, so it can outlive that.
  */
@@ -9,6 +9,7 @@
 
 #include "inference/duration-kinds.h"
 #include "inference/evidence.h"
+#include "inference/inference.h"
 #include "inference/parent-walk.h"
 
 /* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label and

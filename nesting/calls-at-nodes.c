@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The driver of joint inference: makes a node problem (node-problem.h) of the calls into each node
+ * The driver of joint inference: makes a node problem (inference.h) of the calls into each node
  * and out of it, has it solved, and takes the answer.
  */
 #include <stdlib.h>

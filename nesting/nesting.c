@@ -49,10 +49,8 @@ void nesting_free(Nesting *n)
                 }
         g_free(n->calling);
         for (guint i = 0; i < n->n_models; i++)
-                if (n->models[i]) {
-                        node_model_clear(n->models[i]);
-                        g_free(n->models[i]);
-                }
+                if (n->models[i])
+                        node_model_free(n->models[i]);
         g_free(n->models);
         g_free(n->roles);
         g_free(n->rank);

@@ -10,7 +10,7 @@
  *     FindCallPaths    find-call-paths.c   / nesting_find_paths()
  *
  * Instead of the middle two, nesting_find_parents() finds all parents where they are found
- * jointly (joint.c, a node at a time), or where the algorithm cheats to be validated
+ * jointly (inference.h, a node at a time), or where the algorithm cheats to be validated
  * (section 7.5.1; find-true-parents.c).
  *
  * Call pairs lie in one array in the order in which they were opened and name
@@ -25,7 +25,7 @@
 #include "calls/call-tree.h"
 #include "calls/candidates.h"
 #include "calls/find-call-pairs.h"
-#include "inference/node-problem.h"
+#include "inference/inference.h"
 #include "nesting/clock-offsets.h"
 #include "nesting/scoreboard.h"
 #include "tracefmt/trace-clocks.h"

@@ -190,10 +190,8 @@ static void make_models(Nesting *n)
         guint n_nodes = node_table_size(n->nodes);
 
         n->models = g_renew(NodeModel *, n->models, n_nodes);
-        for (; n->n_models < n_nodes; n->n_models++) {
-                n->models[n->n_models] = g_new(NodeModel, 1);
-                node_model_init(n->models[n->n_models]);
-        }
+        for (; n->n_models < n_nodes; n->n_models++)
+                n->models[n->n_models] = node_model_new();
 }
 
 /* Decides on calls before a moment, with those before the other in view. */
