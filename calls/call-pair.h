@@ -15,7 +15,7 @@
 #define RAVEL_CALL_PAIR_H
 
 #include "paths/path-set.h"
-#include "tracefmt/message.h"
+#include "tracefmt/span.h"
 
 /* One call pair. */
 typedef struct {
@@ -23,29 +23,6 @@ typedef struct {
         NodeId caller, callee;
         guint8 stamps; /* 1 << MessageOp of each stamp observed */
 } CallPair;
-
-/* From when to when: a call as it is seen at one of its ends. */
-typedef struct {
-        gint64 from, to;
-} Span;
-
-/* Whose clocks the two moments of a span are of. */
-typedef struct {
-        NodeId from, to;
-} SpanClocks;
-
-/* A moment at one end of a call is of the other end's clock where its own stamp is not there. */
-static inline SpanClocks clocks_at_callee(guint8 stamps, NodeId caller, NodeId callee)
-{
-        return (SpanClocks){ stamps & 1 << CALL_RECV ? callee : caller,
-                             stamps & 1 << RET_SENT ? callee : caller };
-}
-
-static inline SpanClocks clocks_at_caller(guint8 stamps, NodeId caller, NodeId callee)
-{
-        return (SpanClocks){ stamps & 1 << CALL_SENT ? caller : callee,
-                             stamps & 1 << RET_RECV ? caller : callee };
-}
 
 /* What caused a call. */
 typedef struct {

@@ -154,21 +154,6 @@ static void judge_calls(const Account *account, GPtrArray *lines)
                                                 "them through"));
 }
 
-/* Where services share an address only their ports tell them apart, and who calls
- * has none that lasts. */
-static void judge_one_address(const Account *account, GPtrArray *lines)
-{
-        g_ptr_array_add(lines,
-                        g_strdup_printf("everything talks to itself on one address%s; callers "
-                                        "cannot be told apart there, since a client's port says "
-                                        "nothing of who it is: give each service an address of "
-                                        "its own if you can",
-                                        account->to_named
-                                                ? ""
-                                                : ": name the services by port with --nodes (lines "
-                                                  "such as \"127.0.0.1:8080 web\")"));
-}
-
 char **account_judge(const Account *account)
 {
         const guint64 *n = account->count;
@@ -181,8 +166,10 @@ char **account_judge(const Account *account)
                 judge_roles(account, lines);
         judge_doubt(account, lines);
         judge_cut(account, lines);
-        if (account->to_itself > 0 && account->to_others == 0)
-                judge_one_address(account, lines);
+        if (account->to_itself > 0 && account->to_others == 0 && !account->to_named)
+                g_ptr_array_add(lines, g_strdup("everything talks to itself on one address: name "
+                                                "the services by port with --nodes (lines such as "
+                                                "\"127.0.0.1:8080 web\")"));
         if (n[ACCOUNT_DROPPED_KERNEL] > n[ACCOUNT_PACKETS] / 100)
                 g_ptr_array_add(lines, g_strdup("the kernel dropped more than one packet in a "
                                                 "hundred: use a larger buffer (-B) or a narrower "

@@ -33,6 +33,12 @@
         X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
         X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
+        X(TLS_OPENED, "TLS connections opened by their keys")                                      \
+        X(TLS_NO_KEYS, "TLS connections not opened: no keys for them")                             \
+        X(TLS_WRONG_KEYS, "TLS connections not opened: the keys are not theirs")                   \
+        X(TLS_UNKNOWN_CIPHER, "TLS connections not opened: version or cipher not known")           \
+        X(TLS_NO_HELLO, "TLS connections not opened: handshake not seen whole")                    \
+        X(TLS_RECORDS, "TLS records not opened, of opened connections")                            \
         X(TRANSLATED, "connections not used: seen before and after address translation")           \
         X(TRANSLATED_SEGMENTS, "segments not used: seen before and after address translation")     \
         X(NO_PAYLOAD, "segments without payload")                                                  \

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "capture/connection.h"
+#include "capture/links.h"
 #include "capture/network/link-layer.h"
-#include "capture/streams.h"
+#include "capture/operations.h"
 #include "capture/network/tunnel.h"
+#include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */
 #define CLOCK_STEP (60 * G_GINT64_CONSTANT(1000000000))
@@ -22,6 +24,7 @@ struct Capture {
         Account account;
         Sequencer *sequencer;
         CaptureMemory memory;
+        TlsOpening tls;
         CaptureContext context;
         IpFragments *fragments[TUNNEL_DEPTH + 1]; /* by depth */
         ConnectionTable *connections;
@@ -31,6 +34,7 @@ struct Capture {
         gint64 last;      /* the time of the last message */
         char id[40];
         GString *attrs;
+        Operations *operations; /* NULL: labels are written whole, or not at all */
 };
 
 Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames *names)
@@ -41,12 +45,19 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer, &c->account, stream_pool_new(), &c->memory,
-                                       options->labels ? g_string_new(NULL) : NULL };
+        c->context = (CaptureContext){ c->sequencer,
+                                       &c->account,
+                                       stream_pool_new(),
+                                       &c->memory,
+                                       options->labels ? g_string_new(NULL) : NULL,
+                                       link_table_new(),
+                                       options->keys ? &c->tls : NULL };
+        c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
         c->connections = connection_table_new(&c->context, names, options->ports);
         c->attrs = g_string_new(NULL);
+        c->operations = options->labels == LABELS_WORDS ? operations_new() : NULL;
         return c;
 }
 
@@ -58,10 +69,13 @@ void capture_free(Capture *c)
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
         stream_pool_free(c->context.streams);
+        link_table_free(c->context.links);
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
         g_string_free(c->attrs, TRUE);
+        operations_free(c->operations);
+        g_free(c->tls.plain);
         g_free(c);
 }
 
@@ -160,7 +174,7 @@ void capture_add(Capture *c, const Packet *packet)
         account_add(&c->account, ACCOUNT_PACKETS);
         if (packet->captured < packet->length)
                 account_add(&c->account, ACCOUNT_PACKETS_CUT);
-        if (packet->time < 0) {
+        if (packet->time < 0 || packet->time > MAX_STAMP) {
                 account_add(&c->account, ACCOUNT_BAD_TIME);
                 return;
         }
@@ -219,6 +233,18 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
+static void label_fill(Capture *c, const CapturedMessage *m)
+{
+        const char *label = m->label;
+
+        if (c->operations)
+                label = operations_name(c->operations, m->sender, m->receiver, label);
+        if (!label)
+                return;
+        g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
+        node_table_escape(c->attrs, label, strlen(label), FALSE);
+}
+
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
 {
         memset(message, 0, sizeof *message);
@@ -239,9 +265,14 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 g_string_append_len(c->attrs, text,
                                     put_number(text + 4, (guint64)m->duration, 10) - text);
         }
-        if (m->label) {
-                g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
-                node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
+        if (m->label)
+                label_fill(c, m);
+        if (m->link.some) {
+                char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
+                *at++ = '.';
+                at = put_number(at, m->link.number, 16);
+                const char *from = text + (c->attrs->len == 0);
+                g_string_append_len(c->attrs, from, at - from);
         }
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;

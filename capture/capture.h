@@ -13,7 +13,14 @@
 #include "capture/learned-names.h"
 #include "capture/network/node-names.h"
 #include "capture/protocol/protocol.h"
+#include "capture/tls/key-log.h"
 #include "tracefmt/message.h"
+
+typedef enum {
+        LABELS_NONE,
+        LABELS_WORDS, /* what is vocabulary (operations.h) */
+        LABELS_WHOLE, /* the whole route, numbers folded */
+} CaptureLabels;
 
 typedef struct {
         /* How long (ns, of the packets' time) the trace may wait for the end of a
@@ -22,10 +29,11 @@ typedef struct {
         gint64 patience;
         /* How far packets may stand from the order of their stamps (ns). */
         gint64 disorder;
-        gboolean labels;        /* add label= with a call's operation name */
+        CaptureLabels labels;   /* what to write of a call's operation, as label= */
         gboolean in_order;      /* a message that comes too late is stamped as the last one */
         const char *host;       /* the node on which the packets were captured, or NULL */
         LearnedNames *learned;  /* where to note names that packets tell; borrowed, or NULL */
+        KeyLog *keys;           /* of TLS connections; borrowed, or NULL */
         const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */
 } CaptureOptions;
 

@@ -67,6 +67,9 @@ struct Connection {
         Stamp client_opened, server_opened; /* the SYN, where that end's address was seen */
         Exchange exchange;
         Signs signs;
+        TlsOpener *opener; /* while it may be opened, or is; else NULL */
+        OpenItem sealed;   /* open while what it has waits */
+        guint8 greeted;    /* a hello was seen where keys were there */
 };
 
 typedef struct {
@@ -219,38 +222,195 @@ typedef struct {
         Connection *connection;
 } SinkUser;
 
-/* A segment's bytes of side are about to be shown to the exchange. */
-static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, Stamp stamp)
+/* Whether side has not acknowledged all that the other has sent. */
+static gboolean is_crossed(const Connection *c, guint side)
 {
         const TcpHalf *other = &c->tcp.half[!side];
-        gboolean crossed = other->begun && (gint32)(other->next - other->acked) > 0;
+        return other->begun && (gint32)(other->next - other->acked) > 0;
+}
+
+/* A segment's bytes of side are about to be shown to the exchange. */
+static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, Stamp stamp,
+                        gboolean crossed)
+{
         pairing_see_payload(&c->exchange.pairing, side, n);
         signs_payload(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol, side, n,
                       stamp.time, crossed);
 }
 
-static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+static void show_bytes(const SinkUser *u, guint side, guint32 seq, const guint8 *bytes, gsize n,
                        gsize length, Stamp stamp)
 {
-        const SinkUser *u = user;
         Connection *c = u->connection;
-        see_payload(u->table, c, side, length, stamp);
         exchange_bytes(&c->exchange, side, seq, bytes, n, length, stamp, u->table->context);
         if (c->exchange.protocol == &protocol_tls && c->signs.inside < TLS_CHOSE_H2 &&
             c->signs.segments < HELLO_SEGMENTS)
                 c->signs.inside = exchange_tls_inside(&c->exchange);
 }
 
-static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
+/* --- TLS whose keys are known ------------------------------------------------ */
+
+static void inside_closed(gpointer user, guint side, const TlsSegment *s)
 {
         const SinkUser *u = user;
-        exchange_missing(&u->connection->exchange, side, seq, n, u->table->context);
+        if (s->bytes) {
+                see_payload(u->table, u->connection, side, s->length, s->stamp, s->mark);
+                show_bytes(u, side, s->seq, s->bytes, s->n, s->length, s->stamp);
+        } else if (s->length > 0) {
+                exchange_missing(&u->connection->exchange, side, s->seq, s->length,
+                                 u->table->context);
+        }
+        if (s->ends)
+                exchange_end(&u->connection->exchange, side, s->stamp, u->table->context);
+}
+
+/* The exchange begins anew with what is inside. */
+static void inside_opened(gpointer user)
+{
+        const SinkUser *u = user;
+        ConnectionTable *t = u->table;
+        Connection *c = u->connection;
+        Pairing *p = &c->exchange.pairing;
+        Stamp stamp = { c->seen * 1000000000, 0 };
+        guint client = tls_opener_client(c->opener);
+        NodeId node[2] = { p->node[0], p->node[1] };
+        guint16 port[2] = { p->port[0], p->port[1] };
+        const Protocol *protocol = t->ports ? t->ports[c->port[!client]] : NULL;
+        gboolean alone = c->signs.alone;
+        if (protocol == &protocol_tls || (protocol && protocol->datagrams))
+                protocol = NULL;
+        exchange_clear(&c->exchange, stamp, t->context);
+        signs_take(t->signs, &c->signs, p, c->exchange.protocol);
+        exchange_init(&c->exchange, protocol, client, TRUE, node, port);
+        for (guint i = 0; i < 2; i++)
+                p->message[i].item.kind = ITEM_MESSAGE_0 + i;
+        signs_init(&c->signs, alone);
+        account_add(t->context->account, ACCOUNT_TLS_OPENED);
+}
+
+static void inside_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                         Stamp first, Stamp last)
+{
+        const SinkUser *u = user;
+        Exchange *x = &u->connection->exchange;
+        if (!bytes) {
+                exchange_missing(x, side, seq, n, u->table->context);
+                return;
+        }
+        if (first.time != last.time && n > 1) { /* a call is stamped at its record's first byte */
+                exchange_bytes(x, side, seq++, bytes++, 1, 1, first, u->table->context);
+                n--;
+        }
+        exchange_bytes(x, side, seq, bytes, n, n, last, u->table->context);
+}
+
+static void inside_no_data(gpointer user, guint side)
+{
+        const SinkUser *u = user;
+        pairing_account(&u->connection->exchange.pairing, side, TRUE);
+}
+
+static void inside_end(gpointer user, guint side, Stamp stamp)
+{
+        const SinkUser *u = user;
+        exchange_end(&u->connection->exchange, side, stamp, u->table->context);
+}
+
+static TlsOpenerSink opener_sink_for(SinkUser *user)
+{
+        return (TlsOpenerSink){ inside_closed,  inside_opened, inside_bytes,
+                                inside_no_data, inside_end,    user };
+}
+
+/* Something was added to the opener, or settled. */
+static void opener_update(const SinkUser *u)
+{
+        static const AccountEntry entries[] = { [TLS_NO_KEYS] = ACCOUNT_TLS_NO_KEYS,
+                                                [TLS_WRONG_KEYS] = ACCOUNT_TLS_WRONG_KEYS,
+                                                [TLS_UNKNOWN_CIPHER] = ACCOUNT_TLS_UNKNOWN_CIPHER,
+                                                [TLS_NO_HELLO] = ACCOUNT_TLS_NO_HELLO };
+        const CaptureContext *context = u->table->context;
+        Connection *c = u->connection;
+        gint64 since;
+        TlsResult result = tls_opener_result(c->opener);
+        if (result != TLS_WAITS && result != TLS_OPENED) {
+                if (key_log_is_used(context->tls->keys))
+                        account_add(context->account, entries[result]);
+                g_clear_pointer(&c->opener, tls_opener_free);
+                sequencer_close(&c->sealed);
+        } else if (tls_opener_waits_since(c->opener, &since)) {
+                sequencer_open(context->sequencer, &c->sealed, since);
+        } else {
+                sequencer_close(&c->sealed);
+        }
+}
+
+static void opener_add(SinkUser *u, guint side, TlsSegment segment)
+{
+        TlsOpenerSink sink = opener_sink_for(u);
+        Connection *c = u->connection;
+        segment.mark = (guint8)is_crossed(c, side);
+        if (segment.bytes && tls_opener_result(c->opener) == TLS_OPENED)
+                see_payload(u->table, c, side, segment.length, segment.stamp, segment.mark);
+        tls_opener_add(c->opener, side, &segment, &sink);
+        opener_update(u);
+}
+
+/* The connection is over. */
+static void opener_finish(SinkUser *u)
+{
+        TlsOpenerSink sink = opener_sink_for(u);
+        const CaptureContext *context = u->table->context;
+        Connection *c = u->connection;
+        if (c->opener) {
+                tls_opener_settle(c->opener, &sink);
+                opener_update(u);
+                g_clear_pointer(&c->opener, tls_opener_free);
+                sequencer_close(&c->sealed);
+        } else if (context->tls && !c->greeted && c->exchange.protocol == &protocol_tls &&
+                   key_log_is_used(context->tls->keys)) {
+                account_add(context->account, ACCOUNT_TLS_NO_HELLO);
+        }
+}
+
+/* --- bytes in order ---------------------------------------------------------- */
+
+static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *bytes, gsize n,
+                       gsize length, Stamp stamp)
+{
+        SinkUser *u = user;
+        Connection *c = u->connection;
+        const CaptureContext *context = u->table->context;
+        if (!c->opener && context->tls && key_log_is_used(context->tls->keys) &&
+            tls_opener_recognises(bytes, n)) {
+                c->opener = tls_opener_new(context->tls, side);
+                c->greeted = TRUE;
+        }
+        if (c->opener) {
+                opener_add(u, side, (TlsSegment){ seq, bytes, n, length, stamp, FALSE, 0 });
+                return;
+        }
+        see_payload(u->table, c, side, length, stamp, is_crossed(c, side));
+        show_bytes(u, side, seq, bytes, n, length, stamp);
+}
+
+static void sink_missing(gpointer user, guint side, guint32 seq, gsize n)
+{
+        SinkUser *u = user;
+        Stamp nobody = { 0, 0 };
+        if (u->connection->opener)
+                opener_add(u, side, (TlsSegment){ seq, NULL, 0, n, nobody, FALSE, 0 });
+        else
+                exchange_missing(&u->connection->exchange, side, seq, n, u->table->context);
 }
 
 static void sink_end(gpointer user, guint side, Stamp stamp)
 {
-        const SinkUser *u = user;
-        exchange_end(&u->connection->exchange, side, stamp, u->table->context);
+        SinkUser *u = user;
+        if (u->connection->opener)
+                opener_add(u, side, (TlsSegment){ 0, NULL, 0, 0, stamp, TRUE, 0 });
+        else
+                exchange_end(&u->connection->exchange, side, stamp, u->table->context);
 }
 
 static TcpSink sink_for(SinkUser *user)
@@ -325,14 +485,15 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         c->opening = 0;
         c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         c->client_opened = c->server_opened = stamp;
+        c->greeted = FALSE;
         memset(&c->tcp, 0, sizeof c->tcp);
         exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
         for (guint i = 0; i < 2; i++)
                 c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
         gboolean alone = address_equal(c->address[0], c->address[1]);
-        signs_init(&c->signs, alone && client != NO_SIDE &&
-                                      !node_names_has_port(t->names, c->address[client],
-                                                           c->port[client]));
+        signs_init(&c->signs,
+                   alone && client != NO_SIDE &&
+                           !node_names_has_port(t->names, c->address[client], c->port[client]));
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
@@ -367,6 +528,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         TcpSink sink = sink_for(&user);
         Account *account = t->context->account;
         tcp_settle(&c->tcp, G_MAXINT64, &sink, &t->totals);
+        opener_finish(&user);
         exchange_clear(&c->exchange, now, t->context);
         signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sequencer_close(&c->held);
@@ -412,6 +574,7 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
         c->patient = protocol == IP_TCP;
         c->seen = stamp.time / 1000000000;
         c->held.kind = ITEM_HELD;
+        c->sealed.kind = ITEM_TLS;
         guint64 h = connection_hash(t, address, port, protocol);
         c->chain = t->buckets[h & (t->n_buckets - 1)];
         t->buckets[h & (t->n_buckets - 1)] = c;
@@ -509,7 +672,9 @@ void connection_table_free(ConnectionTable *t)
                         next = c->newer;
                         tcp_clear(&c->tcp, &t->totals);
                         exchange_clear(&c->exchange, (Stamp){ 0, 0 }, t->context);
+                        tls_opener_free(c->opener);
                         sequencer_close(&c->held);
+                        sequencer_close(&c->sealed);
                         g_free(c);
                 }
         for (Connection *c = t->free, *next; c; c = next) {
@@ -528,6 +693,8 @@ static void copy_totals(ConnectionTable *t)
         account->count[ACCOUNT_REPEATED] = t->totals.repeated;
         account->count[ACCOUNT_HOLES] = t->totals.holes;
         account->count[ACCOUNT_HOLE_BYTES] = t->totals.hole_bytes;
+        if (t->context->tls)
+                account->count[ACCOUNT_TLS_RECORDS] = t->context->tls->not_opened;
 }
 
 void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpSegment *segment,
@@ -561,7 +728,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 if (segment->flags & TCP_SYN)
                         signs_syn(&c->signs, &c->exchange.pairing, side, stamp.time);
                 else if (segment->ack == c->tcp.half[!side].next)
-                        signs_ack(&c->signs, &c->exchange.pairing, side, stamp.time);
+                        signs_ack(&c->signs, side, stamp.time);
         } else {
                 c->payload |= (guint8)(1 << side);
         }
@@ -644,6 +811,12 @@ void connection_table_settle(ConnectionTable *t, OpenItem *item, Stamp now)
                 TcpSink sink = sink_for(&user);
                 tcp_settle(&c->tcp, item->time, &sink, &t->totals);
                 held_update(t, c);
+        } else if (item->kind == ITEM_TLS) {
+                Connection *c = CONTAINER(Connection, sealed, item);
+                SinkUser user = { t, c };
+                TlsOpenerSink sink = opener_sink_for(&user);
+                tls_opener_settle(c->opener, &sink);
+                opener_update(&user);
         } else if (item->kind == ITEM_STREAM) {
                 streams_settle(item, t->context);
         } else if (item->kind == ITEM_MESSAGE_0) {
@@ -679,8 +852,7 @@ void connection_table_weigh(ConnectionTable *t, GArray *doubts, GArray *edges)
 {
         for (guint i = 0; i < 2; i++)
                 for (Connection *c = t->lists[i].oldest; c; c = c->newer)
-                        signs_take(t->signs, &c->signs, &c->exchange.pairing,
-                                   c->exchange.protocol);
+                        signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sign_table_weigh(t->signs, doubts, edges);
 }
 

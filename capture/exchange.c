@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "capture/streams.h"
 #include "capture/protocol/tls.h"
+#include "capture/streams.h"
 
 enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
@@ -168,10 +168,18 @@ static void run_take_buffer(Exchange *x, guint side, Stamp now, const CaptureCon
         }
 }
 
+static void forget_memory(Exchange *x)
+{
+        if (x->memory)
+                x->protocol->forget(x->memory);
+        x->memory = NULL;
+}
+
 /* From here on the connection is generic, or undecided again. */
 static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                            const CaptureContext *context)
 {
+        forget_memory(x);
         x->protocol = protocol;
         x->run = NO_SIDE;
         x->probes = 0;
@@ -295,14 +303,14 @@ static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
         if (kind == KIND_BY_SIDE && (x->parsed || x->start_seen))
                 kind = side == p->client ? KIND_CALL : KIND_RETURN;
         pairing_begin(p, side, KIND_CONTROL, END_BY_CONTENT, &control, now, context);
-        if (kind != KIND_CALL && kind != KIND_RETURN) {
+        if (kind != KIND_CALL && kind != KIND_RETURN && kind != KIND_ONE_WAY) {
                 account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
                 return;
         }
         s->part = parsed->part;
         s->part_kind = (guint8)kind;
-        streams_part_begin(p, side, kind, parsed->part, parsed->key, p->message[side].first,
-                           context);
+        streams_part_begin(p, side, kind, parsed->part, parsed->key, p->message[side].seq,
+                           p->message[side].first, context);
 }
 
 /* FALSE: the message is not of a kind that this side may send. */
@@ -311,7 +319,11 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
 {
         Pairing *p = &x->pairing;
         MessageEnd end = parsed->length == PARSE_FOREVER ? END_BY_CLOSE : END_BY_CONTENT;
-        if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
+        if (x->protocol->mutual) {
+                if (parsed->sender != SENDER_ANY && !x->parsed)
+                        p->client = parsed->sender == SENDER_CLIENT ? side : !side;
+                x->parsed |= parsed->sender != SENDER_ANY;
+        } else if (parsed->kind == KIND_CALL || parsed->kind == KIND_RETURN) {
                 guint client = parsed->kind == KIND_CALL ? side : !side;
                 gboolean either = parsed->keyed && !parsed->part; /* side may call */
                 if (p->client != client && x->parsed && !either)
@@ -483,7 +495,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
         gsize at = 0;
         guint refused = 0;
         while (at < n) {
-                Parsed parsed = { .other = x->side[!side].state };
+                Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)
@@ -520,6 +532,8 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 }
                 if (parsed.fields)
                         streams_fields(&x->pairing, side, &parsed, context);
+                if (parsed.content)
+                        streams_content(&x->pairing, side, parsed.key, parsed.content, context);
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);
@@ -791,7 +805,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
-        Parsed parsed = { .other = x->side[!side].state };
+        Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
         if (m->open && !s->lost && (s->skip == 0 || s->skip == PARSE_FOREVER)) {
                 ParseStatus status =
                         x->protocol->parse(s->state, pairing_call(&x->pairing, side), s->buffer,
@@ -880,6 +894,7 @@ void exchange_clear(Exchange *x, Stamp stamp, const CaptureContext *context)
         }
         streams_clear(p, context);
         pairing_clear(p, context);
+        forget_memory(x);
         side_drop_buffer(&x->side[0], context);
         side_drop_buffer(&x->side[1], context);
 }

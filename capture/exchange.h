@@ -39,6 +39,7 @@ typedef struct {
 
 typedef struct {
         const Protocol *protocol; /* NULL while it is undecided */
+        gpointer memory;          /* the protocol's: see Parsed */
         Pairing pairing;
         ExchangeSide side[2];
         guint8 run;    /* where messages are runs: the side that talks, or NO_SIDE */

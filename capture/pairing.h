@@ -19,10 +19,12 @@
 #define RAVEL_PAIRING_H
 
 #include "capture/account.h"
-#include "capture/protocol/protocol.h"
 #include "capture/network/sequencer.h"
+#include "capture/protocol/protocol.h"
+#include "capture/tls/opener.h"
 
-/* See streams.h. */
+/* See links.h, streams.h. */
+typedef struct LinkTable LinkTable;
 typedef struct StreamPool StreamPool;
 typedef struct StreamTable StreamTable;
 
@@ -39,12 +41,14 @@ typedef struct {
         StreamPool *streams;
         CaptureMemory *memory;
         GString *label; /* scratch; NULL where labels are not wanted */
+        LinkTable *links;
+        TlsOpening *tls; /* NULL where nothing is opened */
 } CaptureContext;
 
 #define NO_SIDE 2
 
 /* What an OpenItem of a connection belongs to, its kind. */
-enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM };
+enum { ITEM_MESSAGE_0, ITEM_MESSAGE_1, ITEM_HELD, ITEM_STREAM, ITEM_TLS };
 
 /* How the end of a message will be known. */
 typedef enum {

@@ -87,8 +87,10 @@ void sign_table_free(SignTable *t)
 void signs_init(Signs *s, gboolean alone)
 {
         memset(s, 0, sizeof *s);
-        s->last[0] = s->last[1] = s->acked = G_MININT64;
-        s->turn = G_MAXINT64;
+        for (guint side = 0; side < 2; side++) {
+                s->last[side] = s->acked[side] = G_MININT64;
+                s->turn[side] = G_MAXINT64;
+        }
         s->talks = NO_SIDE;
         s->alone = alone != FALSE;
 }
@@ -145,11 +147,11 @@ static void see_length(Signs *s, gsize n)
         s->counts.multiples += s->votes > s->counts.runs / 4 && is_multiple(s, n);
 }
 
-/* The client's end has answered the server's at time. */
-static void see_turn(Signs *s, guint server, gint64 time)
+/* The end of side has answered the other's at time. */
+static void see_turn(Signs *s, guint side, gint64 time)
 {
-        if (s->last[server] != G_MININT64 && time >= s->last[server])
-                s->turn = MIN(s->turn, time - s->last[server]);
+        if (s->last[!side] != G_MININT64 && time >= s->last[!side])
+                s->turn[side] = MIN(s->turn[side], time - s->last[!side]);
 }
 
 /* Its first segment. */
@@ -161,10 +163,10 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
         s->run_again = s->run_late = FALSE;
         if (s->warm < WARM_RUNS)
                 s->warm++;
+        see_turn(s, side, time);
         if (side == p->client) {
                 s->counts.runs++;
                 s->waited = s->last[!side] == G_MININT64 ? G_MAXINT64 : time - s->last[!side];
-                see_turn(s, !side, time);
                 if (lengths && s->warm == WARM_RUNS)
                         see_length(s, n);
         } else if (s->counts.runs > 0) {
@@ -173,18 +175,29 @@ static void run_begin(SignTable *t, Signs *s, const Pairing *p, gboolean lengths
         }
 }
 
-/* The client goes on in its run. */
-static void run_go_on(Signs *s, guint side, gint64 time)
+/* Whether side paused before it goes on at time, and was not held back. */
+static gboolean is_late(const Signs *s, guint side, gint64 time)
 {
-        gint64 near = LATE + 2 * MIN(s->turn, MAX_TURN);
-        gboolean held = s->acked >= s->last[side] && time - s->acked <= near;
-        if (s->warm < WARM_RUNS || s->run_bytes > MAX_REQUEST)
+        /* Of a run that began before its protocol was known, nothing is. */
+        if (s->last[side] == G_MININT64)
+                return FALSE;
+        gint64 near = LATE + 2 * MIN(s->turn[side], MAX_TURN);
+        gboolean held = s->acked[side] >= s->last[side] && time - s->acked[side] <= near;
+        return time - s->last[side] > LATE && !held;
+}
+
+/* The side goes on in its run. */
+static void run_go_on(Signs *s, gboolean by_client, guint side, gint64 time)
+{
+        if (s->warm < WARM_RUNS || (by_client && s->run_bytes > MAX_REQUEST))
                 return;
-        s->counts.many += s->run_segments == MANY - 1;
-        s->counts.again += !s->run_again;
-        s->run_again = TRUE;
-        if (time - s->last[side] > LATE && !held && !s->run_late) {
-                s->counts.late++;
+        if (by_client) {
+                s->counts.many += s->run_segments == MANY - 1;
+                s->counts.again += !s->run_again;
+                s->run_again = TRUE;
+        }
+        if (!s->run_late && is_late(s, side, time)) {
+                s->counts.late[!by_client]++;
                 s->run_late = TRUE;
         }
 }
@@ -209,8 +222,8 @@ void signs_payload(SignTable *t, Signs *s, const Pairing *p, const Protocol *pro
                 return;
         if (begins)
                 run_begin(t, s, p, protocol == &protocol_tls, side, n, time, crossed);
-        else if (side == p->client)
-                run_go_on(s, side, time);
+        else
+                run_go_on(s, side == p->client, side, time);
         s->run_bytes += (guint32)MIN(n, MAX_REQUEST);
         s->run_segments++;
         s->last[side] = time;
@@ -228,12 +241,10 @@ void signs_syn(Signs *s, const Pairing *p, guint side, gint64 time)
                 s->last[side] = time;
 }
 
-void signs_ack(Signs *s, const Pairing *p, guint side, gint64 time)
+void signs_ack(Signs *s, guint side, gint64 time)
 {
-        if (side == p->client)
-                see_turn(s, !side, time);
-        else
-                s->acked = time;
+        see_turn(s, side, time);
+        s->acked[!side] = time;
 }
 
 /* --- what they say of calls ------------------------------------------------ */
@@ -242,7 +253,8 @@ void signs_ack(Signs *s, const Pairing *p, guint side, gint64 time)
 static gboolean overlaps(const SignCounts *n, const Protocol *protocol, guint inside)
 {
         guint64 lengths = protocol ? n->multiples : 0;
-        guint64 sure = n->crossed + n->late + (protocol || inside ? 0 : n->many);
+        guint64 late = protocol ? MIN(n->late[0], n->late[1]) : n->late[0];
+        guint64 sure = n->crossed + late + (protocol || inside ? 0 : n->many);
         guint64 all = sure + n->again + lengths;
         if (inside == TLS_CHOSE_H2)
                 return all >= MIN_SIGNS && all * SHARE_H2 > n->runs;
@@ -312,7 +324,8 @@ static void counts_add(SignCounts *to, const SignCounts *from)
         to->drained += from->drained;
         to->runs += from->runs;
         to->crossed += from->crossed;
-        to->late += from->late;
+        to->late[0] += from->late[0];
+        to->late[1] += from->late[1];
         to->again += from->again;
         to->many += from->many;
         to->multiples += from->multiples;

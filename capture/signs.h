@@ -8,7 +8,9 @@
  *   acknowledge it. Who answers, or goes on after an answer, has read it;
  * - the client goes on long after it was silent, and after the server acknowledged what it
  *   sent. A request in two writes goes on at once, or, where Nagle's algorithm holds the second
- *   one back, as soon as the first is acknowledged;
+ *   one back, as soon as the first is acknowledged. In TLS, where each request has records of its
+ *   own for an answer, the server must go on like that as often: one that answers once has got
+ *   one request, sent slowly;
  * - of TLS, the client's runs are multiples of its usual one; of what is not parsed, they are
  *   many small segments;
  * - after each return one call still waits: the pairing may be behind by one, for instance
@@ -33,18 +35,18 @@ typedef struct {
         guint64 drained; /* and after which none did */
         guint64 runs;    /* of the client */
         guint64 crossed; /* runs, of either side, that began before the other's was read */
-        guint64 late;    /* of the client, that went on long after */
-        guint64 again;   /* that went on at all */
+        guint64 late[2]; /* of the client and of the server, that went on long after */
+        guint64 again;   /* of the client, that went on at all */
         guint64 many;    /* that were many small segments */
         guint64 multiples;
         guint64 returns, prompted; /* runs of the server; when another connection had called */
 } SignCounts;
 
 typedef struct {
-        gint64 last[2]; /* stamp of the last payload of a side; NO_TIME before */
-        gint64 acked;   /* when the server last acknowledged the client's payload */
-        gint64 turn;    /* the shortest time in which the client's end answered the server's */
-        gint64 waited;  /* the last */
+        gint64 last[2];  /* stamp of the last payload of a side; NO_TIME before */
+        gint64 acked[2]; /* when a side's payload was last acknowledged */
+        gint64 turn[2];  /* the shortest time in which a side's end answered the other's */
+        gint64 waited;   /* the client's last */
         guint64 bytes;
         guint32 segments; /* or datagrams */
         SignCounts counts;
@@ -76,7 +78,7 @@ void signs_datagram(Signs *signs, gsize n);
 
 /* One without payload: a SYN of the server, or one that acknowledges all of the other side. */
 void signs_syn(Signs *signs, const Pairing *pairing, guint side, gint64 time);
-void signs_ack(Signs *signs, const Pairing *pairing, guint side, gint64 time);
+void signs_ack(Signs *signs, guint side, gint64 time);
 
 /* Adds what was counted since the last time to the tally of the connection's nodes, and starts
  * anew. protocol: NULL where it is not decided. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/streams.h"
 
+#include "capture/links.h"
 #include "capture/protocol/header-labels.h"
 
 enum {
@@ -15,18 +16,27 @@ struct Stream {
         OpenItem item; /* at the call's first byte, until it is written; first, for its owner */
         Stream *chain; /* in its bucket; or the next free one */
         Stream *older, *newer;
+        Stream *peer_older, *peer_newer; /* in its group; see Group */
         Pairing *pairing;
-        guint64 key;
+        guint64 key, number; /* with which its parts come; of its id */
+        Link link;
         Stamp call_first, call_last, return_first;
         char *label;
         guint32 segments; /* of a return that has not ended, */
         guint64 bytes;    /* and theirs */
         guint8 side;      /* who called */
-        guint8 written, return_begun;
+        guint8 written, return_begun, one_way, grouped;
 };
+
+/* Calls by one side whose keys are of one group, in the order of these. */
+typedef struct {
+        guint64 id;
+        Stream *oldest, *newest;
+} Group;
 
 /* Those of a connection. */
 struct StreamTable {
+        GHashTable *groups; /* of Group by id; NULL before the first */
         Stream **buckets;
         guint n_buckets; /* a power of two */
         guint64 seed;    /* the pool's */
@@ -67,12 +77,13 @@ static Stream **bucket(const StreamTable *t, guint64 key)
         return &t->buckets[(key * t->seed >> 32) & (t->n_buckets - 1)];
 }
 
-static Stream *find(const Pairing *p, guint64 key)
+/* The call of key that side has made. */
+static Stream *find(const Pairing *p, guint side, guint64 key)
 {
         if (!p->streams)
                 return NULL;
         Stream *s = p->streams->n ? *bucket(p->streams, key) : NULL;
-        while (s && s->key != key)
+        while (s && (s->key != key || s->side != side))
                 s = s->chain;
         return s;
 }
@@ -99,6 +110,43 @@ static void table_resize(StreamTable *t, guint n_buckets)
         }
 }
 
+/* --- groups ---------------------------------------------------------------- */
+
+/* NULL where there is none, and none is to be made. */
+static Group *group_find(StreamTable *t, guint side, guint64 key, gboolean make)
+{
+        guint64 id = KEY_GROUP(key) << 1 | side;
+        Group *group = t->groups ? g_hash_table_lookup(t->groups, &id) : NULL;
+        if (group || !make)
+                return group;
+        if (!t->groups)
+                t->groups = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+        group = g_new0(Group, 1);
+        group->id = id;
+        g_hash_table_insert(t->groups, &group->id, group);
+        return group;
+}
+
+/* After all whose keys are lower: that is the last, but where a peer breaks the rules. */
+static void group_add(Stream *s)
+{
+        Group *group = group_find(s->pairing->streams, s->side, s->key, TRUE);
+        s->grouped = TRUE;
+        s->peer_older = group->newest;
+        *(group->newest ? &group->newest->peer_newer : &group->oldest) = s;
+        group->newest = s;
+}
+
+static void group_remove(Stream *s)
+{
+        StreamTable *t = s->pairing->streams;
+        Group *group = group_find(t, s->side, s->key, FALSE);
+        *(s->peer_older ? &s->peer_older->peer_newer : &group->oldest) = s->peer_newer;
+        *(s->peer_newer ? &s->peer_newer->peer_older : &group->newest) = s->peer_older;
+        if (!group->oldest)
+                g_hash_table_remove(t->groups, &group->id);
+}
+
 static void stream_remove(Stream *s, const CaptureContext *context)
 {
         StreamTable *t = s->pairing->streams;
@@ -109,6 +157,8 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         *(s->older ? &s->older->newer : &t->oldest) = s->newer;
         *(s->newer ? &s->newer->older : &t->newest) = s->older;
         t->n--;
+        if (s->grouped)
+                group_remove(s);
         sequencer_close(&s->item);
         g_free(s->label);
         s->chain = context->streams->free;
@@ -121,12 +171,13 @@ static void call_write(Stream *s, const CaptureContext *context)
 {
         Pairing *p = s->pairing;
         CapturedMessage out = { .stamp = s->call_first,
-                                .op = CALL_SENT,
+                                .op = s->one_way ? MSG_SENT : CALL_SENT,
                                 .sender = p->node[s->side],
                                 .receiver = p->node[!s->side],
                                 .port = p->port[s->side],
                                 .has_id = TRUE,
-                                .number = s->key,
+                                .number = s->number,
+                                .link = s->link,
                                 .duration = s->call_last.time - s->call_first.time };
         if (s->written)
                 return;
@@ -134,8 +185,8 @@ static void call_write(Stream *s, const CaptureContext *context)
         out.label = g_steal_pointer(&s->label);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
-        account_add(context->account, ACCOUNT_CALLS);
-        p->n_written++;
+        account_add(context->account, s->one_way ? ACCOUNT_ONE_WAY : ACCOUNT_CALLS);
+        p->n_written += !s->one_way;
 }
 
 /* number: of the call. */
@@ -157,14 +208,18 @@ static void return_write(const Pairing *p, guint side, guint64 number, Stamp fir
 static void answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
-        return_write(s->pairing, !s->side, s->key, s->return_begun ? s->return_first : last, last,
-                     context);
+        return_write(s->pairing, !s->side, s->number, s->return_begun ? s->return_first : last,
+                     last, context);
         stream_remove(s, context);
 }
 
 static void forget(Stream *s, const CaptureContext *context)
 {
         call_write(s, context);
+        if (s->one_way) {
+                stream_remove(s, context);
+                return;
+        }
         account_add(context->account, ACCOUNT_UNANSWERED);
         if (s->pairing->cut)
                 pairing_doubt(s->pairing, context);
@@ -191,8 +246,8 @@ static Stream *stream_take(Pairing *p, const CaptureContext *context)
         return s;
 }
 
-static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
-                       const CaptureContext *context)
+static void call_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
+                       guint32 seq, Stamp first, const CaptureContext *context)
 {
         StreamTable *t = table(p, context);
         Stream *s = stream_take(p, context);
@@ -204,9 +259,11 @@ static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
                        .older = t->newest,
                        .pairing = p,
                        .key = key,
+                       .number = part & PART_BY_PLACE ? seq : key,
                        .call_first = first,
                        .call_last = first,
-                       .side = (guint8)side };
+                       .side = (guint8)side,
+                       .one_way = kind == KIND_ONE_WAY };
         if (context->label && context->label->len > 0)
                 s->label = g_strndup(context->label->str, context->label->len);
         if (t->n >= t->n_buckets)
@@ -217,19 +274,20 @@ static void call_begin(Pairing *p, guint side, guint64 key, Stamp first,
         *(t->newest ? &t->newest->newer : &t->oldest) = s;
         t->newest = s;
         t->n++;
+        if (part & PART_BY_PLACE)
+                group_add(s);
         sequencer_open(context->sequencer, &s->item, first.time);
 }
 
 /* --- from outside ---------------------------------------------------------- */
 
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
-                        Stamp first, const CaptureContext *context)
+                        guint32 seq, Stamp first, const CaptureContext *context)
 {
-        Stream *s = find(p, key);
-        if (kind == KIND_CALL && !s && (part & PART_BEGINS)) {
-                call_begin(p, side, key, first, context);
-        } else if (kind == KIND_RETURN && s && s->side != side && !s->return_begun &&
-                   !(part & PART_ABORTS)) {
+        Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
+        if (kind != KIND_RETURN && !s && (part & PART_BEGINS)) {
+                call_begin(p, side, kind, part, key, seq, first, context);
+        } else if (kind == KIND_RETURN && s && !s->return_begun && !(part & PART_ABORTS)) {
                 s->return_begun = TRUE;
                 s->return_first = first;
         }
@@ -254,13 +312,43 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         }
 }
 
+/* All calls of side in the group of key, with keys up to it, are answered, or given up. Whether
+ * there are any. */
+static gboolean through_end(Pairing *p, guint side, gboolean aborts, guint64 key, Stamp last,
+                            const CaptureContext *context)
+{
+        Group *group = p->streams ? group_find(p->streams, side, key, FALSE) : NULL;
+        gboolean any = group && group->oldest->key <= key;
+        Stream *next;
+        for (Stream *s = any ? group->oldest : NULL; s && s->key <= key; s = next) {
+                next = s->peer_newer; /* with the last its group is gone */
+                if (aborts)
+                        forget(s, context);
+                else
+                        answer(s, last, context);
+        }
+        return any;
+}
+
+/* By side, of calls of the other side; where they are given up, of calls of both. */
+static void through_part_end(Pairing *p, guint side, gboolean aborts, guint64 key, Stamp last,
+                             const CaptureContext *context)
+{
+        gboolean any = through_end(p, !side, aborts, key, last, context);
+        if (aborts)
+                through_end(p, side, aborts, key, last, context);
+        pairing_account(p, side, any || aborts);
+        if (!any && !aborts)
+                account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
+}
+
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context)
 {
-        Stream *s = find(p, key);
-        if (s && (s->side == side) != (kind == KIND_CALL))
-                return;
-        if (kind == KIND_RETURN) {
+        Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
+        if (part & PART_THROUGH) {
+                through_part_end(p, side, (part & PART_ABORTS) != 0, key, last, context);
+        } else if (kind == KIND_RETURN) {
                 if (s) {
                         s->segments += p->loose[side];
                         s->bytes += p->loose_bytes[side];
@@ -277,7 +365,17 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 s->call_last = last;
                 if (part & PART_ENDS)
                         call_write(s, context);
+                if (s->one_way && s->written)
+                        stream_remove(s, context);
         }
+}
+
+void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
+                     const CaptureContext *context)
+{
+        Stream *s = find(p, side, key);
+        if (s && !s->written)
+                s->link = link_table_add(context->links, content, p->port[side], s->number);
 }
 
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
@@ -293,8 +391,8 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
                 t->without_labels = TRUE;
                 return;
         }
-        Stream *s = find(p, parsed->key);
-        if (s && s->side == side && !s->written && !s->label && label->len > 0)
+        Stream *s = find(p, side, parsed->key);
+        if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
 }
 
@@ -320,6 +418,7 @@ void streams_clear(Pairing *p, const CaptureContext *context)
         while (p->streams->oldest)
                 forget(p->streams->oldest, context);
         header_labels_free(p->streams->labels);
+        g_clear_pointer(&p->streams->groups, g_hash_table_destroy);
         g_free(p->streams->buckets);
         g_clear_pointer(&p->streams, g_free);
 }

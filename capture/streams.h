@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Calls in flight on a connection that carries many at a time (HTTP/2): what
+ * Calls in flight on a connection that carries many at a time (HTTP/2, AMQP): what
  * comes are parts of messages, each with the key of its call, those of many
- * messages in between each other and in both directions at once.
+ * messages in between each other and in both directions at once. Where both sides
+ * call, a key is that of a call by one of them. A one-way message in parts is a call
+ * that is over with its last part.
  *
  * A call is stamped at the first byte of its first part, its return at the last
  * byte of its last, as everywhere. With its return a call is over, even where
@@ -21,10 +23,14 @@ StreamPool *stream_pool_new(void);
 /* No stream may be in use: see streams_clear(). */
 void stream_pool_free(StreamPool *pool);
 
-/* A part by side of the message of key, kind KIND_CALL or KIND_RETURN, begins at
- * first; part is of PartFlags. */
+/* A part by side of the message of key, of kind KIND_CALL, KIND_ONE_WAY or KIND_RETURN, begins at
+ * first; seq is the sequence number of its first byte; part is of PartFlags. */
 void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, guint64 key,
-                        Stamp first, const CaptureContext *context);
+                        guint32 seq, Stamp first, const CaptureContext *context);
+
+/* The message of key that side sends carries this content. */
+void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
+                     const CaptureContext *context);
 
 /* The same part ends at last. */
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,

@@ -16,11 +16,12 @@
 #ifndef RAVEL_CONVOLUTION_H
 #define RAVEL_CONVOLUTION_H
 
+#include "base/work.h"
 #include "convolution/correlation.h"
 #include "convolution/edge-trace.h"
 #include "convolution/spike.h"
 #include "paths/path-set.h"
-#include "base/work.h"
+#include "tracefmt/clock-offset.h"
 
 typedef struct {
         gint64 quantum;       /* ns; 0: to be chosen */
@@ -88,16 +89,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Convolution, convolution_free)
 /* Finds all paths from all roots. The same for any number of threads. */
 PathSet *convolution_find_paths(Convolution *convolution);
 PathSet *convolution_find_joint_paths(Convolution *convolution);
-
-/* A node whose clock disagrees with those of the nodes that it talks with. */
-typedef struct {
-        NodeId node;
-        gboolean doubtful;  /* it may be something else, and is not put right */
-        gint64 offset;      /* ns that it is ahead; below 0: it is early */
-        gint64 least, most; /* ns: bounds of what it is off by, either way; most is G_MAXINT64
-                               where nothing says */
-        gint64 delay;       /* ns, of these, the least; below 0 */
-} ClockOffset;
 
 /* The clock that explains most delays below 0 (paper, section 5.2.3: negative apparent
  * delays); FALSE where none does. Stamps of both ends never make one. It looks at up to

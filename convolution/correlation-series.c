@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "paths/write/path-write.h"
 #include "base/printable.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
 
 struct CorrelationSeries {
         const Convolution *run;

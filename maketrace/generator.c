@@ -35,6 +35,9 @@ struct Activity {
         guint left;       /* repetitions of it, or NOT_DRAWN */
         guint branches;   /* under way */
         guint uses;       /* by itself, and by events that will write its text */
+        gboolean works;   /* has a worker of its node, where that counts them */
+        gint64 sent;      /* its call */
+        gint64 served;    /* when its node began to do its first step; -1: not yet */
         NodeId caller, node;
         gint64 last; /* its last event, ns */
         gint64 time; /* how far it has come: last, and delays since */
@@ -48,12 +51,16 @@ typedef enum {
         EVENT_SEND,   /* an activity does its step, a call or message */
         EVENT_SIGN,   /* the same, a mark or wait */
         EVENT_RETURN, /* an activity replies */
+        EVENT_READY,  /* an activity can go on as soon as it has a worker */
+        EVENT_START,  /* it has one that another gave back */
+        EVENT_FORK,   /* an activity of an event loop begins a block */
+        EVENT_DONE,   /* an activity with a worker ends, and nobody gets a return */
         EVENT_CALL_ARRIVES,
         EVENT_MESSAGE_ARRIVES,
         EVENT_RETURN_ARRIVES,
 } EventKind;
 
-enum { KIND_BITS = 3, WAYS = 4, POOL_STEP = 64 };
+enum { KIND_BITS = 4, WAYS = 4, POOL_STEP = 64 };
 
 typedef struct {
         gint64 time;
@@ -64,9 +71,12 @@ typedef struct {
 struct Generator {
         const Scenario *scenario;
         Ziggurat ziggurat;
-        GArray *sequences;  /* of Sequence */
-        guint64 *begun;     /* by tracelet: how often, planned ones included */
-        guint **turns;      /* by tracelet and turn: whose it is */
+        GArray *sequences; /* of Sequence */
+        guint64 *begun;    /* by tracelet: how often, planned ones included */
+        guint **turns;     /* by tracelet and turn: whose it is */
+        Server **servers;  /* by node: what [node] says, or NULL */
+        guint n_servers;
+        gint64 now;         /* the time of the event being done */
         gint64 begin_limit; /* no tracelet begins at this time or later */
         guint64 order;      /* events planned */
         guint64 calls, requests, messages;
@@ -219,10 +229,22 @@ static void put_text(Generator *g, Activity *a, Activity *caller)
         a->attrs_length = p - a->text - a->id_length;
 }
 
-/* The longest text of a call at depth: an id, "path=", and the position. */
+static const char served_key[] = " served=";
+
+/* Adds to the text of a's return when its node began to serve it. */
+static void put_served(Activity *a)
+{
+        char *p = a->text + a->id_length + a->attrs_length;
+
+        memcpy(p, served_key, sizeof served_key - 1);
+        p = put_number(p + sizeof served_key - 1, a->served - a->sent, 10);
+        a->attrs_length = p - a->text - a->id_length;
+}
+
+/* The longest text of a call at depth: an id, "path=", the position, and when it was served. */
 static gsize text_size(guint depth)
 {
-        return 16 + 5 + 20 + (depth - 1) * 11;
+        return 16 + 5 + 20 + (depth - 1) * 11 + sizeof served_key - 1 + 20;
 }
 
 static void make_message(Message *m, gint64 time, MessageOp op, const Activity *a)
@@ -280,24 +302,122 @@ static guint draw_repeat(Sequence *sequence, const Step *step)
         return step->repeat ? step->repeat : random_poisson(&sequence->random, step->repeat_mean);
 }
 
+/* --- workers --------------------------------------------------------------- */
+
+/* What [node] says of the node that a is at, or NULL. Roots are not served. */
+static Server *server_of(const Generator *g, const Activity *a)
+{
+        const Activity *call = a->call;
+
+        return call->attrs_length && call->node < g->n_servers ? g->servers[call->node] : NULL;
+}
+
+static gboolean at_loop(const Server *server)
+{
+        return server && server_law(server)->loop;
+}
+
+/* When a node is done with work of delay ns that begins at time. */
+static gint64 work_until(const Generator *g, const Activity *a, gint64 time, gint64 delay)
+{
+        Server *server = server_of(g, a);
+
+        return server ? server_done(server, g->now, time, delay) : later(time, delay);
+}
+
 static void advance(Generator *g, Activity *a);
 
-static void activity_end(Generator *g, Activity *a)
+/* Goes on with a's steps from a->time, which may be later than now, as soon as it has a worker. */
+static void go_on(Generator *g, Activity *a)
+{
+        const Server *server = server_of(g, a);
+
+        if (server && !(at_loop(server) ? a : a->call)->works)
+                plan_step(g, a->time, EVENT_READY, a);
+        else
+                advance(g, a);
+}
+
+/* a has a worker from now on. */
+static void start(Generator *g, Activity *a)
+{
+        a->works = TRUE;
+        a->time = MAX(a->time, g->now);
+        if (a->served < 0)
+                a->served = work_until(g, a, a->time, 0);
+        advance(g, a);
+}
+
+static void do_ready(Generator *g, Activity *a)
+{
+        if (server_take(server_of(g, a), a))
+                start(g, a);
+        else
+                a->sequence->events++; /* it is not over */
+}
+
+/* a has a worker, and gives it back. */
+static void give_back(Generator *g, Activity *a)
+{
+        Activity *next = server_give_back(server_of(g, a));
+
+        a->works = FALSE;
+        if (next)
+                plan(g, g->now, EVENT_START, next); /* counted in do_ready() */
+}
+
+/* The same where a now waits for a call, a branch or a mark, and is of an event loop. */
+static void pause_loop(Generator *g, Activity *a)
+{
+        if (a->works && at_loop(server_of(g, a)))
+                give_back(g, a);
+}
+
+/* --- what an activity does -------------------------------------------------- */
+
+static void end_message(Generator *g, Activity *a)
+{
+        a->sequence->end = MAX(a->sequence->end, a->time);
+        activity_unuse(g, a);
+}
+
+static void end_branch(Generator *g, Activity *a)
 {
         Activity *whole = a->resumes;
 
-        if (!whole) {
-                a->sequence->end = MAX(a->sequence->end, a->time);
-                activity_unuse(g, a);
-        } else if (a->call == a) {
-                plan_step(g, next_time(a), EVENT_RETURN, a);
-        } else {
-                whole->last = MAX(whole->last, a->last);
-                whole->time = MAX(whole->time, a->time);
+        whole->last = MAX(whole->last, a->last);
+        whole->time = MAX(whole->time, a->time);
+        if (--whole->branches == 0) {
+                whole->works |= a->works; /* in an event loop, the last branch's worker goes on */
                 activity_free(g, a);
-                if (--whole->branches == 0)
-                        advance(g, whole);
+                advance(g, whole);
+                return;
         }
+        if (a->works)
+                give_back(g, a);
+        activity_free(g, a);
+}
+
+static void activity_end(Generator *g, Activity *a)
+{
+        if (a->resumes && a->call == a)
+                plan_step(g, work_until(g, a, next_time(a), 0), EVENT_RETURN, a);
+        else if (a->works)
+                plan_step(g, a->time, EVENT_DONE, a);
+        else if (a->resumes)
+                end_branch(g, a);
+        else
+                end_message(g, a);
+}
+
+static void do_done(Generator *g, Activity *a)
+{
+        if (a->resumes) {
+                end_branch(g, a);
+                return;
+        }
+        give_back(g, a);
+        end_message(g, a);
 }
 
 /* Begins all branches of a's step. TRUE: they have all ended already. */
@@ -313,9 +433,15 @@ static gboolean begin_block(Generator *g, Activity *a)
                 branch->call = a->call;
                 branch->resumes = a;
                 a->branches++;
-                advance(g, branch);
+                go_on(g, branch);
         }
         return --a->branches == 0;
+}
+
+static void do_fork(Generator *g, Activity *a)
+{
+        begin_block(g, a); /* whose branches wait for a worker */
+        give_back(g, a);
 }
 
 static void next_step(Activity *a)
@@ -332,7 +458,7 @@ static void advance(Generator *g, Activity *a)
                 const Step *s = a->step;
 
                 if (s->kind == STEP_DELAY) {
-                        a->time = later(a->time, draw(g, a->sequence, &s->delay));
+                        a->time = work_until(g, a, a->time, draw(g, a->sequence, &s->delay));
                         next_step(a);
                         continue;
                 }
@@ -348,7 +474,11 @@ static void advance(Generator *g, Activity *a)
                 }
                 a->left--;
                 if (s->kind != STEP_BLOCK) {
-                        plan_step(g, next_time(a), EVENT_SEND, a);
+                        plan_step(g, work_until(g, a, next_time(a), 0), EVENT_SEND, a);
+                        return;
+                }
+                if (at_loop(server_of(g, a))) {
+                        plan_step(g, a->time, EVENT_FORK, a);
                         return;
                 }
                 if (!begin_block(g, a))
@@ -367,6 +497,8 @@ static void do_send(Generator *g, Activity *a, gint64 now, Message *message)
         callee->caller = a->call->node;
         callee->node = choose_node(g, a->sequence, s);
         callee->resumes = one_way ? NULL : a;
+        callee->sent = now;
+        callee->served = -1;
         put_text(g, callee, a->call);
         make_message(message, now, one_way ? MSG_SENT : CALL_SENT, callee);
         if (g->scenario->stamps == STAMPS_BOTH) {
@@ -374,9 +506,11 @@ static void do_send(Generator *g, Activity *a, gint64 now, Message *message)
                 plan(g, arrival, one_way ? EVENT_MESSAGE_ARRIVES : EVENT_CALL_ARRIVES, callee);
         }
         a->last = a->time = now;
-        advance(g, callee);
+        go_on(g, callee);
         if (one_way)
                 advance(g, a);
+        else
+                pause_loop(g, a);
 }
 
 static void do_return(Generator *g, Activity *a, gint64 now, Message *message)
@@ -384,13 +518,17 @@ static void do_return(Generator *g, Activity *a, gint64 now, Message *message)
         Activity *caller = a->resumes;
         gint64 arrival = draw_arrival(g, a->sequence, now);
 
+        if (a->works) {
+                put_served(a);
+                give_back(g, a);
+        }
         make_message(message, now, RET_SENT, a);
         if (g->scenario->stamps == STAMPS_BOTH)
                 plan(g, arrival, EVENT_RETURN_ARRIVES, a);
         else
                 activity_unuse(g, a);
         caller->last = caller->time = arrival;
-        advance(g, caller);
+        go_on(g, caller);
 }
 
 static void do_arrival(Generator *g, Activity *a, gint64 now, MessageOp op, Message *message)
@@ -422,7 +560,7 @@ static void release(Generator *g, Sequence *sequence, guint64 marks, gint64 now)
                 waiting = a->next;
                 a->last = a->time = MAX(a->time, now);
                 next_step(a);
-                advance(g, a);
+                go_on(g, a);
         }
 }
 
@@ -434,6 +572,7 @@ static void do_sign(Generator *g, Activity *a, gint64 now)
         if (a->step->kind == STEP_WAIT && !(sequence->marks >> mark & 1)) {
                 a->next = sequence->waiting;
                 sequence->waiting = a;
+                pause_loop(g, a);
                 return;
         }
         if (a->step->kind == STEP_MARK) {
@@ -516,6 +655,21 @@ static void look_for_end(Generator *g, Sequence *s, gint64 now)
                 plan_begin(g, s, s->end);
 }
 
+static void add_servers(Generator *g)
+{
+        const GArray *laws = g->scenario->nodes;
+
+        for (guint i = 0; i < laws->len; i++)
+                g->n_servers = MAX(g->n_servers, g_array_index(laws, ServerLaw, i).node + 1);
+        g->servers = g_new0(Server *, g->n_servers);
+        for (guint i = 0; i < laws->len; i++) {
+                const ServerLaw *law = &g_array_index(laws, ServerLaw, i);
+
+                g->servers[law->node] =
+                        server_new(law, g->scenario->seed, g->scenario->start, &g->ziggurat);
+        }
+}
+
 static void add_sequences(Generator *g, const Tracelet *t, const char *name, guint n)
 {
         for (guint i = 0; i < n; i++) {
@@ -548,6 +702,7 @@ Generator *generator_new(const Scenario *scenario)
         }
         /* No tracelet's name is empty. */
         add_sequences(g, NULL, "", scenario->parallel);
+        add_servers(g);
         g->activity_size = (sizeof(Activity) + text_size(depth) + 15) & ~(gsize)15;
         for (guint i = 0; i < g->sequences->len; i++)
                 plan_begin(g, &g_array_index(g->sequences, Sequence, i), scenario->start);
@@ -590,6 +745,22 @@ static gboolean do_event(Generator *g, const Event *e, Message *message)
                 s = a->sequence;
                 do_return(g, a, e->time, message);
                 break;
+        case EVENT_READY:
+                s = a->sequence;
+                do_ready(g, a);
+                break;
+        case EVENT_START:
+                s = a->sequence;
+                start(g, a);
+                break;
+        case EVENT_FORK:
+                s = a->sequence;
+                do_fork(g, a);
+                break;
+        case EVENT_DONE:
+                s = a->sequence;
+                do_done(g, a);
+                break;
         default:
                 g_assert_not_reached();
         }
@@ -598,12 +769,33 @@ static gboolean do_event(Generator *g, const Event *e, Message *message)
         return kind == EVENT_SEND || kind == EVENT_RETURN;
 }
 
+/* When nothing happens any more nobody may wait for a worker. */
+static gboolean check_workers(const Generator *g, GError **error)
+{
+        const GArray *laws = g->scenario->nodes;
+
+        for (guint i = 0; i < laws->len; i++) {
+                const ServerLaw *law = &g_array_index(laws, ServerLaw, i);
+                guint waiting = server_waiting(g->servers[law->node]);
+
+                if (waiting == 0)
+                        continue;
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: %u calls of %s wait for ever, since its workers wait for them: "
+                            "expected more servers= in [node %s], or holds=work",
+                            g->scenario->text->file, waiting, law->name, law->name);
+                return FALSE;
+        }
+        return TRUE;
+}
+
 int generator_next(Generator *g, Message *message, GError **error)
 {
         while (g->n_events > 0) {
                 Event e = take_event(g);
 
                 free_spent(g);
+                g->now = e.time;
                 if (e.time >= TIME_LIMIT) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "%s: times run past the year 2116: expected shorter delays, "
@@ -616,7 +808,7 @@ int generator_next(Generator *g, Message *message, GError **error)
                         return 1;
                 }
         }
-        return 0;
+        return check_workers(g, error) ? 0 : -1;
 }
 
 guint64 generator_requests(const Generator *g)
@@ -635,6 +827,9 @@ void generator_free(Generator *g)
                 return;
         for (guint i = 0; i < g->scenario->tracelets->len; i++)
                 g_free(g->turns[i]);
+        for (guint i = 0; i < g->n_servers; i++)
+                server_free(g->servers[i]);
+        g_free(g->servers);
         g_free(g->turns);
         g_free(g->begun);
         g_array_free(g->sequences, TRUE);

@@ -19,6 +19,7 @@ void key_file_free(KeyFile *k)
 {
         if (!k)
                 return;
+        g_hash_table_unref(k->by_name);
         g_array_free(k->groups, TRUE);
         g_array_free(k->keys, TRUE);
         g_free(k->data);
@@ -49,23 +50,21 @@ static char *copy_text(const TextCursor *c)
 static gboolean add_group(KeyFile *k, const TextCursor *text, GError **error)
 {
         KeyFileGroup group = { .first = k->keys->len, .end = k->keys->len };
+        guint same;
 
         if (text->n < 3 || text->data[text->n - 1] != ']' ||
             memchr(text->data + 1, '[', text->n - 1) || memchr(text->data + 1, ']', text->n - 2))
                 return text_cursor_fail(text, 0, text->n, error, "a group such as [maketrace]");
         group.text = part(text, 1, text->n - 1);
         group.name = copy_text(&group.text);
-        for (guint i = 0; i < k->groups->len; i++) {
-                const KeyFileGroup *other = &g_array_index(k->groups, KeyFileGroup, i);
-
-                if (!strcmp(other->name, group.name)) {
-                        g_free(group.name);
-                        return text_cursor_fail(text, 0, text->n, error,
-                                                "another name: the group of line %u has this one",
-                                                other->text.line);
-                }
+        if ((same = GPOINTER_TO_UINT(g_hash_table_lookup(k->by_name, group.name)))) {
+                g_free(group.name);
+                return text_cursor_fail(text, 0, text->n, error,
+                                        "another name: the group of line %u has this one",
+                                        g_array_index(k->groups, KeyFileGroup, same - 1).text.line);
         }
         g_array_append_val(k->groups, group);
+        g_hash_table_insert(k->by_name, group.name, GUINT_TO_POINTER(k->groups->len));
         return TRUE;
 }
 
@@ -128,6 +127,7 @@ KeyFile *key_file_parse(const guint8 *data, gsize n, const char *file, GError **
         k->data = g_memdup2(data, n);
         k->groups = g_array_new(FALSE, FALSE, sizeof(KeyFileGroup));
         k->keys = g_array_new(FALSE, FALSE, sizeof(KeyFileKey));
+        k->by_name = g_hash_table_new(g_str_hash, g_str_equal);
         g_array_set_clear_func(k->groups, clear_group);
         g_array_set_clear_func(k->keys, clear_key);
         line.file = k->file;

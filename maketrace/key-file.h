@@ -22,10 +22,11 @@ typedef struct {
 } KeyFileKey;
 
 typedef struct {
-        char *file;     /* what to call it in a message */
-        guint8 *data;   /* of which the cursors speak */
-        GArray *groups; /* of KeyFileGroup */
-        GArray *keys;   /* of KeyFileKey, in the order of the file */
+        char *file;          /* what to call it in a message */
+        guint8 *data;        /* of which the cursors speak */
+        GArray *groups;      /* of KeyFileGroup */
+        GArray *keys;        /* of KeyFileKey, in the order of the file */
+        GHashTable *by_name; /* groups: name to number + 1 */
 } KeyFile;
 
 /* Takes a copy of the n bytes at data. NULL and error set where they are not a

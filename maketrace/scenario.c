@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
-enum { MOST_PARALLEL = 1000000, MOST_QUEUE = 1000000 };
+enum { MOST_PARALLEL = 1000000, MOST_QUEUE = 1000000, MOST_SERVERS = 1000000 };
 
 #define LATEST_START G_GINT64_CONSTANT(4000000000000000000) /* ns since the epoch */
 
@@ -33,6 +33,7 @@ void scenario_free(Scenario *s)
         if (!s)
                 return;
         g_ptr_array_free(s->tracelets, TRUE);
+        g_array_free(s->nodes, TRUE);
         key_file_free(s->text);
         g_free(s);
 }
@@ -122,6 +123,42 @@ static gboolean read_rate(TextCursor value, gint64 *capture_time, GError **error
                                 "messages a second, from 0.001/s to 1000000000/s, such as 605/s");
 }
 
+/* A law of delays that is not always 0. */
+static gboolean read_law_above_0(TextCursor *c, DelayLaw *law, GError **error)
+{
+        gsize at;
+
+        text_cursor_skip_blanks(c);
+        at = c->at;
+        return delay_law_parse(c, law, error) &&
+               (MAX(law->a, law->kind == LAW_UNIFORM ? law->b : 0) > 0 ||
+                text_cursor_fail(c, at, c->at - at, error, "a time above 0"));
+}
+
+static gboolean read_stall(TextCursor value, ServerLaw *law, GError **error)
+{
+        law->stalls = TRUE;
+        return read_law_above_0(&value, &law->stall, error) &&
+               text_cursor_expect(&value, "every", error) &&
+               read_law_above_0(&value, &law->every, error) &&
+               at_end(&value, error, "the end of the line after the time");
+}
+
+static gboolean read_order(TextCursor value, QueueOrder *order, GError **error)
+{
+        g_autofree char *text = g_strndup((const char *)value.data, value.n);
+
+        return queue_order_lookup(text, order) ||
+               text_cursor_fail(&value, 0, value.n, error, "fifo, lifo or random");
+}
+
+static gboolean read_holds(TextCursor value, gboolean *loop, GError **error)
+{
+        *loop = value.n == 4 && !memcmp(value.data, "work", 4);
+        return *loop || (value.n == 4 && !memcmp(value.data, "call", 4)) ||
+               text_cursor_fail(&value, 0, value.n, error, "call or work");
+}
+
 /* --- groups ---------------------------------------------------------------- */
 
 static gboolean unknown_key(const KeyFileKey *key, const char *known, GError **error)
@@ -198,10 +235,47 @@ static gboolean check_tracelet(Tracelet *t, const KeyFileGroup *group, GError **
         return TRUE;
 }
 
-/* "tracelet NAME": the name, else NULL. */
-static const char *tracelet_name(const KeyFileGroup *group)
+static gboolean read_node(ServerLaw *law, const KeyFileKey *key, GError **error)
 {
-        static const char word[] = "tracelet";
+        if (!strcmp(key->name, "servers"))
+                return read_guint(key->value, MOST_SERVERS, &law->workers, error);
+        if (!strcmp(key->name, "order"))
+                return read_order(key->value, &law->order, error);
+        if (!strcmp(key->name, "holds"))
+                return read_holds(key->value, &law->loop, error);
+        if (!strcmp(key->name, "stall"))
+                return read_stall(key->value, law, error);
+        return unknown_key(key, "servers, order, holds and stall", error);
+}
+
+/* The node is one of a path, and of no other group. */
+static gboolean find_node(const Scenario *s, ServerLaw *law, const KeyFileGroup *group,
+                          NodeTable *nodes, GError **error)
+{
+        guint known = node_table_size(nodes);
+
+        law->node = node_table_add_written(nodes, law->name, strlen(law->name), NULL);
+        if (law->node == NO_NODE || law->node >= known)
+                return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                        "the name of a node in a path after \"node\"");
+        for (guint i = 0; i < s->nodes->len; i++)
+                if (g_array_index(s->nodes, ServerLaw, i).node == law->node)
+                        return text_cursor_fail(&group->text, 0, group->text.n, error,
+                                                "another node: a group before is of this one");
+        return TRUE;
+}
+
+static gboolean check_node(const ServerLaw *law, const KeyFileGroup *group, GError **error)
+{
+        if (law->workers > 0 || (law->stalls && !law->loop))
+                return TRUE;
+        return text_cursor_fail(&group->text, 0, group->text.n, error, "a servers=%s in this group",
+                                law->loop ? "" : " or a stall=");
+}
+
+/* "WORD NAME": the name, else NULL. */
+static const char *name_after(const KeyFileGroup *group, const char *word)
+{
         const char *name = group->name + strlen(word);
 
         if (!g_str_has_prefix(group->name, word) || (*name != ' ' && *name != '\t'))
@@ -211,49 +285,93 @@ static const char *tracelet_name(const KeyFileGroup *group)
         return name;
 }
 
-static gboolean read_group(Scenario *s, const KeyFileGroup *group, DelayLaw *think,
-                           NodeTable *nodes, GError **error)
+static const KeyFileKey *key_at(const Scenario *s, guint i)
 {
-        const char *name = tracelet_name(group);
-        gboolean general = !strcmp(group->name, "maketrace");
-        Tracelet *t = NULL;
-
-        if (!name && !general && strcmp(group->name, "sniffer") != 0)
-                return text_cursor_fail(&group->text, 0, group->text.n, error,
-                                        "one of the groups [maketrace], [tracelet NAME] and "
-                                        "[sniffer]");
-        if (name) {
-                t = tracelet_new(name);
-                t->number = s->tracelets->len;
-                t->think = *think;
-                g_ptr_array_add(s->tracelets, t);
-        }
-        for (guint i = group->first; i < group->end; i++) {
-                const KeyFileKey *key = &g_array_index(s->text->keys, KeyFileKey, i);
-                gboolean ok = t         ? read_tracelet(t, key, nodes, error)
-                              : general ? read_general(s, key, think, error)
-                                        : read_sniffer(&s->sniffer, key, error);
-
-                if (!ok)
-                        return FALSE;
-        }
-        if (!t && !general && s->sniffer.capture_time == 0)
-                return text_cursor_fail(&group->text, 0, group->text.n, error,
-                                        "a rate= in this group");
-        return !t || check_tracelet(t, group, error);
+        return &g_array_index(s->text->keys, KeyFileKey, i);
 }
 
-/* [maketrace], or all others. */
-static gboolean read_groups(Scenario *s, gboolean general, DelayLaw *think, NodeTable *nodes,
-                            GError **error)
+static gboolean read_general_group(Scenario *s, const KeyFileGroup *group, DelayLaw *think,
+                                   GError **error)
 {
-        for (guint i = 0; i < s->text->groups->len; i++) {
-                const KeyFileGroup *group = &g_array_index(s->text->groups, KeyFileGroup, i);
-
-                if (general == !strcmp(group->name, "maketrace") &&
-                    !read_group(s, group, think, nodes, error))
+        for (guint i = group->first; i < group->end; i++)
+                if (!read_general(s, key_at(s, i), think, error))
                         return FALSE;
-        }
+        return TRUE;
+}
+
+static gboolean read_sniffer_group(Scenario *s, const KeyFileGroup *group, GError **error)
+{
+        for (guint i = group->first; i < group->end; i++)
+                if (!read_sniffer(&s->sniffer, key_at(s, i), error))
+                        return FALSE;
+        return s->sniffer.capture_time > 0 ||
+               text_cursor_fail(&group->text, 0, group->text.n, error, "a rate= in this group");
+}
+
+static gboolean read_tracelet_group(Scenario *s, const KeyFileGroup *group, const char *name,
+                                    const DelayLaw *think, NodeTable *nodes, GError **error)
+{
+        Tracelet *t = tracelet_new(name);
+
+        t->number = s->tracelets->len;
+        t->think = *think;
+        g_ptr_array_add(s->tracelets, t);
+        for (guint i = group->first; i < group->end; i++)
+                if (!read_tracelet(t, key_at(s, i), nodes, error))
+                        return FALSE;
+        return check_tracelet(t, group, error);
+}
+
+static gboolean read_node_group(Scenario *s, const KeyFileGroup *group, const char *name,
+                                NodeTable *nodes, GError **error)
+{
+        ServerLaw law = { .name = name };
+
+        if (!find_node(s, &law, group, nodes, error))
+                return FALSE;
+        for (guint i = group->first; i < group->end; i++)
+                if (!read_node(&law, key_at(s, i), error))
+                        return FALSE;
+        g_array_append_val(s->nodes, law);
+        return check_node(&law, group, error);
+}
+
+/* [maketrace] is read first, since its think= is for tracelets that have none, and nodes last,
+ * since paths name them. */
+typedef enum { READ_GENERAL, READ_TRACELETS, READ_NODES } Reading;
+
+static gboolean read_group(Scenario *s, const KeyFileGroup *group, Reading reading, DelayLaw *think,
+                           NodeTable *nodes, GError **error)
+{
+        const char *tracelet = name_after(group, "tracelet"), *node = name_after(group, "node");
+
+        if (!strcmp(group->name, "maketrace"))
+                return reading != READ_GENERAL || read_general_group(s, group, think, error);
+        if (!strcmp(group->name, "sniffer"))
+                return reading != READ_TRACELETS || read_sniffer_group(s, group, error);
+        if (tracelet)
+                return reading != READ_TRACELETS ||
+                       read_tracelet_group(s, group, tracelet, think, nodes, error);
+        if (node)
+                return reading != READ_NODES || read_node_group(s, group, node, nodes, error);
+        return reading != READ_TRACELETS ||
+               text_cursor_fail(&group->text, 0, group->text.n, error,
+                                "one of the groups [maketrace], [tracelet NAME], [node NAME] and "
+                                "[sniffer]");
+}
+
+static gboolean read_groups(Scenario *s, NodeTable *nodes, GError **error)
+{
+        DelayLaw think = { LAW_CONSTANT, 0, 0 };
+
+        for (Reading reading = READ_GENERAL; reading <= READ_NODES; reading++)
+                for (guint i = 0; i < s->text->groups->len; i++) {
+                        const KeyFileGroup *group =
+                                &g_array_index(s->text->groups, KeyFileGroup, i);
+
+                        if (!read_group(s, group, reading, &think, nodes, error))
+                                return FALSE;
+                }
         return TRUE;
 }
 
@@ -278,16 +396,14 @@ Scenario *scenario_parse(const guint8 *data, gsize n, const char *file, NodeTabl
                          GError **error)
 {
         g_autoptr(Scenario) s = g_new0(Scenario, 1);
-        DelayLaw think = { LAW_CONSTANT, 0, 0 };
 
+        s->nodes = g_array_new(FALSE, FALSE, sizeof(ServerLaw));
         s->tracelets = g_ptr_array_new_with_free_func((GDestroyNotify)tracelet_free);
         s->seed = 1;
         s->sniffer.queue = 64;
         if (!(s->text = key_file_parse(data, n, file, error)))
                 return NULL;
-        /* [maketrace] first: its think= is for tracelets that have none. */
-        if (!read_groups(s, TRUE, &think, nodes, error) ||
-            !read_groups(s, FALSE, &think, nodes, error) || !check_mix(s, error))
+        if (!read_groups(s, nodes, error) || !check_mix(s, error))
                 return NULL;
         if (s->tracelets->len == 0) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,

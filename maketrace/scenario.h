@@ -7,6 +7,7 @@
 #define RAVEL_SCENARIO_H
 
 #include "maketrace/key-file.h"
+#include "maketrace/server.h"
 #include "maketrace/sniffer.h"
 #include "maketrace/tracelet.h"
 
@@ -25,6 +26,7 @@ typedef struct {
         DelayLaw network; /* between a message's sending and its arrival */
         Stamps stamps;
         Sniffer sniffer;
+        GArray *nodes;        /* of ServerLaw, in the order of the file */
         GPtrArray *tracelets; /* of Tracelet, in the order of the file */
 } Scenario;
 

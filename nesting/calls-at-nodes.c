@@ -1,14 +1,12 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * The driver of joint inference: makes a node problem (inference.h) of the calls into each node
- * and out of it, has it solved, and takes the answer.
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/calls-at-nodes.h"
+
 #include <stdlib.h>
 
 #include "base/big-memory.h"
 #include "base/fill.h"
 #include "calls/node-order.h"
-#include "nesting/nesting.h"
+#include "nesting/explanation.h"
 
 /* The indices of all calls, those into a node together and in order; and those
  * out of it. first_in[node] to first_in[node + 1] are the node's. */
@@ -17,9 +15,9 @@ typedef struct {
         guint32 *first_in, *first_out;
 } CallsByNode;
 
-static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
+static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
 {
-        const CallPairs *c = &n->calls;
+        const CallPairs *c = &n->calls->pairs;
         gboolean starts, enters;
         guint32 call;
 
@@ -28,24 +26,24 @@ static void index_calls(Nesting *n, CallsByNode *by, guint n_nodes)
         /* One longer: while they are filled, [node + 1] is where the next one goes. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
-        while (call_order_next(&n->order, &call, &starts, &enters)) {
-                by->first_in[nesting_edge(n, call)->callee + 2] += enters;
-                by->first_out[nesting_edge(n, call)->caller + 2] += starts;
+        while (call_order_next(n->order, &call, &starts, &enters)) {
+                by->first_in[known_calls_edge(n->calls, call)->callee + 2] += enters;
+                by->first_out[known_calls_edge(n->calls, call)->caller + 2] += starts;
         }
-        call_order_restart(&n->order);
+        call_order_restart(n->order);
         for (guint i = 0; i < n_nodes; i++) {
                 by->first_in[i + 2] += by->first_in[i + 1];
                 by->first_out[i + 2] += by->first_out[i + 1];
         }
-        while (call_order_next(&n->order, &call, &starts, &enters)) {
-                const EdgeRole *role = nesting_edge(n, call);
+        while (call_order_next(n->order, &call, &starts, &enters)) {
+                const EdgeRole *role = known_calls_edge(n->calls, call);
 
                 if (starts)
                         by->out[by->first_out[role->caller + 1]++] = call;
                 if (enters)
                         by->in[by->first_in[role->callee + 1]++] = call;
         }
-        call_order_restart(&n->order);
+        call_order_restart(n->order);
 }
 
 static int compare_in(const void *a, const void *b)
@@ -67,22 +65,23 @@ static int compare_out(const void *a, const void *b)
 }
 
 /* Takes the offsets of the clocks off that the stamps are of. */
-static void shift_node(const Nesting *n, NodeId id, NodeProblem *node)
+static void shift_node(const NodesSearch *n, NodeId id, NodeProblem *node)
 {
         const gint64 *offset = n->offset;
 
         for (guint32 i = 0; i < node->n_in; i++) {
                 CallIn *in = &node->in[i];
-                SpanClocks clocks = clocks_at_callee(n->calls.stamps[in->call],
-                                                     nesting_edge(n, in->call)->caller, id);
+                SpanClocks clocks =
+                        clocks_at_callee(n->calls->pairs.stamps[in->call],
+                                         known_calls_edge(n->calls, in->call)->caller, id);
 
                 in->enter -= offset[clocks.from];
                 in->reply -= offset[clocks.to];
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallOut *out = &node->out[i];
-                SpanClocks clocks = clocks_at_caller(n->calls.stamps[out->call], id,
-                                                     nesting_edge(n, out->call)->callee);
+                SpanClocks clocks = clocks_at_caller(n->calls->pairs.stamps[out->call], id,
+                                                     known_calls_edge(n->calls, out->call)->callee);
 
                 out->start -= offset[clocks.from];
                 out->end -= offset[clocks.to];
@@ -92,76 +91,80 @@ static void shift_node(const Nesting *n, NodeId id, NodeProblem *node)
 }
 
 /* What is known of a call out of a node. */
-static guint8 flags_of(const Nesting *n, guint32 call)
+static guint8 flags_of(const NodesSearch *n, guint32 call)
 {
-        guint32 parent = n->calls.cause[call].parent;
-        guint8 flags = nesting_explanation(n, call) ? OUT_EXPLAIN : 0;
+        guint32 parent = n->calls->pairs.cause[call].parent;
+        guint8 flags = explanations_lookup(n->explanations, call) ? OUT_EXPLAIN : 0;
 
-        if (!nesting_is_decided(n, call))
+        if (!known_calls_is_decided(n->calls, call))
                 return flags;
-        if (parent >= n->calls.n ||
-            n->calls.at_callee[parent].to + 2 * n->options.window < n->view.from)
+        if (parent >= n->calls->pairs.n ||
+            n->calls->pairs.at_callee[parent].to + 2 * n->window < n->view.from)
                 flags |= OUT_PAST;
         return flags | OUT_DECIDED;
 }
 
 /* Copies the calls of one node side by side. */
-static void gather_node(const Nesting *n, const CallsByNode *by, NodeId id, NodeProblem *node)
+static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
-        const CallPairs *c = &n->calls;
+        const CallPairs *c = &n->calls->pairs;
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
         for (guint32 i = 0; i < node->n_in; i++)
-                node->in[i] = (CallIn){ .enter = c->at_callee[in[i]].from,
-                                        .reply = c->at_callee[in[i]].to,
-                                        .call = in[i],
-                                        .caller = n->fold[nesting_edge(n, in[i])->caller],
-                                        .context = c->context[in[i]],
-                                        .label = call_labels_get(&n->labels, in[i]) };
+                node->in[i] = (CallIn){
+                        .enter = c->at_callee[in[i]].from,
+                        .reply = c->at_callee[in[i]].to,
+                        .call = in[i],
+                        .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
+                        .context = c->context[in[i]],
+                        .label = call_labels_get(&n->calls->labels, in[i])
+                };
         for (guint32 i = 0; i < node->n_out; i++)
                 node->out[i] = (CallOut){ .start = c->at_caller[out[i]].from,
                                           .end = c->at_caller[out[i]].to,
                                           .call = out[i],
-                                          .callee = nesting_edge(n, out[i])->callee,
+                                          .callee = known_calls_edge(n->calls, out[i])->callee,
                                           .parent = c->cause[out[i]].parent,
-                                          .label = call_labels_get(&n->labels, out[i]),
+                                          .label = call_labels_get(&n->calls->labels, out[i]),
                                           .flags = flags_of(n, out[i]) };
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];
 }
 
 /* What a node does for a call, as evidence at the callees that come after it in rank. */
-static void set_contexts(Nesting *n, NodeId id, const NodeProblem *node, const NodeAnswer *answer)
+static void set_contexts(const NodesSearch *n, const guint32 *rank, NodeId id,
+                         const NodeProblem *node, const NodeAnswer *answer)
 {
         for (guint32 i = 0; i < node->n_out; i++)
-                if (answer->context[i] && n->rank[node->out[i].callee] > n->rank[id])
-                        n->calls.context[node->out[i].call] = answer->context[i];
+                if (answer->context[i] && rank[node->out[i].callee] > rank[id])
+                        n->calls->pairs.context[node->out[i].call] = answer->context[i];
 }
 
 /* Notes how many candidates calls have that were given a parent. */
-static void note_candidates(Nesting *n, const NodeAnswer *answer)
+static void note_candidates(const NodesSearch *n, const NodeAnswer *answer)
 {
-        for (guint32 i = 0; n->calls.candidates && i < answer->n_out; i++)
+        for (guint32 i = 0; n->calls->pairs.candidates && i < answer->n_out; i++)
                 if (answer->call[i] != NO_PARENT)
-                        n->calls.candidates[answer->call[i]] = answer->n_candidates[i];
+                        n->calls->pairs.candidates[answer->call[i]] = answer->n_candidates[i];
 }
 
 /* What is now known of the families of calls into a node. */
-static void multiply_families(Nesting *n, const NodeProblem *node, const NodeAnswer *answer)
+static void multiply_families(const NodesSearch *n, const NodeProblem *node,
+                              const NodeAnswer *answer)
 {
         for (guint32 p = 0; p < node->n_in; p++)
-                n->calls.family[node->in[p].call] *= answer->family[p];
+                n->calls->pairs.family[node->in[p].call] *= answer->family[p];
 }
 
 /* Solves one node. problem has room for its calls. */
-static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem *problem,
-                       NodeAnswer *answer)
+static void solve_node(const NodesSearch *n, const CallsByNode *by, const guint32 *rank, NodeId id,
+                       NodeProblem *problem, NodeAnswer *answer)
 {
         gather_node(n, by, id, problem);
         if (n->offset)
                 shift_node(n, id, problem);
         find_parents_jointly(problem, n->models ? n->models[id] : NULL, answer);
-        set_contexts(n, id, problem, answer);
+        set_contexts(n, rank, id, problem, answer);
         note_candidates(n, answer);
         multiply_families(n, problem, answer);
         g_clear_pointer(&answer->family, g_free);
@@ -170,9 +173,9 @@ static void solve_node(Nesting *n, const CallsByNode *by, NodeId id, NodeProblem
 
 /* --- causes ------------------------------------------------------------------ */
 
-static void explain(const Nesting *n, const NodeAnswer *found, guint32 child)
+static void explain(const NodesSearch *n, const NodeAnswer *found, guint32 child)
 {
-        Explanation *e = nesting_explanation(n, found->call[child]);
+        Explanation *e = explanations_lookup(n->explanations, found->call[child]);
 
         for (gsize k = found->first[child]; e && k < found->first[child + 1]; k++) {
                 PossibleParent p = { found->parent[k], (double)found->score[k], 1,
@@ -183,15 +186,15 @@ static void explain(const Nesting *n, const NodeAnswer *found, guint32 child)
 }
 
 /* A call whose best candidate lies within it has another: neither has the family that was found. */
-static void move_child(Nesting *n, const NodeAnswer *found, gsize first, gsize taken)
+static void move_child(const NodesSearch *n, const NodeAnswer *found, gsize first, gsize taken)
 {
-        n->calls.family[found->parent[first]] *= 1 - found->share[first];
+        n->calls->pairs.family[found->parent[first]] *= 1 - found->share[first];
         if (taken != G_MAXSIZE)
-                n->calls.family[found->parent[taken]] *= found->share[taken];
+                n->calls->pairs.family[found->parent[taken]] *= found->share[taken];
 }
 
 /* Each call's parent with the best score, of equal ones the earliest. Clears found. */
-static void set_causes(Nesting *n, NodeAnswer *found)
+static void set_causes(const NodesSearch *n, NodeAnswer *found)
 {
         for (guint32 i = 0; i < found->n_out; i++) {
                 guint32 call = found->call[i];
@@ -207,7 +210,7 @@ static void set_causes(Nesting *n, NodeAnswer *found)
                         if (first == G_MAXSIZE || found->score[k] > found->score[first])
                                 first = k;
                         if (found->score[k] > most &&
-                            !(n->cycles && nesting_is_within(n, parent, call))) {
+                            !(n->cycles && known_calls_is_within(n->calls, parent, call))) {
                                 best = (Cause){ parent, found->share[k] };
                                 most = found->score[k];
                                 taken = k;
@@ -216,8 +219,8 @@ static void set_causes(Nesting *n, NodeAnswer *found)
                 if (first != taken)
                         move_child(n, found, first, taken);
                 if (best.parent != NO_PARENT)
-                        n->calls.cause[call] = best;
-                if (n->explanations)
+                        n->calls->pairs.cause[call] = best;
+                if (n->explanations->len > 0)
                         explain(n, found, i);
         }
         node_answer_clear(found);
@@ -237,7 +240,8 @@ typedef struct {
 } Task;
 
 typedef struct {
-        Nesting *nesting;
+        const NodesSearch *of;
+        guint32 *rank; /* by NodeId, where it stands when callers come first */
         CallsByNode by;
         GArray *tasks;   /* the one with the most work first */
         NodeOrder order; /* of tasks */
@@ -273,7 +277,7 @@ static double time_at(const Search *s, NodeId node)
         double time = 0;
 
         for (guint32 i = s->by.first_in[node]; i < s->by.first_in[node + 1]; i++) {
-                Span span = s->nesting->calls.at_callee[s->by.in[i]];
+                Span span = s->of->calls->pairs.at_callee[s->by.in[i]];
 
                 time += (double)(span.to - span.from);
         }
@@ -304,7 +308,7 @@ static void find_tasks(Search *s, guint n_nodes)
 /* Callers come first: which of their calls belong together is evidence at the callee. */
 static void order_tasks(Search *s, guint n_nodes)
 {
-        Nesting *n = s->nesting;
+        const NodesSearch *n = s->of;
         guint n_tasks = s->tasks->len;
         g_autofree guint32 *number = g_new(guint32, n_nodes);
         g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(NodeLink));
@@ -312,17 +316,17 @@ static void order_tasks(Search *s, guint n_nodes)
         fill(number, 0xff, n_nodes * sizeof *number);
         for (guint i = 0; i < n_tasks; i++)
                 number[task_of(s, i)->node] = i;
-        for (guint i = 0; i < n->n_roles; i++) {
-                NodeLink link = { number[n->roles[i].caller], number[n->roles[i].callee] };
+        for (guint i = 0; i < n->calls->roles.n_edges; i++) {
+                NodeLink link = { number[n->calls->roles.edge[i].caller],
+                                  number[n->calls->roles.edge[i].callee] };
 
                 if (link.caller < n_tasks && link.callee < n_tasks && link.caller != link.callee)
                         g_array_append_val(links, link);
         }
         node_order_init(&s->order, n_tasks, (const NodeLink *)links->data, links->len);
-        n->rank = g_renew(guint32, n->rank, n_nodes);
-        fill(n->rank, 0, n_nodes * sizeof *n->rank);
+        s->rank = g_new0(guint32, n_nodes);
         for (guint i = 0; i < n_tasks; i++) {
-                n->rank[task_of(s, i)->node] = s->order.rank[i];
+                s->rank[task_of(s, i)->node] = s->order.rank[i];
                 task_of(s, i)->n_waits = s->order.n_before[i];
         }
 }
@@ -377,17 +381,17 @@ static void sum_candidates(Task *task)
 static gpointer search_nodes(gpointer data)
 {
         Search *s = data;
-        Nesting *n = s->nesting;
+        const NodesSearch *n = s->of;
         Task *task;
         gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
         g_autofree guint32 *truth = n->true_parent ? g_new(guint32, s->most_out) : NULL;
         NodeProblem room = { .in = big_renew(NULL, 0, size_in),
                              .out = big_renew(NULL, 0, size_out),
-                             .window = n->options.window,
+                             .window = n->window,
                              .from = n->view.from,
                              .decide = n->view.decide,
                              .truth = truth,
-                             .keep_log = n->options.keep };
+                             .keep_log = n->keep_log };
 
         while ((task = take_task(s))) {
                 WorkPart part = { .work = &s->work, .size = task->work };
@@ -396,7 +400,7 @@ static gpointer search_nodes(gpointer data)
                 problem.work = &part;
                 problem.n_in = task->n_in;
                 problem.n_out = task->n_out;
-                solve_node(n, &s->by, task->node, &problem, &task->found);
+                solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
                 sum_candidates(task);
                 task->log = task->found.log;
                 task->true_log = task->found.true_log;
@@ -423,26 +427,26 @@ static void run_threads(Search *s, guint n_threads)
 
 /* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
  * those at other nodes, and is set now. */
-static void sum_up(Nesting *n, GArray *tasks)
+static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
 {
         g_array_sort(tasks, compare_nodes);
         for (guint i = 0; i < tasks->len; i++) {
                 Task *task = &g_array_index(tasks, Task, i);
 
-                n->children += task->children;
-                n->nestings += task->nestings;
-                n->log += task->log;
-                n->true_log += task->true_log;
+                n->calls->children += task->children;
+                n->calls->nestings += task->nestings;
+                log->found += task->log;
+                log->truth += task->true_log;
                 if (n->cycles)
                         set_causes(n, &task->found);
         }
 }
 
-void find_parents_at_nodes(Nesting *n)
+void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
 {
-        guint n_nodes = node_table_size(n->nodes);
+        guint n_nodes = node_table_size(n->calls->nodes);
         g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
-        Search s = { .nesting = n, .tasks = tasks };
+        Search s = { .of = n, .tasks = tasks };
         double work = 0;
 
         index_calls(n, &s.by, n_nodes);
@@ -450,18 +454,19 @@ void find_parents_at_nodes(Nesting *n)
         order_tasks(&s, n_nodes);
         for (guint i = 0; i < tasks->len; i++)
                 work += task_of(&s, i)->work;
-        work_init(&s.work, n->options.progress, work);
+        work_init(&s.work, n->progress, work);
         g_mutex_init(&s.lock);
         g_cond_init(&s.done);
         if (tasks->len > 0)
-                run_threads(&s, CLAMP(n->options.threads, 1, tasks->len));
+                run_threads(&s, CLAMP(n->threads, 1, tasks->len));
         g_cond_clear(&s.done);
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
         node_order_clear(&s.order);
-        sum_up(n, tasks);
-        big_free(s.by.in, n->calls.n * sizeof *s.by.in);
-        big_free(s.by.out, n->calls.n * sizeof *s.by.out);
+        sum_up(n, tasks, log);
+        big_free(s.by.in, n->calls->pairs.n * sizeof *s.by.in);
+        big_free(s.by.out, n->calls->pairs.n * sizeof *s.by.out);
+        g_free(s.rank);
         g_free(s.by.first_in);
         g_free(s.by.first_out);
 }

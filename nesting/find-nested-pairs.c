@@ -1,16 +1,19 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * FindNestedPairs (paper, Figure 4, lines 17 to 26, and section 5.1.1.3): gives
- * each child the candidate parent whose delay scores best, after the penalties
- * for the children that a parent was given already.
- *
- * Children are visited in call order. Where a score is tied the earliest parent
- * has it. A penalty whose count is 0 is a factor of 1, as is count 1: c^-x.
- * A parent's probability is its share of the scores of all candidates.
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/find-nested-pairs.h"
+
 #include <math.h>
 
-#include "nesting/nesting.h"
+#include "nesting/explanation.h"
+
+/* One run of it. */
+typedef struct {
+        PairSearch of;
+        CallTrees *trees;
+        float *scores; /* of one call's candidates */
+        guint32 scores_size;
+        double two_overlap;    /* the penalty for a second child at a time */
+        gboolean sole_is_sure; /* a call's only candidate is its parent, if no penalty applies */
+} Run;
 
 static double power(double count, double exponent)
 {
@@ -27,19 +30,19 @@ static double penalty(guint32 count, double exponent)
 
 /* What the children that parent has so far leave of the score of one more. Kept
  * out of the loop that calls it, which needs the registers. */
-G_NO_INLINE static double remaining(const Nesting *n, guint32 parent, guint32 child)
+G_NO_INLINE static double remaining(const Run *r, guint32 parent, guint32 child)
 {
-        const NestingOptions *options = &n->options;
-        const CallTree *trees = n->trees.tree;
-        Span span = n->calls.at_caller[child];
+        const NestingOptions *options = r->of.options;
+        const CallTree *trees = r->trees->tree;
+        Span span = r->of.calls->pairs.at_caller[child];
         guint32 overlapping = 0, same = 0, any = 0;
 
         for (guint32 k = trees[parent].link[FIRST_CHILD]; k != NO_TREE;
              k = trees[k].link[NEXT_CHILD]) {
-                Span other = n->calls.at_caller[trees[k].call];
+                Span other = r->of.calls->pairs.at_caller[trees[k].call];
 
                 overlapping += (other.from < span.to) & (span.from < other.to);
-                same += n->calls.edge[trees[k].call] == n->calls.edge[child];
+                same += r->of.calls->pairs.edge[trees[k].call] == r->of.calls->pairs.edge[child];
                 any++;
         }
         return penalty(overlapping, options->overlap) * penalty(same, options->same) *
@@ -47,7 +50,7 @@ G_NO_INLINE static double remaining(const Nesting *n, guint32 parent, guint32 ch
 }
 
 /* Drops the candidates that child itself has caused, directly or not, and itself. */
-static guint32 drop_descendants(const Nesting *n, Candidates *at, guint32 n_found, guint32 tree)
+static guint32 drop_descendants(const Run *r, Candidates *at, guint32 n_found, guint32 tree)
 {
         guint32 kept = 0;
 
@@ -55,7 +58,7 @@ static guint32 drop_descendants(const Nesting *n, Candidates *at, guint32 n_foun
                 guint32 up = at->active[at->found[k]].which;
 
                 while (up != NO_TREE && up != tree)
-                        up = n->trees.tree[up].parent;
+                        up = r->trees->tree[up].parent;
                 at->found[kept] = at->found[k];
                 kept += up == NO_TREE;
         }
@@ -78,12 +81,12 @@ static inline void note_child(Waiting *parent, gint64 end)
 
 /* The child is in the family of the candidate that was chosen, and not in those of the others: by
  * their share of all scores. */
-static inline void note_families(Nesting *n, const Candidates *at, guint32 n_found, guint32 chosen,
+static inline void note_families(Run *r, const Candidates *at, guint32 n_found, guint32 chosen,
                                  double probability, double sum)
 {
         const ActiveCall *active = at->active;
         const guint32 *found = at->found;
-        float *family = n->trees.family, *scores = n->scores;
+        float *family = r->trees->family, *scores = r->scores;
         float before = family[active[chosen].which], each = (float)(1 / sum);
 
         for (guint32 k = 0; k < n_found; k++)
@@ -95,18 +98,17 @@ static inline void note_families(Nesting *n, const Candidates *at, guint32 n_fou
 
 /* Finds the best of n_found candidates of child, an active call; FALSE where none
  * has a score. */
-static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_callers,
-                                 guint32 n_found, guint32 call, Span child, guint32 *parent,
-                                 double *probability)
+static inline gboolean find_best(Run *r, const Candidates *at, guint32 n_callers, guint32 n_found,
+                                 guint32 call, Span child, guint32 *parent, double *probability)
 {
-        const NestingOptions *options = &n->options;
+        const NestingOptions *options = r->of.options;
         const gsize *rows;
         const guint32 *found = at->found;
         gint64 start = child.from + options->window;
         /* Earlier children, which start earlier, overlap this one if they end later than
          * it starts. One alone changes nothing, two always the same; more are counted. So
          * are all where they matter in another way, or this one takes no time. */
-        double left[] = { 1, n->two_overlap };
+        double left[] = { 1, r->two_overlap };
         gboolean count = options->same != 0 || options->any != 0 || child.to <= child.from;
         gint64 jammed = count ? G_MININT64 : child.from;
         double best = 0, sum = 0;
@@ -115,26 +117,26 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
 
         /* A sole candidate has all the score there is, and that is not 0, since this child has
          * added to it. */
-        if (n_found == 1 && n->sole_is_sure && !count &&
+        if (n_found == 1 && r->sole_is_sure && !count &&
             at->active[found[0]].waiting.crowded_until <= child.from) {
                 *parent = found[0];
                 *probability = 1;
                 return TRUE;
         }
-        rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
-        if (G_UNLIKELY(n_found > n->scores_size)) {
-                n->scores_size = 2 * n_found;
-                n->scores = g_renew(float, n->scores, n->scores_size);
+        rows = scoreboard_rows(r->of.board, r->of.calls->pairs.edge[call] - 1, n_callers);
+        if (G_UNLIKELY(n_found > r->scores_size)) {
+                r->scores_size = 2 * n_found;
+                r->scores = g_renew(float, r->scores, r->scores_size);
         }
-        scores = n->scores;
+        scores = r->scores;
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[found[k]];
                 /* The sum of weights is far from 2^63. */
                 double score =
-                        (gint64)scoreboard_score(&n->board, rows[p->caller], start - p->enter);
+                        (gint64)scoreboard_score(r->of.board, rows[p->caller], start - p->enter);
 
                 if (G_UNLIKELY(p->waiting.jammed_until > jammed))
-                        score *= remaining(n, p->which, call);
+                        score *= remaining(r, p->which, call);
                 else
                         score *= left[p->waiting.crowded_until > child.from];
                 sum += score;
@@ -146,17 +148,17 @@ static inline gboolean find_best(Nesting *n, const Candidates *at, guint32 n_cal
         *parent = chosen;
         *probability = best / sum;
         if (n_found > 1 && best > 0)
-                note_families(n, at, n_found, chosen, *probability, sum);
+                note_families(r, at, n_found, chosen, *probability, sum);
         return best > 0;
 }
 
 /* Notes what find_best() chooses from. */
-static void explain(Nesting *n, const Candidates *at, guint32 n_callers, guint32 n_found,
-                    guint32 call)
+static void explain(Run *r, const Candidates *at, guint32 n_callers, guint32 n_found, guint32 call)
 {
-        Explanation *e = nesting_explanation(n, call);
-        const gsize *rows = scoreboard_rows(&n->board, n->calls.edge[call] - 1, n_callers);
-        gint64 start = n->calls.at_caller[call].from + n->options.window;
+        Explanation *e = explanations_lookup(r->of.explanations, call);
+        const gsize *rows =
+                scoreboard_rows(r->of.board, r->of.calls->pairs.edge[call] - 1, n_callers);
+        gint64 start = r->of.calls->pairs.at_caller[call].from + r->of.options->window;
         double scores = 0, sum = 0;
 
         if (!e)
@@ -164,10 +166,10 @@ static void explain(Nesting *n, const Candidates *at, guint32 n_callers, guint32
         for (guint32 k = 0; k < n_found; k++) {
                 const ActiveCall *p = &at->active[at->found[k]];
                 PossibleParent parent = {
-                        .call = n->trees.tree[p->which].call,
-                        .score = (double)(gint64)scoreboard_score(&n->board, rows[p->caller],
+                        .call = r->trees->tree[p->which].call,
+                        .score = (double)(gint64)scoreboard_score(r->of.board, rows[p->caller],
                                                                   start - p->enter),
-                        .penalty = remaining(n, p->which, call),
+                        .penalty = remaining(r, p->which, call),
                 };
 
                 scores += parent.score;
@@ -183,54 +185,65 @@ static void explain(Nesting *n, const Candidates *at, guint32 n_callers, guint32
 }
 
 /* The tree of the call's parent, or NO_TREE. */
-static inline guint32 find_parent(Nesting *n, const EdgeRole *role, guint32 call, guint32 tree,
+static inline guint32 find_parent(Run *r, const EdgeRole *role, guint32 call, guint32 tree,
                                   double *probability)
 {
         Candidates *at = &role->at_caller->open;
-        Span child = n->calls.at_caller[call];
+        Span child = r->of.calls->pairs.at_caller[call];
         guint32 n_found = candidates_find(at, child.from, child.to), parent;
 
-        if (G_UNLIKELY(n->cycles))
-                n_found = drop_descendants(n, at, n_found, tree);
-        if (G_UNLIKELY(n->explanations != NULL))
-                explain(n, at, role->at_caller->n_callers, n_found, call);
-        if (n_found == 0 || !find_best(n, at, role->at_caller->n_callers, n_found, call, child,
+        if (G_UNLIKELY(r->of.cycles))
+                n_found = drop_descendants(r, at, n_found, tree);
+        if (G_UNLIKELY(r->of.explanations->len > 0))
+                explain(r, at, role->at_caller->n_callers, n_found, call);
+        if (n_found == 0 || !find_best(r, at, role->at_caller->n_callers, n_found, call, child,
                                        &parent, probability))
                 return NO_TREE;
         note_child(&at->active[parent].waiting, child.to);
-        if (n->calls.cause)
-                n->calls.cause[call] =
-                        (Cause){ n->trees.tree[at->active[parent].which].call, *probability };
+        if (r->of.calls->pairs.cause)
+                r->of.calls->pairs.cause[call] =
+                        (Cause){ r->trees->tree[at->active[parent].which].call, *probability };
         return at->active[parent].which;
 }
 
-gboolean find_nested_pairs(Nesting *n, GError **error)
+static gboolean find_pairs(Run *r, GError **error)
 {
+        KnownCalls *calls = r->of.calls;
         gboolean starts, enters;
         guint32 call;
 
-        n->two_overlap = penalty(2, n->options.overlap);
-        /* Smoothing could round it to 0, and windows that are closed halve it. */
-        n->sole_is_sure = n->options.smooth == 0 && !n->windows;
-        while (call_order_next(&n->order, &call, &starts, &enters)) {
-                const EdgeRole *role = &n->roles[n->calls.edge[call] - 1];
-                guint32 tree = call_trees_open(&n->trees, call);
+        while (call_order_next(r->of.order, &call, &starts, &enters)) {
+                const EdgeRole *role = known_calls_edge(calls, call);
+                guint32 tree = call_trees_open(r->trees, call);
 
                 if (starts) {
                         double probability = 1;
                         guint32 parent = NO_TREE;
 
                         if (role->at_caller)
-                                parent = find_parent(n, role, call, tree, &probability);
-                        if (!call_trees_place(&n->trees, tree, parent, probability, error))
+                                parent = find_parent(r, role, call, tree, &probability);
+                        if (!call_trees_place(r->trees, tree, parent, probability, error))
                                 return FALSE;
                 }
                 if (enters && role->at_callee) {
-                        Span span = n->calls.at_callee[call];
+                        Span span = calls->pairs.at_callee[call];
 
                         candidates_add(&role->at_callee->open, span.from, span.to, role->number,
                                        tree);
                 }
         }
         return TRUE;
+}
+
+gboolean find_nested_pairs(const PairSearch *search, CallTrees *trees, GError **error)
+{
+        Run r = { .of = *search,
+                  .trees = trees,
+                  .two_overlap = penalty(2, search->options->overlap),
+                  /* Smoothing could round it to 0, and windows that are closed halve it. */
+                  .sole_is_sure = search->options->smooth == 0 && !search->faded };
+        gboolean ok = find_pairs(&r, error);
+
+        g_free(r.scores);
+        return ok;
 }

@@ -148,10 +148,8 @@ static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram 
 static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
                            GError **error)
 {
-        p->nodes = g_renew(PatternNode, p->nodes, p->n_nodes + (gsize)1);
-        PatternNode *node = &p->nodes[p->n_nodes++];
+        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
 
-        *node = (PatternNode){ .node = stored->node, .parent = stored->parent };
         return merge_stored(run, &stored->latency, &node->latency, error) &&
                merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
                merge_stored(run, &stored->own, &node->own, error);

@@ -507,7 +507,7 @@ gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
         guint32 lowest, highest;
 
         g_assert(h->count == 0);
-        if (get_bins(h, data, data + n, &lowest, &highest))
+        if (n > 0 && get_bins(h, data, data + n, &lowest, &highest)) /* else data may be NULL */
                 return TRUE;
         histogram_clear(h);
         return FALSE;
@@ -529,14 +529,15 @@ GBytes *histogram_pack(const Histogram *h)
 
 gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
 {
-        const guint8 *end = data + n;
+        const guint8 *end;
         gint128 min, sum;
         uint128 width, square;
         guint32 lowest, highest;
 
         g_assert(h->count == 0);
-        if (n == 0)
+        if (n == 0) /* then data may be NULL */
                 return TRUE;
+        end = data + n;
         if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
             !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
             !get_bins(h, data, end, &lowest, &highest) || h->count == 0 ||

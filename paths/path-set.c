@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/path-shape.h"
 #include "base/hash.h"
+#include "paths/path-shape.h"
 
 /* Finding the pattern of an instance must cost little more than reading it.
  * Instances of one pattern differ only in the order of their siblings, and few
@@ -660,6 +660,20 @@ guint32 *path_set_rank(const PathSet *set, RankBy by)
         for (guint32 i = 0; i < n; i++)
                 patterns[i] = ranked[i].pattern;
         return patterns;
+}
+
+PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent)
+{
+        guint32 n = pattern->n_nodes++;
+
+        if ((n & (n - 1)) == 0) /* full: there is room for the next power of two */
+                pattern->nodes = g_renew(PatternNode, pattern->nodes, n ? n * (gsize)2 : 1);
+        pattern->nodes[n] = (PatternNode){
+                .node = node,
+                .parent = parent,
+                .depth = parent == NO_PARENT ? 0 : pattern->nodes[parent].depth + 1,
+        };
+        return &pattern->nodes[n];
 }
 
 guint32 path_pattern_slowest(const PathPattern *pattern)

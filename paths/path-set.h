@@ -11,35 +11,8 @@
 #define RAVEL_PATH_SET_H
 
 #include "paths/histogram.h"
+#include "paths/path-call.h"
 #include "paths/path-graph.h"
-#include "tracefmt/message.h"
-
-#define NO_PARENT ((guint32)-1)
-
-/* Times lie within this many ns of 1970, the years 1823 to 2116, so that
- * differences never overflow. path_set_add() brings others to the limit. */
-#define PATH_TIME_LIMIT (((gint64)1 << 62) - 1)
-
-/* One call of a path instance. Times are ns since the epoch. The four moments
- * are always set; stamps says which of them were observed and which were taken
- * over from the other end of the message. */
-typedef struct {
-        guint32 parent; /* index into the same array, less than its own; NO_PARENT for the root */
-        NodeId caller, callee;
-        gint64 start;       /* the caller sends the call    (CALL_SENT, else CALL_RECV) */
-        gint64 enter;       /* it enters the callee         (CALL_RECV, else CALL_SENT) */
-        gint64 reply;       /* the callee replies           (RET_SENT, else RET_RECV)  */
-        gint64 end;         /* the return is at the caller  (RET_RECV, else RET_SENT)  */
-        guint8 stamps;      /* 1 << MessageOp of each stamp that the trace had */
-        float probability;  /* that parent is right; 1 for a root */
-        float family;       /* that its children are those that are here, and no others */
-        guint32 candidates; /* how many parents there were to choose from */
-        const char *id;     /* as written, not NUL-terminated; NULL where not kept */
-        guint32 id_length;
-        guint32 call;   /* the caller's number for it; comes back untouched */
-        gint64 own;     /* set by path_set_add(): own time at the callee, ns */
-        gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
-} PathCall;
 
 typedef struct {
         NodeId node;
@@ -63,7 +36,6 @@ typedef struct {
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;
 
-typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;
 typedef enum { RANK_TOTAL, RANK_COUNT, RANK_MEAN, RANK_P99 } RankBy;
 
 typedef struct PathSet PathSet;
@@ -77,11 +49,11 @@ typedef struct {
         guint64 calls;           /* call pairs */
         guint64 unmatched_calls; /* calls without a return */
         guint64 unmatched_returns;
-        guint64 cut_instances; /* cut by the capture's start or end; not in the patterns */
-        gint64 first, last;    /* stamps of the trace; NO_TIME where empty */
-        double parallelism;    /* mean number of candidate parents of a call that has any, the
-                                  paper's mean per-node parallelism (Table 1); 0: unknown */
-        const GArray *clocks;   /* of PathClock, borrowed; NULL: none is off */
+        guint64 cut_instances;  /* cut by the capture's start or end; not in the patterns */
+        gint64 first, last;     /* stamps of the trace; NO_TIME where empty */
+        double parallelism;     /* mean number of candidate parents of a call that has any, the
+                                   paper's mean per-node parallelism (Table 1); 0: unknown */
+        const GArray *clocks;   /* of ClockOffset, borrowed; NULL: none is off */
         const Verdict *verdict; /* borrowed; NULL: nothing is known */
 } PathSetSummary;
 
@@ -157,6 +129,9 @@ PathSetSummary *path_set_summary(const PathSet *set);
 /* Indices of the patterns, best first, path_set_size() of them; ties by
  * signature. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
+
+/* A node more, last in pre-order, its distributions empty. Nodes may move. */
+PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
 
 /* The node of the pattern with the most own time in all: the one to blame. Ties
  * go to the first. */

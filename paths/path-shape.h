@@ -6,7 +6,7 @@
 #ifndef RAVEL_PATH_SHAPE_H
 #define RAVEL_PATH_SHAPE_H
 
-#include "paths/path-set.h"
+#include "paths/path-call.h"
 
 /* The signature of an instance that client called, newly allocated; slot[i] becomes the place of
  * calls[i] in the pattern's pre-order. Siblings are sorted by the bytes of their

@@ -258,10 +258,8 @@ static void add_blame(const Report *r, const StoredPattern *p, NodeId node, gint
 static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPattern *p,
                             GError **error)
 {
-        p->nodes = g_renew(PatternNode, p->nodes, stored->place + (gsize)1);
-        PatternNode *node = &p->nodes[p->n_nodes++];
-        *node = (PatternNode){ .node = stored->node, .parent = stored->parent };
-        node->depth = stored->parent == NO_PARENT ? 0 : p->nodes[stored->parent].depth + 1;
+        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
+
         return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&

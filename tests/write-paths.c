@@ -109,13 +109,12 @@ static void add_hostile(PathSet *set, NodeTable *nodes)
 /* Clocks of nodes of these names: bounded, from one side, and doubtful. The caller's to free. */
 static GArray *hostile_clocks(NodeTable *nodes)
 {
-        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
-        const PathClock list[] = {
-                { node_table_add(nodes, "</text><script>alert(1)</script>", 32), FALSE, 2710000,
-                  2400000, 7100000 },
-                { node_table_add(nodes, "a(b,c)>d%41", 11), FALSE, -55200000, G_MININT64,
-                  -52600000 },
-                { node_table_add(nodes, "\033[31mred\r\n\t\177", 12), TRUE, -230000000, G_MININT64,
+        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
+        const ClockOffset list[] = {
+                { node_table_add(nodes, "</text><script>alert(1)</script>", 32), FALSE, -2710000,
+                  -7100000, -2400000 },
+                { node_table_add(nodes, "a(b,c)>d%41", 11), FALSE, 55200000, 52600000, G_MAXINT64 },
+                { node_table_add(nodes, "\033[31mred\r\n\t\177", 12), TRUE, 230000000, G_MININT64,
                   G_MAXINT64 },
         };
 

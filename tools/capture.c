@@ -9,16 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 
@@ -37,11 +38,12 @@ static struct {
         char *filter, *filter_file;
         char *direction, *link_type;
         char *nodes;
+        char *tls_keys;
         char *host;
         char **protocols;
         char *duration;
         char *user;
-        gboolean labels, names, no_promiscuous, list_interfaces, immediate, strict;
+        gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
         gboolean flush, numeric;
         gint64 count, rotate, files, megabytes;
         int snapshot, buffer;
@@ -67,8 +69,11 @@ static const GOptionEntry entries[] = {
           "Captured on the node NAME; empty: on none", "NAME" },
         { "proto", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.protocols,
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
-        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Add names of operations (GET /home)",
-          NULL },
+        { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
+          "Open TLS by the keys of FILE (SSLKEYLOGFILE)", "FILE" },
+        { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
+          "Whole routes as names of operations (GET /users/{id})", NULL },
+        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations", NULL },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -108,6 +113,7 @@ static const GOptionEntry entries[] = {
 /* What a run works with. */
 typedef struct {
         NodeTable *nodes;
+        KeyLog *keys;
         NodeNames *names;
         LearnedNames *learned;
         const Protocol *ports[65536];
@@ -138,7 +144,8 @@ static volatile sig_atomic_t interrupted, asked;
 static void on_signal(int number)
 {
         interrupted = number;
-        signal(number, output_files_die); /* the second time */
+        if (number != SIGHUP) /* a shell that ends sends it, and the kernel for the terminal */
+                signal(number, output_files_die); /* the second time */
         if (current_packets)
                 packet_merge_stop(current_packets);
 }
@@ -151,11 +158,13 @@ static void on_question(int number)
 static void catch_signals(void)
 {
         struct sigaction question = { .sa_handler = on_question, .sa_flags = SA_RESTART };
-        struct sigaction action = { .sa_handler = on_signal };
+        struct sigaction action = { .sa_handler = on_signal }, now;
         sigaction(SIGINT, &action, NULL);
         sigaction(SIGTERM, &action, NULL);
         sigaction(SIGALRM, &action, NULL);
         sigaction(SIGUSR1, &question, NULL);
+        if (sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler != SIG_IGN) /* nohup(1) */
+                sigaction(SIGHUP, &action, NULL);
 }
 
 static gboolean usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -177,7 +186,7 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of http, http2, "
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
                                 "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
                                 "smtp, generic",
                                 *p);
@@ -216,6 +225,7 @@ static gboolean check_files(const Run *run, GError **error)
                 if (!run_files_read(run->sources->pdata[i], error))
                         return FALSE;
         return (!options.nodes || run_files_read(options.nodes, error)) &&
+               (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
                (!options.filter_file || run_files_read(options.filter_file, error)) &&
                (rotates() || run_files_write("-w", options.write, error));
 }
@@ -275,6 +285,8 @@ static gboolean check_options(gint64 *duration, GError **error)
         if (!files && !options.interfaces)
                 return usage(error, "nothing to capture: name a file with -r FILE or an interface "
                                     "with -i IF");
+        if (options.labels && options.no_labels)
+                return usage(error, "--labels and --no-labels: expected one of them");
         if (options.count < 1)
                 return usage(error,
                              "-c %" G_GINT64_FORMAT ": expected a number of packets, 1 or more",
@@ -519,9 +531,7 @@ static gboolean rotate(Run *run, gint64 time, GError **error)
         if (later) {
                 gint64 whole = run->files ? (time - run->rotate_time) / length * length : 0;
                 run->rotate_start = run->files ? run->rotate_time + whole : time;
-                run->rotate_time = run->rotate_start > G_MAXINT64 - length
-                                           ? G_MAXINT64
-                                           : run->rotate_start + length;
+                run->rotate_time = run->rotate_start + length;
         }
         return begin_trace(run, error);
 }
@@ -636,6 +646,12 @@ static gboolean read_packets(Run *run, GError **error)
         return result >= 0;
 }
 
+static void on_secrets(gpointer user, const guint8 *bytes, gsize n)
+{
+        Run *run = user;
+        key_log_add(run->keys, bytes, n);
+}
+
 static PacketMerge *open_packets(Run *run, GError **error)
 {
         PcapOptions pcap = { .filter = options.filter,
@@ -647,6 +663,7 @@ static PacketMerge *open_packets(Run *run, GError **error)
                              .link_type = options.link_type,
                              .idle = on_idle,
                              .notice = on_notice,
+                             .secrets = on_secrets,
                              .user = run,
                              .progress = tool_progress_read };
         const char *const *interfaces = (const char *const *)options.interfaces;
@@ -826,6 +843,7 @@ static void run_free(Run *run)
         trace_writer_free(run->writer);
         capture_free(run->capture);
         node_names_free(run->names);
+        key_log_free(run->keys);
         learned_names_free(run->learned);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
@@ -887,6 +905,35 @@ static gboolean load_names(NodeNames *names, GError **error)
         return TRUE;
 }
 
+/* The file of --tls-keys: opened with all rights, and read on while the capture lasts. */
+static gboolean load_keys(Run *run, GError **error)
+{
+        struct stat status;
+        if (!options.tls_keys)
+                return TRUE;
+        int fd = open(options.tls_keys, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0 || fstat(fd, &status) < 0) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "--tls-keys %s: %s",
+                            options.tls_keys, g_strerror(errno));
+                if (fd >= 0)
+                        close(fd);
+                return FALSE;
+        }
+        if (S_ISREG(status.st_mode) && (status.st_mode & (S_IRGRP | S_IROTH)))
+                tool_warn("--tls-keys %s: others may read it (mode %04o), and with it the traffic: "
+                          "chmod 600",
+                          options.tls_keys, status.st_mode & 07777);
+        if (!key_log_read(run->keys, fd, options.tls_keys, run->live, error)) {
+                g_prefix_error(error, "--tls-keys ");
+                return FALSE;
+        }
+        guint64 broken = key_log_broken_lines(run->keys);
+        if (broken)
+                tool_warn("--tls-keys %s: %" G_GUINT64_FORMAT " %s not of a key log",
+                          options.tls_keys, broken, broken == 1 ? "line is" : "lines are");
+        return TRUE;
+}
+
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
@@ -897,11 +944,14 @@ static Run *run_new(gint64 *duration, GError **error)
         run->link_types = g_ptr_array_new_with_free_func(g_free);
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
+        run->keys = key_log_new();
         run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !load_filter(error) || !check_files(run, error) ||
             !parse_protocols(run, error) || !load_names(run->names, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
+        if (!load_keys(run, error))
+                return NULL;
         run->left = options.count;
         if (!options.host && !run->live)
                 run->host = recognise_host(run);
@@ -911,10 +961,13 @@ static Run *run_new(gint64 *duration, GError **error)
                 g_clear_pointer(&options.host, g_free);
         CaptureOptions how = { .patience = run->live ? CAPTURE_PATIENCE_LIVE : CAPTURE_PATIENCE,
                                .disorder = taps ? CAPTURE_DISORDER_TAPS : CAPTURE_DISORDER,
-                               .labels = options.labels,
+                               .labels = options.no_labels ? LABELS_NONE
+                                         : options.labels  ? LABELS_WHOLE
+                                                           : LABELS_WORDS,
                                .in_order = run->live,
                                .host = options.host,
                                .learned = run->learned,
+                               .keys = run->keys,
                                .ports = options.protocols ? run->ports : NULL };
         run->capture = capture_new(&how, run->nodes, run->names);
         return g_steal_pointer(&run);

@@ -5,12 +5,13 @@
  */
 #include <string.h>
 
+#include "base/error.h"
 #include "convolution/convolution.h"
 #include "convolution/correlation-series.h"
 #include "paths/path-clocks.h"
+#include "paths/write/path-text.h"
 #include "tools/result.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/trace-clocks.h"
 
 enum {
@@ -352,48 +353,23 @@ static gboolean check_choice(const EdgeTraces *traces, const ConvolutionOptions 
         return TRUE;
 }
 
-/* As the outputs have them: the bounds are of what a node's stamps are to be moved by. The
- * caller's to free. */
-static GArray *list_clocks(const GArray *offsets)
-{
-        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
-
-        for (guint i = 0; i < offsets->len; i++) {
-                const ClockOffset *o = &g_array_index(offsets, ClockOffset, i);
-                gboolean early = o->offset < 0, bounded = o->most < G_MAXINT64;
-                PathClock clock = {
-                        .node = o->node,
-                        .doubtful = o->doubtful,
-                        .by = -o->offset,
-                        .least = early     ? o->least
-                                 : bounded ? -o->most
-                                           : G_MININT64,
-                        .most = !early ? -o->least : o->most,
-                };
-
-                g_array_append_val(clocks, clock);
-        }
-        return clocks;
-}
-
+/* One that is in doubt is the last that is found. */
 static void report_clocks(const EdgeTraces *traces, const GArray *clocks)
 {
-        g_autofree char *right = path_clocks_text(clocks, traces->nodes, FALSE);
-        g_autofree char *doubtful = path_clocks_text(clocks, traces->nodes, TRUE);
+        g_autofree char *remedy = NULL;
 
-        if (right)
-                tool_warn("clocks put right: %s", right);
-        if (!doubtful)
-                return;
         for (guint i = 0; i < clocks->len; i++) {
-                const PathClock *c = &g_array_index(clocks, PathClock, i);
+                const ClockOffset *c = &g_array_index(clocks, ClockOffset, i);
 
                 if (c->doubtful)
-                        tool_warn("messages that seem to come before what caused them look like a "
-                                  "clock that is off, and it was left as it is: %s would do, as "
-                                  "ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns does",
-                                  doubtful, node_table_written(traces->nodes, c->node), c->by);
+                        remedy = g_strdup_printf("ravel skewer --skew %s=%+" G_GINT64_FORMAT "ns",
+                                                 node_table_written(traces->nodes, c->node),
+                                                 path_clock_by(c));
         }
+        result_report_clocks(clocks, traces->nodes,
+                             "messages that seem to come before what caused them look like a "
+                             "clock that is off, and it was left as it is",
+                             remedy);
 }
 
 /* Why paths end, as far as it is not the trace's doing. */
@@ -537,18 +513,18 @@ static Convolution *new_run(const EdgeTraces *traces, GError **error)
                        : NULL;
 }
 
-/* The run of traces whose clocks are put right one after another; offsets, of ClockOffset, says
+/* The run of traces whose clocks are put right one after another; found, of ClockOffset, says
  * which. One that is not proven, or with a literal method the first, is left as it is. */
 static Convolution *put_clocks_right(EdgeTraces *traces, gboolean literal, TraceClocks clocks,
-                                     GArray *offsets, GError **error)
+                                     GArray *found, GError **error)
 {
         g_autoptr(Convolution) run = new_run(traces, error);
         ClockOffset o;
 
-        while (run && clocks != CLOCKS_ONE && offsets->len < traces->n_nodes &&
+        while (run && clocks != CLOCKS_ONE && found->len < traces->n_nodes &&
                convolution_find_clock_offset(run, clocks == CLOCKS_UNKNOWN, &o)) {
                 o.doubtful |= literal;
-                g_array_append_val(offsets, o);
+                g_array_append_val(found, o);
                 if (o.doubtful)
                         break;
                 edge_traces_shift(traces, o.node, -o.offset);
@@ -562,19 +538,16 @@ static gboolean find_and_write(EdgeTraces *traces, TraceReader *reader, const Ve
                                const char *arguments, int *status, GError **error)
 {
         const EdgeTrace *cause = NULL, *effect = NULL;
-        g_autoptr(GArray) offsets = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
+        g_autoptr(GArray) clocks = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
         gboolean literal = !strcmp(options.method, "paper");
         guint n_facts;
         char *const *facts = trace_reader_facts(reader, &n_facts);
-        g_autoptr(GArray) clocks = NULL;
         g_autoptr(Convolution) run = NULL;
         g_autoptr(PathSet) set = NULL;
 
         if ((options.correlation && !find_edges(traces, &cause, &effect, error)) ||
-            !(run = put_clocks_right(traces, literal, trace_clocks(facts, n_facts), offsets,
-                                     error)))
+            !(run = put_clocks_right(traces, literal, trace_clocks(facts, n_facts), clocks, error)))
                 return FALSE;
-        clocks = list_clocks(offsets);
         if (traces->messages)
                 report_choice(&run->options);
         tool_progress_stage("finding paths");

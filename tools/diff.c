@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "paths/diff.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"

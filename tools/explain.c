@@ -3,10 +3,11 @@
 
 #include <string.h>
 
+#include "paths/write/path-text.h"
+#include "base/error.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/trace-reader.h"
 
 enum {
@@ -19,14 +20,14 @@ enum {
 
 /* What an id must be for a call of this edge to be meant: NULL where none will do, "" where
  * any does. */
-static const char *id_at_edge(const Nesting *n, const EdgeRole *edge, const char *name)
+static const char *id_at_edge(const KnownCalls *k, const EdgeRole *edge, const char *name)
 {
-        NodeId callers[] = { edge->caller, n->fold[edge->caller] };
+        NodeId callers[] = { edge->caller, k->roles.fold[edge->caller] };
 
         for (guint i = 0; i < G_N_ELEMENTS(callers); i++) {
                 g_autofree char *text =
-                        g_strdup_printf("%s>%s", node_table_written(n->nodes, callers[i]),
-                                        node_table_written(n->nodes, edge->callee));
+                        g_strdup_printf("%s>%s", node_table_written(k->nodes, callers[i]),
+                                        node_table_written(k->nodes, edge->callee));
                 gsize length = strlen(text);
 
                 if (strncmp(name, text, length) != 0)
@@ -40,10 +41,10 @@ static const char *id_at_edge(const Nesting *n, const EdgeRole *edge, const char
 }
 
 /* A call without an id has "-" for one, as in outputs. */
-static gboolean has_id(const Nesting *n, guint32 call, const char *text)
+static gboolean has_id(const KnownCalls *k, guint32 call, const char *text)
 {
         guint32 length;
-        const char *id = nesting_call_id(n, call, &length);
+        const char *id = known_calls_id(k, call, &length);
 
         if (length == 0)
                 return !strcmp(text, "-");
@@ -51,24 +52,24 @@ static gboolean has_id(const Nesting *n, guint32 call, const char *text)
 }
 
 /* Indices of the calls that name stands for, in the order of time. */
-static GArray *find_calls(const Nesting *n, const char *name)
+static GArray *find_calls(const KnownCalls *k, const char *name)
 {
         GArray *calls = g_array_new(FALSE, FALSE, sizeof(guint32));
-        g_autofree const char **at_edge = g_new(const char *, n->n_roles);
+        g_autofree const char **at_edge = g_new(const char *, k->roles.n_edges);
         gint64 time = NO_TIME;
 
         if (!trace_parse_time(name, &time, NULL))
                 time = NO_TIME;
-        for (guint i = 0; i < n->n_roles; i++)
-                at_edge[i] = id_at_edge(n, &n->roles[i], name);
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                const char *id = at_edge[n->calls.edge[i] - 1];
+        for (guint i = 0; i < k->roles.n_edges; i++)
+                at_edge[i] = id_at_edge(k, &k->roles.edge[i], name);
+        for (guint32 i = 0; i < k->pairs.n; i++) {
+                const char *id = at_edge[k->pairs.edge[i] - 1];
 
-                if ((id && (!*id || has_id(n, i, id))) || has_id(n, i, name) ||
-                    (time != NO_TIME && n->calls.at_caller[i].from == time))
+                if ((id && (!*id || has_id(k, i, id))) || has_id(k, i, name) ||
+                    (time != NO_TIME && k->pairs.at_caller[i].from == time))
                         g_array_append_val(calls, i);
         }
-        nesting_sort_calls(n, (guint32 *)calls->data, calls->len);
+        known_calls_sort(k, (guint32 *)calls->data, calls->len);
         return calls;
 }
 
@@ -77,7 +78,7 @@ gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **
         g_autoptr(GArray) calls = NULL;
 
         nesting_end_calls(n);
-        calls = find_calls(n, name);
+        calls = find_calls(nesting_calls(n), name);
         if (calls->len == 0) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: no call \"%s\" that has a return, expected an id, CALLER>CALLEE, "
@@ -95,14 +96,14 @@ gboolean explain_find(Nesting *n, const char *name, const char *trace, GError **
 
 /* --- tables ----------------------------------------------------------------- */
 
-static char *format_call(const Nesting *n, guint32 call)
+static char *format_call(const KnownCalls *k, guint32 call)
 {
         guint32 length;
-        const EdgeRole *edge = nesting_edge(n, call);
-        const char *id = nesting_call_id(n, call, &length);
+        const EdgeRole *edge = known_calls_edge(k, call);
+        const char *id = known_calls_id(k, call, &length);
 
-        return g_strdup_printf("%s>%s:%.*s", node_table_written(n->nodes, edge->caller),
-                               node_table_written(n->nodes, edge->callee), length ? (int)length : 1,
+        return g_strdup_printf("%s>%s:%.*s", node_table_written(k->nodes, edge->caller),
+                               node_table_written(k->nodes, edge->callee), length ? (int)length : 1,
                                length ? id : "-");
 }
 
@@ -131,44 +132,44 @@ static char *format_share(double share)
         return g_strdup(g_ascii_formatd(text, sizeof text, "%.3f", share));
 }
 
-static TextTable *parent_table(const Nesting *n, const Explanation *e, guint n_shown,
-                               gboolean probable)
+static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint n_shown,
+                               gboolean joint, gboolean probable)
 {
         TextTable *table = text_table_new();
-        gint64 from = n->calls.at_caller[e->call].from, to = n->calls.at_caller[e->call].to;
+        gint64 from = k->pairs.at_caller[e->call].from, to = k->pairs.at_caller[e->call].to;
 
         text_table_add_column(table, "", TEXT_LEFT, 0);
         text_table_add_column(table, "called at", TEXT_RIGHT, 2);
         text_table_add_column(table, "after", TEXT_RIGHT, 0);
         text_table_add_column(table, "left", TEXT_RIGHT, 3);
         text_table_add_column(table, "score", TEXT_RIGHT, 0);
-        text_table_add_column(table, n->options.joint ? "" : "penalty", TEXT_RIGHT, 1);
+        text_table_add_column(table, joint ? "" : "penalty", TEXT_RIGHT, 1);
         text_table_add_column(table, probable ? "prob" : "", TEXT_RIGHT, 0);
         text_table_add_column(table, "candidate", TEXT_LEFT, 0);
         for (guint i = 0; i < n_shown; i++) {
                 const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
-                Span at_callee = n->calls.at_callee[p->call];
-                gboolean chosen = p->call == n->calls.cause[e->call].parent;
+                Span at_callee = k->pairs.at_callee[p->call];
+                gboolean chosen = p->call == k->pairs.cause[e->call].parent;
 
                 text_table_add(table, g_strdup(chosen ? "*" : ""));
-                text_table_add(table, format_time(n->calls.at_caller[p->call].from));
+                text_table_add(table, format_time(k->pairs.at_caller[p->call].from));
                 text_table_add(table, path_format_duration(from - at_callee.from));
                 text_table_add(table, path_format_duration(at_callee.to - to));
                 text_table_add(table, format_share(p->score));
-                text_table_add(table, n->options.joint ? g_strdup("") : format_share(p->penalty));
+                text_table_add(table, joint ? g_strdup("") : format_share(p->penalty));
                 text_table_add(table, probable ? format_share(p->probability) : g_strdup(""));
-                text_table_add(table, format_call(n, p->call));
+                text_table_add(table, format_call(k, p->call));
         }
         return table;
 }
 
-static void append_heading(GString *out, const Nesting *n, const Explanation *e, guint columns)
+static void append_heading(GString *out, const KnownCalls *k, const Explanation *e, guint columns)
 {
         g_autoptr(GString) text = g_string_new(NULL);
-        Span span = n->calls.at_caller[e->call];
-        g_autofree char *call = format_call(n, e->call);
+        Span span = k->pairs.at_caller[e->call];
+        g_autofree char *call = format_call(k, e->call);
         g_autofree char *latency = path_format_duration(span.to - span.from);
-        const char *caller = node_table_written(n->nodes, nesting_edge(n, e->call)->caller);
+        const char *caller = node_table_written(k->nodes, known_calls_edge(k, e->call)->caller);
 
         g_string_append_printf(text, "%s was called at ", call);
         tool_append_time(text, span.from);
@@ -184,14 +185,14 @@ static void append_heading(GString *out, const Nesting *n, const Explanation *e,
         text_append_wrapped(out, text->str, " ", 0, columns);
 }
 
-static void append_table(GString *out, const Nesting *n, const Explanation *e, guint columns,
-                         gboolean probable)
+static void append_table(GString *out, const KnownCalls *k, const Explanation *e, guint columns,
+                         gboolean joint, gboolean probable)
 {
         guint n_shown = MIN(e->parents->len, SHOWN);
         g_autoptr(TextTable) table = NULL;
 
         g_array_sort_with_data(e->parents, compare_parents, NULL);
-        table = parent_table(n, e, n_shown, probable);
+        table = parent_table(k, e, n_shown, joint, probable);
         text_table_fit(table, columns);
         for (int row = -1; row < (int)n_shown; row++) {
                 text_table_write_row(table, row, out);
@@ -202,17 +203,16 @@ static void append_table(GString *out, const Nesting *n, const Explanation *e, g
                                        e->parents->len - n_shown);
 }
 
-static void append_legend(GString *out, const Nesting *n, guint columns, gboolean probable)
+static void append_legend(GString *out, guint columns, gboolean joint, gboolean probable)
 {
         g_autofree char *scores = g_strconcat(
-                n->options.joint
-                        ? "score: its share of the call when all calls of the node are decided "
-                          "together; the largest has it."
-                        : "score: how usual this delay is, as a share of all candidates'. penalty: "
-                          "a factor, for the calls that the candidate was given before.",
-                !probable          ? NULL
-                : n->options.joint ? " prob: how probable it is as the parent."
-                                   : " prob: the share of score times penalty.",
+                joint ? "score: its share of the call when all calls of the node are decided "
+                        "together; the largest has it."
+                      : "score: how usual this delay is, as a share of all candidates'. penalty: "
+                        "a factor, for the calls that the candidate was given before.",
+                !probable ? NULL
+                : joint   ? " prob: how probable it is as the parent."
+                          : " prob: the share of score times penalty.",
                 NULL);
 
         text_append_wrapped(
@@ -224,28 +224,30 @@ static void append_legend(GString *out, const Nesting *n, guint columns, gboolea
         text_append_wrapped(out, scores, " ", 0, columns);
 }
 
-gboolean explain_write(const Nesting *n, gboolean probable, guint columns, OutputFile *file,
-                       GError **error)
+gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guint columns,
+                       OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
         guint width = columns ? columns : LEGEND_WIDTH;
+        const GArray *explanations = nesting_explanations(n);
+        const KnownCalls *k = nesting_calls(n);
         gboolean any = FALSE;
 
-        for (guint i = 0; i < n->explanations->len; i++) {
-                const Explanation *e = &g_array_index(n->explanations, Explanation, i);
+        for (guint i = 0; i < explanations->len; i++) {
+                const Explanation *e = &g_array_index(explanations, Explanation, i);
 
                 if (i > 0)
                         g_string_append_c(out, '\n');
-                append_heading(out, n, e, width);
+                append_heading(out, k, e, width);
                 if (e->parents->len > 0) {
                         g_string_append_c(out, '\n');
-                        append_table(out, n, e, columns, probable);
+                        append_table(out, k, e, columns, joint, probable);
                         any = TRUE;
                 }
         }
         if (any) {
                 g_string_append_c(out, '\n');
-                append_legend(out, n, width, probable);
+                append_legend(out, width, joint, probable);
         }
         return output_file_write(file, out->str, out->len, error);
 }

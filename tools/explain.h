@@ -14,9 +14,9 @@
  * there is none; trace is the name for the error. The nesting keeps ids. */
 gboolean explain_find(Nesting *nesting, const char *name, const char *trace, GError **error);
 
-/* After nesting_find_paths(): writes a table for each, with probabilities or without;
- * at most columns wide, if that is not 0. */
-gboolean explain_write(const Nesting *nesting, gboolean probable, guint columns, OutputFile *out,
-                       GError **error);
+/* After nesting_find_paths(): writes a table for each, of parents that were found jointly or not,
+ * with probabilities or without; at most columns wide, if that is not 0. */
+gboolean explain_write(const Nesting *nesting, gboolean joint, gboolean probable, guint columns,
+                       OutputFile *out, GError **error);
 
 #endif

@@ -8,23 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "calls/forwarded.h"
 #include "nesting/nesting.h"
+#include "nesting/windows.h"
 #include "paths/path-clocks.h"
 #include "tools/explain.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
-#include "base/printable.h"
 
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
         char *method, *order, *calls, *explain;
         const char *of_paper; /* an option that was given and is for that method alone */
-        gboolean no_fold, no_requests;
+        gboolean cheat, no_fold, no_requests;
         gint threads;
 } options = { .nesting = NESTING_DEFAULTS };
 
@@ -93,7 +94,7 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static const char *const methods[] = { "joint", "paper", "oracle", NULL };
+static const char *methods[N_NESTING_METHODS + 1]; /* see list_methods() */
 static const char *const sibling_orders[] = { "multiset", "strict", NULL };
 
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
@@ -111,7 +112,7 @@ static const GOptionEntry entries[] = {
           "Show what the parent of a call was chosen from", "CALL" },
         { "penalty", 0, 0, G_OPTION_ARG_CALLBACK, parse_penalty,
           "Exponents of the child penalties (default 2,0,0)", "X,Y,Z" },
-        { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.nesting.cheat,
+        { "cheat", 0, 0, G_OPTION_ARG_NONE, &options.cheat,
           "Take true parents from the trace, for ravel score", NULL },
         { "skew-window", 0, 0, G_OPTION_ARG_CALLBACK, parse_window,
           "How far clocks may disagree (default 1s; paper: 0s)", "DURATION" },
@@ -166,11 +167,11 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
         return g_steal_pointer(&nesting);
 }
 
-static void report_forwarded(const Nesting *nesting)
+static void report_forwarded(const KnownCalls *calls)
 {
         enum { SHOWN = 3 };
-        g_autoptr(GArray) forwarded = forwarded_find(nesting->matcher);
-        const NodeTable *nodes = nesting->nodes;
+        g_autoptr(GArray) forwarded = forwarded_find(calls->matcher);
+        const NodeTable *nodes = calls->nodes;
 
         for (guint i = 0; i < MIN(forwarded->len, SHOWN); i++) {
                 const Forwarded *f = &g_array_index(forwarded, Forwarded, i);
@@ -187,9 +188,9 @@ static void report_forwarded(const Nesting *nesting)
 }
 
 /* What a user should know before trusting the patterns. */
-static void report_matching(const Nesting *nesting, const TraceReader *reader)
+static void report_matching(const KnownCalls *known, const TraceReader *reader)
 {
-        const MatchCounts *counts = call_matcher_counts(nesting->matcher);
+        const MatchCounts *counts = call_matcher_counts(known->matcher);
         guint64 calls = counts->pairs + counts->lone_calls;
 
         if (!counts->messages) {
@@ -222,72 +223,39 @@ static void report_matching(const Nesting *nesting, const TraceReader *reader)
                                   counts->lone_returns);
         }
         if (counts->lone_returns)
-                report_forwarded(nesting);
+                report_forwarded(known);
         if (counts->one_way && (counts->pairs || calls || counts->lone_returns))
                 tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
                           "convolution",
                           counts->one_way);
-        if (nesting->folded)
+        if (known->roles.folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
-                          nesting->folded);
-}
-
-/* As the outputs have them. The caller's to free. */
-static GArray *list_clocks(const Nesting *nesting)
-{
-        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(PathClock));
-
-        for (guint i = 0; nesting->offsets && i < nesting->offsets->len; i++) {
-                const ClockOffset *c = &g_array_index(nesting->offsets, ClockOffset, i);
-                PathClock clock = {
-                        .node = c->node,
-                        .doubtful = c->doubtful,
-                        .by = -c->offset,
-                        .least = c->most == G_MAXINT64 ? G_MININT64 : -c->most,
-                        .most = c->least == G_MININT64 ? G_MAXINT64 : -c->least,
-                };
-
-                g_array_append_val(clocks, clock);
-        }
-        return clocks;
-}
-
-/* What moves a clock that is not proven: the least window. */
-static void report_clocks(const Nesting *nesting, const GArray *clocks)
-{
-        g_autofree char *right = path_clocks_text(clocks, nesting->nodes, FALSE);
-        g_autofree char *doubtful = path_clocks_text(clocks, nesting->nodes, TRUE);
-
-        if (right)
-                tool_warn("clocks put right: %s", right);
-        if (doubtful)
-                tool_warn("calls that fit into no other look like clocks that are off, but nothing "
-                          "proves it, and none was moved: %s would do, as --skew-window 1us does",
-                          doubtful);
+                          known->roles.folded);
 }
 
 /* FALSE with error set where there is nothing to cheat by. */
-static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError **error)
+static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
+                             const TraceReader *reader, GError **error)
 {
-        const TruthCounts *truth = &n->truth;
-        const MatchCounts *counts = call_matcher_counts(n->matcher);
+        const TruePathCounts *paths = &calls->paths;
+        const MatchCounts *counts = call_matcher_counts(calls->matcher);
         const guint64 n_calls = counts->pairs;
 
-        if (!truth->calls && (counts->pairs || counts->lone_calls)) {
+        if (!paths->calls && (counts->pairs || counts->lone_calls)) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: no call has the attribute path=, expected the true position of "
                             "each, such as path=17.1.2",
                             trace_reader_name(reader));
                 return FALSE;
         }
-        if (truth->returns_without)
+        if (paths->returns_without)
                 tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                           " returns have no path=, expected that of their call",
-                          truth->returns_without, truth->returns + truth->returns_without);
-        if (truth->calls_without)
+                          paths->returns_without, paths->returns + paths->returns_without);
+        if (truth->without)
                 tool_warn("%u of %" G_GUINT64_FORMAT
                           " calls have no path=: each is the root of a path",
-                          truth->calls_without, n_calls);
+                          truth->without, n_calls);
         if (truth->lost)
                 tool_warn("%u of %" G_GUINT64_FORMAT
                           " calls are roots for want of their parent: the call that path= "
@@ -303,14 +271,14 @@ static gboolean report_truth(const Nesting *n, const TraceReader *reader, GError
 
 /* --- --calls --------------------------------------------------------------- */
 
-static void put_call(GString *line, const Nesting *n, guint32 call)
+static void put_call(GString *line, const KnownCalls *k, guint32 call)
 {
         guint32 length;
-        const char *id = nesting_call_id(n, call, &length);
+        const char *id = known_calls_id(k, call, &length);
 
         g_string_append_printf(line, "%s\t%s\t",
-                               node_table_written(n->nodes, nesting_edge(n, call)->caller),
-                               node_table_written(n->nodes, nesting_edge(n, call)->callee));
+                               node_table_written(k->nodes, known_calls_edge(k, call)->caller),
+                               node_table_written(k->nodes, known_calls_edge(k, call)->callee));
         printable_append_id(line, length ? id : "-", MAX(length, 1));
 }
 
@@ -334,24 +302,24 @@ static OutputFile *open_calls(GError **error)
         return g_steal_pointer(&out);
 }
 
-static void format_call(GString *line, const Nesting *n, const PathSet *set, guint32 call)
+static void format_call(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
 {
-        guint32 parent = n->calls.cause[call].parent;
-        const CallPlace *place = &n->calls.place[call];
+        guint32 parent = k->pairs.cause[call].parent;
+        const CallPlace *place = &k->pairs.place[call];
 
         g_string_truncate(line, 0);
-        tool_append_time(line, n->calls.at_caller[call].from);
+        tool_append_time(line, k->pairs.at_caller[call].from);
         g_string_append_c(line, '\t');
-        tool_append_time(line, n->calls.at_caller[call].to);
+        tool_append_time(line, k->pairs.at_caller[call].to);
         g_string_append_c(line, '\t');
-        put_call(line, n, call);
+        put_call(line, k, call);
         g_string_append_c(line, '\t');
         if (parent == NO_PARENT) {
                 g_string_append(line, "-\t-\t-\t-");
         } else {
-                tool_append_time(line, n->calls.at_caller[parent].from);
+                tool_append_time(line, k->pairs.at_caller[parent].from);
                 g_string_append_c(line, '\t');
-                put_call(line, n, parent);
+                put_call(line, k, parent);
         }
         if (place->pattern == NO_PATTERN)
                 g_string_append(line, "\t-\t-\t"); /* cut by the capture */
@@ -360,27 +328,27 @@ static void format_call(GString *line, const Nesting *n, const PathSet *set, gui
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                        place->instance, path_set_pattern(set, place->pattern)->id);
         if (path_set_shows_probability(set))
-                put_probability(line, parent == NO_PARENT ? 1 : n->calls.cause[call].probability);
+                put_probability(line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);
         else
                 g_string_append_c(line, '-');
         g_string_append_c(line, '\n');
 }
 
 /* The calls that have a place from first_instance on; their patterns are in set. */
-static gboolean write_calls(const Nesting *n, const PathSet *set, guint64 first_instance,
+static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 first_instance,
                             OutputFile *out, GError **error)
 {
-        g_autofree guint32 *order = g_new(guint32, n->calls.n);
+        g_autofree guint32 *order = g_new(guint32, k->pairs.n);
         g_autoptr(GString) line = g_string_new(NULL);
         guint32 n_calls = 0;
 
-        for (guint32 i = 0; i < n->calls.n; i++)
-                if (n->calls.edge[i] && n->calls.place[i].instance >= first_instance &&
-                    n->calls.place[i].instance != NOT_PLACED)
+        for (guint32 i = 0; i < k->pairs.n; i++)
+                if (k->pairs.edge[i] && k->pairs.place[i].instance >= first_instance &&
+                    k->pairs.place[i].instance != NOT_PLACED)
                         order[n_calls++] = i;
-        nesting_sort_calls(n, order, n_calls);
+        known_calls_sort(k, order, n_calls);
         for (guint32 i = 0; i < n_calls; i++) {
-                format_call(line, n, set, order[i]);
+                format_call(line, k, set, order[i]);
                 if (!output_file_write(out, line->str, line->len, error))
                         return FALSE;
         }
@@ -391,17 +359,14 @@ static gboolean write_calls(const Nesting *n, const PathSet *set, guint64 first_
 
 static const char *method(void)
 {
-        const NestingOptions *o = &options.nesting;
-
-        if (o->joint)
-                return o->cheat ? "oracle" : "joint";
-        return o->cheat ? "cheat" : "paper";
+        return nesting_methods[options.nesting.method].name;
 }
 
-static char *parameters(const Nesting *n, const GArray *clocks)
+static char *parameters(const NodeTable *nodes, const GArray *clocks, const Nesting *n)
 {
         const NestingOptions *o = &options.nesting;
         g_autoptr(GString) text = g_string_new(NULL);
+        gboolean joint = nesting_parents_from(o) == PARENTS_JOINT;
 
         g_string_printf(text,
                         "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
@@ -410,17 +375,21 @@ static char *parameters(const Nesting *n, const GArray *clocks)
                         method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
                         options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
                         o->span);
-        path_clocks_append_parameters(text, clocks, n->nodes);
-        if (o->joint && o->span == 0)
-                g_string_append_printf(text, "log_likelihood=%.0f\n", n->log);
-        if (o->joint && o->cheat && o->span == 0)
-                g_string_append_printf(text, "true_log_likelihood=%.0f\n", n->true_log);
+        path_clocks_append_parameters(text, clocks, nodes);
+        if (joint && n)
+                g_string_append_printf(text, "log_likelihood=%.0f\n",
+                                       nesting_log_likelihood(n, FALSE));
+        if (joint && n && nesting_methods[o->method].truth)
+                g_string_append_printf(text, "true_log_likelihood=%.0f\n",
+                                       nesting_log_likelihood(n, TRUE));
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
-static Store *open_store(const Nesting *n, PathSet *set, const char *arguments, GError **error)
+/* n: NULL with windows. */
+static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
+                         const char *arguments, GError **error)
 {
-        g_autofree char *params = parameters(n, path_set_summary(set)->clocks);
+        g_autofree char *params = parameters(nodes, path_set_summary(set)->clocks, n);
         StoreRun run = { .arguments = arguments,
                          .parameters = params,
                          .patterns_only = options.no_requests };
@@ -441,11 +410,11 @@ static void count_both_ends(const CallPairs *c, Fitness *fitness)
                 }
 }
 
-static Verdict *judge(const Nesting *n, const TraceReader *reader)
+static Verdict *judge(const KnownCalls *k, const TraceReader *reader)
 {
         guint n_edges;
-        const Edge *edges = call_matcher_edges(n->matcher, &n_edges);
-        const MatchCounts *counts = call_matcher_counts(n->matcher);
+        const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
+        const MatchCounts *counts = call_matcher_counts(k->matcher);
         g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
         Fitness fitness = { .calls = counts->pairs + counts->lone_calls,
                             .returns = counts->pairs,
@@ -455,11 +424,11 @@ static Verdict *judge(const Nesting *n, const TraceReader *reader)
         for (guint i = 0; i < n_edges; i++)
                 calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
                                         edges[i].pairs + edges[i].lone_calls };
-        count_both_ends(&n->calls, &fitness);
-        verdict = result_judge(reader, &fitness, calls, n_edges, FALSE, n->nodes);
-        for (NodeId i = 0; n->folded && verdict->folded == NO_NODE; i++)
-                if (n->fold[i] != i)
-                        verdict->folded = n->fold[i];
+        count_both_ends(&k->pairs, &fitness);
+        verdict = result_judge(reader, &fitness, calls, n_edges, FALSE, k->nodes);
+        for (NodeId i = 0; k->roles.folded && verdict->folded == NO_NODE; i++)
+                if (k->roles.fold[i] != i)
+                        verdict->folded = k->roles.fold[i];
         return verdict;
 }
 
@@ -467,33 +436,37 @@ static gboolean write_explanation(const Nesting *nesting, gboolean probable, GEr
 {
         g_autoptr(OutputFile) out = result_open(FALSE, error);
 
-        return out && explain_write(nesting, probable, result_columns(), out, error) &&
+        return out &&
+               explain_write(nesting, nesting_parents_from(&options.nesting) == PARENTS_JOINT,
+                             probable, result_columns(), out, error) &&
                output_file_close(g_steal_pointer(&out), error);
 }
 
-static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceReader *reader,
-                               const char *arguments, int *status, GError **error)
+static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char *arguments,
+                               int *status, GError **error)
 {
-        g_autoptr(Verdict) verdict = judge(nesting, reader);
-        g_autoptr(PathSet) set = path_set_new(nesting->nodes, options.siblings);
+        const KnownCalls *known = nesting_calls(nesting);
+        g_autoptr(Verdict) verdict = judge(known, reader);
+        g_autoptr(PathSet) set = path_set_new(known->nodes, options.siblings);
         g_autoptr(Store) store = NULL;
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
-        path_set_summary(set)->clocks = clocks;
+        path_set_summary(set)->clocks = nesting_clocks(nesting);
         path_set_summary(set)->verdict = verdict;
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
                 tool_warn("no probabilities are shown, as what was captured is %s",
                           verdict->judgement);
         tool_progress_stage("finding paths");
-        if ((result_has_store() && !(store = open_store(nesting, set, arguments, error))) ||
+        if ((result_has_store() &&
+             !(store = open_store(known->nodes, nesting, set, arguments, error))) ||
             !nesting_find_paths(nesting, set, error) ||
             (store && !result_close_store(g_steal_pointer(&store), reader, error)))
                 return FALSE;
         tool_progress_stage(NULL);
         *status = result_status(verdict, path_set_instances(set));
         if (options.calls &&
-            (!(calls = open_calls(error)) || !write_calls(nesting, set, 0, calls, error) ||
+            (!(calls = open_calls(error)) || !write_calls(known, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
         return options.explain ? write_explanation(nesting, verdict->fit, error)
@@ -503,7 +476,8 @@ static gboolean find_and_write(Nesting *nesting, const GArray *clocks, TraceRead
 /* --- window by window ------------------------------------------------------- */
 
 typedef struct {
-        Nesting *nesting;
+        NodeTable *nodes; /* borrowed */
+        Windows *windows;
         PathSet *set; /* of the window in hand */
         guint64 n_windows;
         OutputFile *out, *calls;
@@ -514,7 +488,7 @@ typedef struct {
 
 static void reports_clear(Reports *r)
 {
-        nesting_free(r->nesting);
+        windows_free(r->windows);
         store_free(r->store);
         path_set_free(r->set);
         path_set_free(r->all);
@@ -535,13 +509,13 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         (void)pattern;
         (void)slot;
         (void)probability;
-        path_set_set_fold(r->all, r->nesting->fold);
+        path_set_set_fold(r->all, windows_calls(r->windows)->roles.fold);
         return path_set_add(r->all, copy, n, error);
 }
 
 static PathSet *new_set(Reports *r)
 {
-        PathSet *set = path_set_new(r->nesting->nodes, options.siblings);
+        PathSet *set = path_set_new(r->nodes, options.siblings);
 
         path_set_summary(set)->method = method();
         if (r->all)
@@ -554,8 +528,9 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
         Reports *r = data;
 
         tool_progress_read(0); /* that line goes, this may be its terminal */
-        if ((r->calls && (!write_calls(r->nesting, set, first_instance, r->calls, error) ||
-                          !output_file_flush(r->calls, error))) ||
+        if ((r->calls &&
+             (!write_calls(windows_calls(r->windows), set, first_instance, r->calls, error) ||
+              !output_file_flush(r->calls, error))) ||
             !result_write_window(set, r->n_windows > 0, r->out, error))
                 return NULL;
         if (r->all)
@@ -567,18 +542,10 @@ static PathSet *write_window(gpointer data, PathSet *set, guint64 first_instance
 
 static void summarise_all(const Reports *r)
 {
-        const MatchCounts *counts = call_matcher_counts(r->nesting->matcher);
         PathSetSummary *summary = path_set_summary(r->all);
 
+        windows_summarise(r->windows, r->all);
         summary->method = method();
-        summary->messages = counts->messages;
-        summary->calls = counts->pairs;
-        summary->unmatched_calls = counts->lone_calls;
-        summary->unmatched_returns = counts->lone_returns;
-        summary->parallelism =
-                r->nesting->children ? (double)r->nesting->nestings / r->nesting->children : 0;
-        summary->first = counts->first;
-        summary->last = counts->last;
         summary->verdict = r->verdict;
 }
 
@@ -587,13 +554,15 @@ static void on_interrupt(int number)
         signal(number, output_files_die); /* the second time */
 }
 
-/* Ctrl-C ends all programs of a pipeline: the one that writes the trace ends it, and what came
- * until then is still reported. The second time it ends this one, too. */
+/* Ctrl-C, or the end of the terminal, ends all programs of a pipeline: the one that writes the
+ * trace ends it, and what came until then is still reported. Ctrl-C a second time ends this one,
+ * too. */
 static void leave_interrupt_to_writer(void)
 {
         struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESTART };
 
         sigaction(SIGINT, &action, NULL);
+        signal(SIGHUP, SIG_IGN);
 }
 
 /* What the last facts say comes too late for the windows that are written. */
@@ -607,33 +576,35 @@ static void report_verdict(const Verdict *verdict)
 static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char *arguments,
                                int *exit_status, GError **error)
 {
-        g_auto(Reports) r = { .nesting = nesting_new(nodes, &options.nesting) };
+        g_auto(Reports) r = { .nodes = nodes };
+        const KnownCalls *known;
         Message message;
         int status;
 
         if (result_has_store()) {
                 r.all = path_set_new(nodes, options.siblings);
-                if (!(r.store = open_store(r.nesting, r.all, arguments, error)))
+                if (!(r.store = open_store(nodes, NULL, r.all, arguments, error)))
                         return FALSE;
         }
         if (!(r.out = result_open(TRUE, error)) ||
             (options.calls && !(r.calls = open_calls(error))))
                 return FALSE;
         r.set = new_set(&r);
-        nesting_begin_windows(r.nesting, r.set, write_window, &r);
+        r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
+        known = windows_calls(r.windows);
         trace_reader_take_late(reader);
         while ((status = trace_reader_next(reader, &message, error)) > 0)
-                if (!nesting_add(r.nesting, &message, error))
+                if (!windows_add(r.windows, &message, error))
                         return FALSE;
-        if (status < 0 || !nesting_finish_windows(r.nesting, error))
+        if (status < 0 || !windows_finish(r.windows, error))
                 return FALSE;
         tool_report_reader(reader);
-        if (options.nesting.cheat && !report_truth(r.nesting, reader, error))
+        if (known->key && !report_truth(known, windows_truth(r.windows), reader, error))
                 return FALSE;
-        report_matching(r.nesting, reader);
-        r.verdict = judge(r.nesting, reader);
+        report_matching(known, reader);
+        r.verdict = judge(known, reader);
         report_verdict(r.verdict);
-        *exit_status = result_status(r.verdict, r.nesting->number);
+        *exit_status = result_status(r.verdict, windows_instances(r.windows));
         if (r.store) {
                 summarise_all(&r);
                 if (!result_close_store(g_steal_pointer(&r.store), reader, error))
@@ -645,24 +616,24 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
 
 static gboolean check_options(GError **error)
 {
-        gboolean oracle = !g_strcmp0(options.method, "oracle"), cheat;
+        gboolean cheat;
 
+        options.nesting.method =
+                options.cheat ? METHOD_CHEAT
+                              : (NestingMethod)tool_choice_index(options.method, methods);
         options.siblings = tool_choice_index(options.order, sibling_orders) ? SIBLINGS_STRICT
                                                                             : SIBLINGS_MULTISET;
-        options.nesting.joint =
-                !options.nesting.cheat && (!options.method || strcmp(options.method, "paper") != 0);
-        if (options.of_paper && options.nesting.joint) {
+        if (options.of_paper && nesting_parents_from(&options.nesting) == PARENTS_JOINT) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "%s: expected --method paper with it", options.of_paper);
                 return FALSE;
         }
-        options.nesting.cheat |= oracle;
         if (options.no_requests && !result_has_store()) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--no-requests is about the database: expected -o FILE with it");
                 return FALSE;
         }
-        cheat = options.nesting.cheat && !options.nesting.joint;
+        cheat = nesting_parents_from(&options.nesting) == PARENTS_READ;
         if (options.nesting.span > 0 && (cheat || !strcmp(result_format(), "svg"))) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--window with %s: expected parents that are found, and a format other "
@@ -692,6 +663,14 @@ static gboolean check_options(GError **error)
                (!options.calls || run_files_write("--calls", options.calls, error));
 }
 
+/* Those that --method chooses. */
+static void list_methods(void)
+{
+        for (guint i = 0; i < N_NESTING_METHODS; i++)
+                if (!nesting_methods[i].option)
+                        methods[i] = nesting_methods[i].name;
+}
+
 int tool_nesting(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
@@ -699,10 +678,10 @@ int tool_nesting(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Nesting) nesting = NULL;
-        g_autoptr(GArray) clocks = NULL;
         GError *error = NULL;
         int status;
 
+        list_methods();
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(choices);
         result_add_options(context);
@@ -729,12 +708,15 @@ int tool_nesting(int argc, char **argv)
         tool_progress_stage("finding parents");
         nesting_find_parents(nesting);
         tool_progress_stage(NULL);
-        if (options.nesting.cheat && !report_truth(nesting, reader, &error))
+        if (nesting_calls(nesting)->key &&
+            !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
                 return tool_fail(error);
-        report_matching(nesting, reader);
-        clocks = list_clocks(nesting);
-        report_clocks(nesting, clocks);
-        if (!find_and_write(nesting, clocks, reader, arguments, &status, &error))
+        report_matching(nesting_calls(nesting), reader);
+        result_report_clocks(nesting_clocks(nesting), nodes,
+                             "calls that fit into no other look like clocks that are off, but "
+                             "nothing proves it, and none was moved",
+                             "--skew-window 1us"); /* the least window */
+        if (!find_and_write(nesting, reader, arguments, &status, &error))
                 return tool_fail(error);
         return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paths/write/path-write.h"
+#include "paths/write/path-text.h"
 #include "paths/store/store-query.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"

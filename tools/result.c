@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "base/error.h"
+#include "paths/path-clocks.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/file-kind.h"
 
 static struct {
@@ -112,6 +113,18 @@ Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCal
         /* Of nothing there is nothing to hide. */
         fit |= fitness->calls == 0 && fitness->one_way == 0;
         return verdict_new(judgement, fit, doubts);
+}
+
+void result_report_clocks(const GArray *clocks, const NodeTable *nodes, const char *looks,
+                          const char *remedy)
+{
+        g_autofree char *right = path_clocks_text(clocks, nodes, FALSE);
+        g_autofree char *doubtful = path_clocks_text(clocks, nodes, TRUE);
+
+        if (right)
+                tool_warn("clocks put right: %s", right);
+        if (doubtful)
+                tool_warn("%s: %s would do, as %s does", looks, doubtful, remedy);
 }
 
 int result_status(const Verdict *verdict, guint64 n_paths)

@@ -6,9 +6,9 @@
 #ifndef RAVEL_RESULT_H
 #define RAVEL_RESULT_H
 
-#include "paths/write/path-write.h"
 #include "paths/store/store.h"
 #include "paths/verdict.h"
+#include "paths/write/path-write.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/trace-reader.h"
 
@@ -32,6 +32,11 @@ gboolean result_has_store(void);
  * without_returns: for messages alone. */
 Verdict *result_judge(const TraceReader *reader, Fitness *fitness, const EdgeCalls *edges,
                       guint n_edges, gboolean without_returns, NodeTable *nodes);
+
+/* Says which clocks, of ClockOffset, were put right; and of the doubtful ones what looks like them
+ * (looks), and by which options they would be (remedy). clocks: NULL where not looked for. */
+void result_report_clocks(const GArray *clocks, const NodeTable *nodes, const char *looks,
+                          const char *remedy);
 
 /* The exit status once the answer is written: with --strict it says whether there is one, and it
  * is fit. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "calls/find-call-pairs.h"
+#include "paths/write/path-text.h"
 #include "paths/histogram.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"

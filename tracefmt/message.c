@@ -18,7 +18,7 @@ const char *message_op_name(MessageOp op)
 const char *message_attribute(const Message *m, const char *key, gsize *length)
 {
         gsize key_length = strlen(key);
-        const char *p = m->attrs, *end = p + m->attrs_length;
+        const char *p = m->attrs, *end = m->attrs_length ? p + m->attrs_length : p;
 
         while (p < end) {
                 const char *word = p;

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "tracefmt/message.h"
 #include "base/printable.h"
 
 /* Both forms of a name lie in one string chunk; two tables find them. The

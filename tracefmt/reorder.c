@@ -109,13 +109,13 @@ static void copy(Slot *s, const Message *m)
 {
         gsize size = (gsize)m->id_length + m->attrs_length;
 
-        if (size > s->size) {
+        if (!s->text || size > s->size) {
                 g_free(s->text);
-                s->text = g_malloc(s->size = size);
+                s->text = g_malloc(s->size = MAX(size, 1));
         }
         s->message = *m;
         s->message.id = s->text;
-        s->message.attrs = s->text + m->id_length;
+        s->message.attrs = size ? s->text + m->id_length : NULL;
         if (m->id_length)
                 memcpy(s->text, m->id, m->id_length);
         if (m->attrs_length)

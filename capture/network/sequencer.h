@@ -17,6 +17,13 @@
 #include "capture/source/packet.h"
 #include "tracefmt/message.h"
 
+/* The id of a message: the port of whom it is, and a number. */
+typedef struct {
+        guint64 number;
+        guint16 port;
+        gboolean some; /* FALSE: of none */
+} Link;
+
 typedef struct {
         Stamp stamp;
         MessageOp op; /* the _SENT ones: whose side it is comes later */
@@ -25,6 +32,7 @@ typedef struct {
         gboolean has_id;
         guint64 number;
         gint64 duration; /* ns between first and last byte */
+        Link link;       /* the first message with what this one carries: see links.h */
         char *label;     /* owned, NULL where there is none */
 } CapturedMessage;
 

@@ -9,6 +9,7 @@ const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
         &protocol_tls,
+        &protocol_amqp,
         &protocol_rpc,
         &protocol_dns,
         &protocol_dns_stream,

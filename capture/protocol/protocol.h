@@ -33,17 +33,29 @@ typedef enum {
  * many messages in a direction at a time (HTTP/2), and it is a part of the one of
  * its key; or it has records and no messages (TLS), and is a part of a run. */
 typedef enum {
-        PART_GOES_ON = 1, /* belongs to a message that has begun */
-        PART_BEGINS = 2,  /* and may be the first of one */
-        PART_ENDS = 4,    /* is the last */
-        PART_ABORTS = 8,  /* nothing of it: its sender gives the call up */
-        PART_OF_RUN = 16, /* of a message by the generic rule: see exchange.h */
-        PART_ANSWERS = 32 /* and no message before the first call */
+        PART_GOES_ON = 1,   /* belongs to a message that has begun */
+        PART_BEGINS = 2,    /* and may be the first of one */
+        PART_ENDS = 4,      /* is the last */
+        PART_ABORTS = 8,    /* nothing of it: its sender gives the call up */
+        PART_OF_RUN = 16,   /* of a message by the generic rule: see exchange.h */
+        PART_ANSWERS = 32,  /* and no message before the first call */
+        PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
+        PART_THROUGH = 128  /* with the others of its group whose keys are lower: see KEY_GROUP */
 } PartFlags;
+
+/* The keys of a group differ in their lower bits only. */
+#define KEY_GROUP_BITS 48
+#define KEY_GROUP(key) ((key) >> KEY_GROUP_BITS)
+
+/* Who sends such a message. */
+typedef enum { SENDER_ANY, SENDER_CLIENT, SENDER_SERVER } Sender;
 
 /* What parse() found out. Zero when it is called, but for the first. */
 typedef struct {
         gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
+        /* What parse() keeps of the connection, of a protocol that has a forget(): it allocates
+         * it. NULL where bytes are only to be recognised. */
+        gpointer *memory;
         /* Bytes settled, from the first of those shown: never shown again. May
          * be more than were shown: the rest, when it comes, need not be. With
          * PARSE_MESSAGE the message ends after them. */
@@ -55,6 +67,9 @@ typedef struct {
         guint8 call;       /* of a call: what parse() must know to parse its return */
         gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
         gboolean switches; /* after this message the connection speaks something else */
+        guint8 sender;     /* Sender, of a protocol whose both sides call */
+        guint64 content;   /* a hash of what the message of key carries, where others that carry
+                              the same continue it; else 0. See links.h */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
          * bytes shown; NULL where it has none. See header-labels.h. */
@@ -76,6 +91,7 @@ typedef struct {
         gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
         gboolean greets;    /* its servers speak first, and may not say what they speak */
         gboolean keyed;     /* paired by key: a run stands for no message */
+        gboolean mutual;    /* both sides call */
 
         /* state: PROTOCOL_STATE_SIZE bytes of this direction, zero at a message
          * boundary where the protocol begins or is found again. call: what the
@@ -92,11 +108,13 @@ typedef struct {
         /* The offset of the first byte that looks like the start of a message,
          * or n: for going on after a hole. NULL for datagrams. */
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
+
+        void (*forget)(gpointer memory); /* frees Parsed.memory; NULL where it keeps none */
 } Protocol;
 
-extern const Protocol protocol_http, protocol_dns, protocol_dns_stream, protocol_http2,
-        protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres, protocol_redis,
-        protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
+extern const Protocol protocol_amqp, protocol_http, protocol_dns, protocol_dns_stream,
+        protocol_http2, protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres,
+        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

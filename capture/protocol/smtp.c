@@ -556,13 +556,11 @@ static ParseStatus server_parse(ServerState *s, const SmtpState *other, const gu
 
 /* --- both ------------------------------------------------------------------ */
 
-static ParseStatus smtp_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
-                              gboolean eof, GString *label, Parsed *parsed)
+static ParseStatus either_parse(SmtpState *s, guint8 call, const guint8 *bytes, gsize n,
+                                gboolean eof, Parsed *parsed)
 {
         static const SmtpState unknown;
-        SmtpState *s = state;
         const SmtpState *other = parsed->other ? parsed->other : &unknown;
-        (void)label;
         if (eof) { /* a mail that is not sent to its end is a call all the same, and so is a return
                     */
                 gboolean returns = s->side == SIDE_SERVER && s->server.kind == KIND_RETURN;
@@ -580,6 +578,15 @@ static ParseStatus smtp_parse(gpointer state, guint8 call, const guint8 *bytes, 
         if (s->side == SIDE_SERVER || (may_serve && n > 0 && g_ascii_isdigit(bytes[0])))
                 return server_parse(&s->server, other, bytes, n, parsed);
         return client_parse(&s->client, other, bytes, n, parsed);
+}
+
+static ParseStatus smtp_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                              gboolean eof, GString *label, Parsed *parsed)
+{
+        ParseStatus status = either_parse(state, call, bytes, n, eof, parsed);
+        if (label && parsed->kind == KIND_CALL)
+                g_string_append(label, "MAIL");
+        return status;
 }
 
 /* The first line of those shown that is no reply, or n. */

@@ -29,6 +29,11 @@ typedef struct {
         const guint8 *at, *end;
 } Scanner;
 
+static Scanner scanner(const guint8 *text, gsize n)
+{
+        return (Scanner){ text, n > 0 ? text + n : text }; /* of no bytes text may be NULL */
+}
+
 static gboolean is_word_char(guint8 c)
 {
         return g_ascii_isalnum(c) || c == '_' || c == '$' || c >= 0x80;
@@ -56,11 +61,24 @@ static void skip_blanks(Scanner *s)
         }
 }
 
-/* FALSE at the end. */
+/* Where a text may begin or go on, and dialects do not agree where it ends: a "\" in quotes, the
+ * dollars of PostgreSQL, the # of MySQL. What follows may be a value. */
+static gboolean is_unsure(const Scanner *s)
+{
+        guint8 c = *s->at, next = s->end - s->at > 1 ? s->at[1] : 0;
+        if (c == '#' || (c == '$' && !g_ascii_isdigit(next)))
+                return TRUE;
+        if (c != '"' && c != '`' && c != '\'')
+                return FALSE;
+        const guint8 *close = memchr(s->at + 1, c, (gsize)(s->end - s->at - 1));
+        return memchr(s->at, '\\', (gsize)((close ? close : s->end) - s->at)) != NULL;
+}
+
+/* FALSE at the end, and where it is not sure what comes. */
 static gboolean next_token(Scanner *s, Token *t)
 {
         skip_blanks(s);
-        if (s->at == s->end)
+        if (s->at == s->end || is_unsure(s))
                 return FALSE;
         guint8 c = *s->at;
         t->quoted = c == '"' || c == '`';
@@ -136,7 +154,7 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
                                                   "MERGE",  "REPLACE", "COPY",   "TRUNCATE",
                                                   "CREATE", "ALTER",   "DROP",   "LOCK",
                                                   "WITH",   "TABLE",   "LOAD",   NULL };
-        Scanner s = { text, text + MIN(n, SQL_LABEL_BYTES) };
+        Scanner s = scanner(text, MIN(n, SQL_LABEL_BYTES));
         Token verb, t;
         gint depth = 0;
         do {
@@ -169,7 +187,7 @@ void sql_label_append(GString *label, const guint8 *text, gsize n)
 
 gboolean sql_is_plausible(const guint8 *text, gsize n, gboolean whole)
 {
-        Scanner s = { text, text + n };
+        Scanner s = scanner(text, n);
         Token t;
         for (gsize i = 0; i < n; i++)
                 if (text[i] < ' ' && !g_ascii_isspace(text[i]))

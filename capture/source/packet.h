@@ -36,13 +36,14 @@ typedef struct {
         gint64 time;         /* ns since the Unix epoch */
 } Packet;
 
+/* Of no bytes both may be NULL, to which C adds not even 0. */
 typedef struct {
         const guint8 *at, *end;
 } Cursor;
 
 static inline Cursor cursor(const guint8 *bytes, gsize n)
 {
-        return (Cursor){ bytes, bytes + n };
+        return (Cursor){ bytes, n > 0 ? bytes + n : bytes };
 }
 
 static inline gsize cursor_left(const Cursor *c)
@@ -71,7 +72,8 @@ static inline const guint8 *cursor_take(Cursor *c, gsize n)
         const guint8 *p = c->at;
         if (cursor_left(c) < n)
                 return NULL;
-        c->at += n;
+        if (n > 0)
+                c->at += n;
         return p;
 }
 

@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "capture/network/link-layer.h"
 #include "capture/source/link-watch.h"
 #include "capture/source/packet-relay.h"
 #include "capture/source/pcapng.h"
 #include "tracefmt/byte-source.h"
-#include "base/error.h"
 #include "tracefmt/file-kind.h"
 
 enum {
@@ -325,6 +325,12 @@ static void see_interface(PcapSource *s)
                 s->link_type = g_steal_pointer(&before);
 }
 
+static void see_secrets(PcapSource *s, const Packet *secrets)
+{
+        if (s->options.secrets)
+                s->options.secrets(s->options.user, secrets->bytes, secrets->captured);
+}
+
 /* What is wrong where the blocks have come to an end. */
 static gboolean check_end(PcapSource *s, gboolean at_end, GError **error)
 {
@@ -351,6 +357,8 @@ static int next_of_pcapng(PcapSource *s, Packet *packet, GError **error)
                         see_interface(s);
                 if (result == PCAPNG_MORE)
                         return s->stopped || check_end(s, at_end, error) ? 0 : -1;
+                if (result == PCAPNG_SECRETS)
+                        see_secrets(s, packet);
                 if (result != PCAPNG_PACKET)
                         continue;
                 packet->link_type = to_datalink(packet->link_type);
@@ -372,9 +380,11 @@ static gboolean open_pcapng(PcapSource *s, GError **error)
         gboolean at_end;
         PcapngResult result;
         s->pcapng = pcapng_reader_new();
-        do
+        do {
                 result = next_block(s, &packet, &at_end, error);
-        while (result == PCAPNG_SKIP);
+                if (result == PCAPNG_SECRETS)
+                        see_secrets(s, &packet);
+        } while (result == PCAPNG_SKIP || result == PCAPNG_SECRETS);
         if (result == PCAPNG_BROKEN ||
             (result == PCAPNG_MORE && !s->stopped && !check_end(s, at_end, error)))
                 return FALSE;
@@ -488,6 +498,22 @@ static gboolean handle_choose(PcapSource *s, pcap_t *pcap, const char *interface
         return FALSE;
 }
 
+/* As pcap_activate(), with what has to be said before. */
+static int activate(pcap_t *pcap, const PcapOptions *o)
+{
+        int result;
+        if ((result = pcap_set_snaplen(pcap, o->snapshot)) < 0 ||
+            (result = pcap_set_promisc(pcap, o->promiscuous)) < 0 ||
+            (result = pcap_set_timeout(pcap, LIVE_TIMEOUT)) < 0 ||
+            (result = pcap_set_immediate_mode(pcap, o->immediate)) < 0 ||
+            (o->buffer > 0 && (result = pcap_set_buffer_size(pcap, o->buffer * 1024)) < 0))
+                return result;
+        /* Where the kernel's stamps are not so fine, they are taken as they are. */
+        result = pcap_set_tstamp_precision(pcap, PCAP_TSTAMP_PRECISION_NANO);
+        return result < 0 && result != PCAP_ERROR_TSTAMP_PRECISION_NOTSUP ? result
+                                                                          : pcap_activate(pcap);
+}
+
 static gboolean open_interface(PcapSource *s, const char *interface, GError **error)
 {
         char text[PCAP_ERRBUF_SIZE] = "";
@@ -498,14 +524,7 @@ static gboolean open_interface(PcapSource *s, const char *interface, GError **er
                 return FALSE;
         }
         s->n++;
-        pcap_set_snaplen(handle->pcap, s->options.snapshot);
-        pcap_set_promisc(handle->pcap, s->options.promiscuous);
-        pcap_set_timeout(handle->pcap, LIVE_TIMEOUT);
-        pcap_set_tstamp_precision(handle->pcap, PCAP_TSTAMP_PRECISION_NANO);
-        pcap_set_immediate_mode(handle->pcap, s->options.immediate);
-        if (s->options.buffer > 0)
-                pcap_set_buffer_size(handle->pcap, s->options.buffer * 1024);
-        int result = pcap_activate(handle->pcap);
+        int result = activate(handle->pcap, &s->options);
         if (result < 0) {
                 live_error(interface, result, handle->pcap, error);
                 return FALSE;
@@ -741,6 +760,17 @@ guint pcap_source_interfaces(const PcapSource *s)
         return s->pcapng ? s->interfaces : MAX(s->n, 1);
 }
 
+void pcap_counts_add(PcapCounts *counts, const InterfaceCounts *interface, guint64 taken,
+                     gboolean gone)
+{
+        guint64 handed = interface->dropped_by_kernel + taken;
+        counts->received += interface->received;
+        counts->dropped_by_kernel += interface->dropped_by_kernel;
+        counts->dropped_by_interface += interface->dropped_by_interface;
+        if (gone && interface->received > handed)
+                counts->dropped_by_kernel += interface->received - handed;
+}
+
 void pcap_source_count(const PcapSource *s, PcapCounts *counts)
 {
         guint64 kernel, interface;
@@ -755,12 +785,8 @@ void pcap_source_count(const PcapSource *s, PcapCounts *counts)
                 struct pcap_stat stat;
                 if (pcap_stats(s->handles[i].pcap, &stat) < 0)
                         continue;
-                counts->received += stat.ps_recv;
-                counts->dropped_by_kernel += stat.ps_drop;
-                counts->dropped_by_interface += stat.ps_ifdrop;
-                guint64 handed = (guint64)stat.ps_drop + s->handles[i].taken;
-                if (s->handles[i].gone && stat.ps_recv > handed)
-                        counts->dropped_by_kernel += stat.ps_recv - handed;
+                InterfaceCounts all = { stat.ps_recv, stat.ps_drop, stat.ps_ifdrop };
+                pcap_counts_add(counts, &all, s->handles[i].taken, s->handles[i].gone);
         }
         if (s->relay)
                 packet_relay_unlock(s->relay);

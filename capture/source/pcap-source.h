@@ -29,6 +29,8 @@ typedef struct {
         gboolean (*idle)(gpointer user, gint64 ns);
         /* What happened to an interface: "eth0 went down". May be NULL. */
         void (*notice)(gpointer user, const char *text);
+        /* A pcapng file has n bytes of a key log, of TLS. May be NULL. */
+        void (*secrets)(gpointer user, const guint8 *bytes, gsize n);
         gpointer user;
         ByteSourceProgress progress; /* called as a file is read, or NULL */
 } PcapOptions;
@@ -74,6 +76,17 @@ typedef struct {
          * interface that is gone. */
         guint64 dropped_by_kernel, dropped_by_interface;
 } PcapCounts;
+
+/* What the kernel says of an interface since it was opened. */
+typedef struct {
+        guint64 received; /* those dropped included */
+        guint64 dropped_by_kernel, dropped_by_interface;
+} InterfaceCounts;
+
+/* Adds them to counts. taken: packets that were read; gone: no more can be, and those that the
+ * kernel still had are lost. */
+void pcap_counts_add(PcapCounts *counts, const InterfaceCounts *interface, guint64 taken,
+                     gboolean gone);
 
 /* Adds those of source to counts. */
 void pcap_source_count(const PcapSource *source, PcapCounts *counts);

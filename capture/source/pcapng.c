@@ -9,6 +9,7 @@ enum {
         BLOCK_SIMPLE_PACKET = 3,
         BLOCK_STATISTICS = 5,
         BLOCK_ENHANCED_PACKET = 6,
+        BLOCK_SECRETS = 10,
 };
 
 enum {
@@ -302,10 +303,27 @@ static PcapngResult add_statistics(PcapngReader *r, Cursor body, GError **error)
         return PCAPNG_SKIP;
 }
 
+/* Secrets with which packets can be opened; those of TLS are a key log. */
+static PcapngResult add_secrets(PcapngReader *r, Cursor body, Packet *packet, GError **error)
+{
+        enum { TLS_KEY_LOG = 0x544c534b };
+        const guint8 *p = cursor_take(&body, 8);
+        if (!p)
+                return broken(error, "secrets of %zu bytes, expected 8 at least",
+                              cursor_left(&body));
+        guint32 type = get_u32(r, p), length = get_u32(r, p + 4);
+        packet->bytes = cursor_take(&body, length);
+        if (!packet->bytes)
+                return broken(error, "secrets of %u bytes in a block that has %zu for them", length,
+                              cursor_left(&body));
+        packet->captured = length;
+        return type == TLS_KEY_LOG ? PCAPNG_SECRETS : PCAPNG_SKIP;
+}
+
 static gboolean is_used(guint32 type)
 {
         return (type >= BLOCK_INTERFACE && type <= BLOCK_SIMPLE_PACKET) ||
-               type == BLOCK_STATISTICS || type == BLOCK_ENHANCED_PACKET;
+               type == BLOCK_STATISTICS || type == BLOCK_ENHANCED_PACKET || type == BLOCK_SECRETS;
 }
 
 PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *size,
@@ -323,7 +341,7 @@ PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *
                 return broken(error, "a block of %u bytes, expected %u at least", length,
                               BLOCK_FRAME);
         *size = ((gsize)length + 3) & ~(gsize)3;
-        if (!is_used(type))
+        if (!is_used(type) || (type == BLOCK_SECRETS && length > MAX_BLOCK))
                 return PCAPNG_SKIP;
         if (length > MAX_BLOCK)
                 return broken(error, "a block of type %u with %u bytes, expected %u at most", type,
@@ -339,6 +357,8 @@ PcapngResult pcapng_parse(PcapngReader *r, const guint8 *bytes, gsize n, gsize *
                 return add_interface(r, body, error);
         case BLOCK_STATISTICS:
                 return add_statistics(r, body, error);
+        case BLOCK_SECRETS:
+                return add_secrets(r, body, packet, error);
         case BLOCK_SIMPLE_PACKET:
                 return add_simple_packet(r, body, packet, error);
         default:

@@ -4,7 +4,7 @@
  * whose interfaces differ in link type or snapshot length, as merged captures
  * have them; here each packet has the link type, resolution and offset of its own
  * interface. Sections may follow one another, each in its own byte order. Blocks
- * that carry no packet, interface or statistics are skipped, whatever they are.
+ * that carry no packet, interface, statistics or secrets of TLS are skipped, whatever they are.
  */
 #ifndef RAVEL_PCAPNG_H
 #define RAVEL_PCAPNG_H
@@ -23,6 +23,7 @@ typedef enum {
         PCAPNG_MORE,      /* show at least *size bytes of the same block */
         PCAPNG_SKIP,      /* *size bytes are done; there may be more of them than were shown */
         PCAPNG_INTERFACE, /* the same, and they described an interface */
+        PCAPNG_SECRETS,   /* the same, and packet has the lines of a key log, of TLS */
         PCAPNG_PACKET, /* the same, and packet is filled; its bytes are borrowed from those shown */
         PCAPNG_BROKEN  /* error is set */
 } PcapngResult;

@@ -10,12 +10,14 @@
  * the store comes from and the mixed number of the request, a span id the mixed number
  * of the call in the store; mixing is a bijection, so none is given twice.
  */
+#include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/write/path-text.h"
 
 #include <string.h>
 
-#include "paths/write/path-write.h"
 #include "base/error.h"
+#include "paths/write/path-write.h"
 
 typedef struct {
         GString *text;

@@ -4,8 +4,9 @@
  * column is: those of the table call, whose names they have). Calls are numbered
  * from 1 in their request; times are whole ns.
  */
-#include "paths/export/export.h"
 #include "base/printable.h"
+#include "paths/export/export-requests.h"
+#include "paths/export/export.h"
 
 static void append_stamp(GString *text, gint64 time, gboolean observed)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "paths/store/store-open.h"
+#include "paths/store/store-error.h"
 #include "base/error.h"
 
 typedef struct {

@@ -5,49 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
+#include "paths/store/store-error.h"
 #include "paths/store/store-layout.h"
 #include "paths/store/store.h"
-#include "base/error.h"
-#include "base/printable.h"
 
-enum {
-        /* Far above what a legitimate store needs: its own cache has 2 MB, a question 64 MB and
-         * its sorting goes to files. */
-        HEAP_LIMIT = 512 << 20,
-        VALUE_LIMIT = 64 << 20, /* of one text or blob, bytes */
-};
-
-char *store_message(sqlite3 *db)
-{
-        return printable_new(sqlite3_errmsg(db), PRINTABLE_TEXT);
-}
-
-gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
-{
-        g_autofree char *message = store_message(db);
-
-        switch (sqlite3_extended_errcode(db) & 0xff) {
-        case SQLITE_NOTADB:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: not a store, expected an SQLite database made with -o", path);
-                return FALSE;
-        case SQLITE_NOMEM:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: cannot read the store: more than %d MB of memory would be needed",
-                            path, HEAP_LIMIT >> 20);
-                return FALSE;
-        case SQLITE_INTERRUPT:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: to read it takes more work than what is in "
-                            "a file of its size",
-                            path);
-                return FALSE;
-        default:
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
-                            path, message);
-                return FALSE;
-        }
-}
+enum { VALUE_LIMIT = 64 << 20 }; /* of one text or blob, bytes */
 
 static gboolean check_file(const char *path, GError **error)
 {
@@ -140,7 +103,7 @@ sqlite3 *store_open(const char *path, gboolean for_questions, GError **error)
 
         if (!check_file(path, error))
                 return NULL;
-        sqlite3_hard_heap_limit64(HEAP_LIMIT);
+        sqlite3_hard_heap_limit64(STORE_HEAP_LIMIT);
         if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) ==
             SQLITE_OK) {
                 distrust(db);

@@ -16,11 +16,4 @@
  * corrupt, or another program has locked it. */
 sqlite3 *store_open(const char *path, gboolean for_questions, GError **error);
 
-/* What db says of its last call, which may name what a file has names for; the caller's to
- * free. */
-char *store_message(sqlite3 *db);
-
-/* Sets error to what db says of its last call, and returns FALSE. */
-gboolean store_set_error(sqlite3 *db, const char *path, GError **error);
-
 #endif

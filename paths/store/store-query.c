@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paths/store/store-layout.h"
+#include "paths/store/store-error.h"
 #include "paths/store/store-open.h"
 #include "base/error.h"
 

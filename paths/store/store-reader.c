@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "paths/store/store-error.h"
 #include "paths/store/store-open.h"
 #include "base/error.h"
 #include "base/printable.h"

@@ -31,34 +31,4 @@ gboolean path_write_svg(const PathSet *, const PathWriteOptions *, OutputFile *,
 gboolean path_write_json(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 gboolean path_write_tsv(const PathSet *, const PathWriteOptions *, OutputFile *, GError **);
 
-/* "12.3 ms": a duration for people, three significant digits, in ns, us, ms or s. */
-char *path_format_duration(gint64 ns);
-
-/* "1,234,567". */
-char *path_format_count(guint64 n);
-
-/* All digits of a sum. The result lies within digits. */
-enum { PATH_INTEGER_SIZE = 41 };
-const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
-
-/* Appends text, which is UTF-8, as a JSON string. '<' is escaped in it too, so that it can
- * stand in a page. */
-void path_append_json_string(GString *out, const char *text);
-
-/* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
- * would say none or all and it is not so, "-" where there is no whole. */
-char *path_format_share(gint128 part, gint128 whole);
-
-/* The indices of the pattern's nodes in the order to show them in: pre-order,
- * siblings by mean call delay, as they were called, which says more than the
- * signature's order by name. The caller's to free. */
-guint32 *path_pattern_call_order(const PathPattern *pattern);
-
-/* What the shares of a pattern are of: its own and network times, which is its
- * total latency. */
-gint128 path_pattern_total(const PathPattern *pattern);
-
-/* The network's part of it. */
-gint128 path_pattern_network(const PathPattern *pattern);
-
 #endif

@@ -3,11 +3,12 @@
  * What changed between two runs as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
+#include "base/printable.h"
 #include "paths/diff.h"
 #include "paths/write/page.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-tree.h"
-#include "base/printable.h"
 
 enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
 

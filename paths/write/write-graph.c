@@ -3,18 +3,18 @@
 
 #include <string.h>
 
-#include "paths/write/text-table.h"
 #include "paths/verdict.h"
-#include "base/printable.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/path-text.h"
+#include "paths/write/pattern-order.h"
+#include "paths/write/text-table.h"
+#include "paths/write/write-vertices.h"
 
 enum {
         NAME_LENGTH = 1000, /* of a graph's name */
 };
 
 #define NBSP "\302\240" /* between an edge and its label, where SVG drops a blank */
-
-/* From white to orange: told apart in any kind of colour blindness, and in grey. */
-static const guint8 COLD[3] = { 0xff, 0xff, 0xff }, HOT[3] = { 0xf5, 0x9b, 0x3c };
 
 typedef struct {
         Agraph_t *graph;
@@ -23,33 +23,6 @@ typedef struct {
         gint128 total; /* path_pattern_total() */
         guint32 slowest;
 } Drawing;
-
-/* cgraph's strings are not const, but it copies all of them. */
-gpointer write_graph_have(gpointer made)
-{
-        if (!made)
-                g_error("Graphviz failed to allocate memory");
-        return made;
-}
-
-void write_graph_set(void *object, const char *name, const char *value)
-{
-        agsafeset(object, (char *)name, (char *)value, "");
-}
-
-static void set_default(Agraph_t *graph, int kind, const char *name, const char *value)
-{
-        agattr(graph, kind, (char *)name, (char *)value);
-}
-
-void write_graph_append_name(GString *label, const char *name, const char *backslash)
-{
-        g_autofree char *text = printable_new(name, PRINTABLE_DOT);
-        g_auto(GStrv) parts = g_strsplit(text, "\\\\", -1);
-        g_autofree char *joined = g_strjoinv(backslash, parts);
-
-        g_string_append(label, joined);
-}
 
 static void append_duration(GString *text, const char *before, gint64 ns, const char *after)
 {
@@ -86,13 +59,6 @@ static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
         write_graph_set(d->graph, "label", title->str);
 }
 
-void write_graph_set_client(Agnode_t *vertex)
-{
-        write_graph_set(vertex, "shape", "box");
-        write_graph_set(vertex, "style", "filled,rounded");
-        write_graph_set(vertex, "fillcolor", "#dce8f5");
-}
-
 static Agnode_t *add_client(const Drawing *d)
 {
         g_autoptr(GString) label = g_string_new(NULL);
@@ -104,17 +70,6 @@ static Agnode_t *add_client(const Drawing *d)
         write_graph_set(vertex, "label", label->str);
         write_graph_set_client(vertex);
         return vertex;
-}
-
-void write_graph_set_fill(Agnode_t *vertex, int share)
-{
-        char colour[8];
-        int rgb[3];
-
-        for (int i = 0; i < 3; i++)
-                rgb[i] = COLD[i] - (COLD[i] - HOT[i]) * share / 1000;
-        g_snprintf(colour, sizeof colour, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-        write_graph_set(vertex, "fillcolor", colour);
 }
 
 static void set_tooltip(const Drawing *d, Agnode_t *vertex, const PatternNode *n)
@@ -196,28 +151,6 @@ static void add_rest(const Drawing *d, guint32 n, gboolean slowest_too)
         Agnode_t *root = agnode(d->graph, (char *)"n0", 0);
         Agedge_t *edge = write_graph_have(agedge(d->graph, root, vertex, NULL, 1));
         write_graph_set(edge, "style", "dotted");
-}
-
-void write_graph_set_defaults(Agraph_t *graph)
-{
-        set_default(graph, AGRAPH, "label", "");
-        set_default(graph, AGRAPH, "labelloc", "t");
-        set_default(graph, AGRAPH, "fontname", "Helvetica");
-        set_default(graph, AGRAPH, "fontsize", "13");
-        set_default(graph, AGRAPH, "ordering", "out");
-        set_default(graph, AGRAPH, "nodesep", "0.3");
-        set_default(graph, AGRAPH, "ranksep", "0.45");
-        set_default(graph, AGNODE, "shape", "ellipse");
-        set_default(graph, AGNODE, "style", "filled");
-        set_default(graph, AGNODE, "fillcolor", "#ffffff");
-        set_default(graph, AGNODE, "color", "#333333");
-        set_default(graph, AGNODE, "fontname", "Helvetica");
-        set_default(graph, AGNODE, "fontsize", "12");
-        set_default(graph, AGNODE, "margin", "0.1,0.05");
-        set_default(graph, AGEDGE, "color", "#555555");
-        set_default(graph, AGEDGE, "arrowsize", "0.7");
-        set_default(graph, AGEDGE, "fontname", "Helvetica");
-        set_default(graph, AGEDGE, "fontsize", "10");
 }
 
 /* The signature, with %5C for a backslash, which at the end of a string would

@@ -4,8 +4,9 @@
  * and times are strings: a reader whose numbers are doubles would round them.
  */
 #include "paths/path-clocks.h"
-#include "paths/write/path-write.h"
 #include "paths/verdict.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
 
 static void append_time(GString *out, const char *key, gint128 ns)
 {
@@ -159,15 +160,15 @@ static void append_clocks(GString *out, const PathSet *set)
 
         g_string_append(out, ",\n    \"clocks\": [");
         for (guint i = 0; clocks && i < clocks->len; i++) {
-                const PathClock *c = &g_array_index(clocks, PathClock, i);
+                const ClockOffset *c = &g_array_index(clocks, ClockOffset, i);
 
                 g_string_append_printf(out, "%s\n      {\"name\": ", i > 0 ? "," : "");
                 path_append_json_string(out, node_table_name(path_set_nodes(set), c->node));
                 g_string_append_printf(out, ", \"put_right\": %s, ",
                                        c->doubtful ? "false" : "true");
-                append_time(out, "by", c->by);
-                append_bound(out, "least", c->least, G_MININT64);
-                append_bound(out, "most", c->most, G_MAXINT64);
+                append_time(out, "by", path_clock_by(c));
+                append_bound(out, "least", path_clock_least(c), G_MININT64);
+                append_bound(out, "most", path_clock_most(c), G_MAXINT64);
                 g_string_append_c(out, '}');
         }
         g_string_append_c(out, ']');

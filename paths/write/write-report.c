@@ -6,12 +6,13 @@
  */
 #include <math.h>
 
-#include "paths/write/page.h"
-#include "paths/write/path-write.h"
-#include "paths/report.h"
-#include "paths/write/write-tree.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/report.h"
+#include "paths/write/page.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
+#include "paths/write/write-tree.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */

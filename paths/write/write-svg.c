@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/write/text-table.h"
-#include "paths/write/write-graph.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/path-text.h"
+#include "paths/write/pattern-order.h"
+#include "paths/write/text-table.h"
+#include "paths/write/write-graph.h"
 
 enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
@@ -213,6 +216,6 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
                 return write_pictures(set, options, pictures, file, error);
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                     "%s: Graphviz cannot draw the graph: %s", output_file_name(file),
-                    aglasterr() ? aglasterr() : "its plugins are missing (try dot -c)");
+                    aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
         return FALSE;
 }

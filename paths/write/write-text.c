@@ -4,14 +4,16 @@
  * patterns (section 5.4's sorting by frequency or total latency), and of the
  * first few the tree with each node's share of the time.
  */
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
+#include "paths/write/pattern-order.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "paths/path-clocks.h"
-#include "paths/write/text-table.h"
 #include "paths/verdict.h"
+#include "paths/write/text-table.h"
 
 enum {
         TREES = 3,           /* patterns drawn as trees */

@@ -4,9 +4,9 @@
 #include <graphviz/gvc.h>
 #include <math.h>
 
-#include "paths/write/text-table.h"
-#include "paths/write/write-graph.h"
 #include "base/error.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/text-table.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
  * depend on the fonts of this machine and not of the reader's. */
@@ -124,7 +124,7 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
         } else {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                             "Graphviz cannot lay out the tree: %s",
-                            aglasterr() ? aglasterr() : "its plugins are missing (try dot -c)");
+                            aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
         }
         agclose(graph);
         gvFreeContext(gvc);

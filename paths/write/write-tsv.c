@@ -4,8 +4,10 @@
  * names the columns). Times are whole nanoseconds; names and signatures are
  * written as in traces, so that no field holds a tab or a newline.
  */
-#include "paths/write/path-write.h"
 #include "paths/verdict.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
+#include "paths/write/pattern-order.h"
 
 static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
                              "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\n";

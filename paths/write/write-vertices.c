@@ -1,14 +1,12 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * The graph from each root, as the paper's Figure 9 has it: the part of it that the
- * patterns to be written go through. The vertex whose stays add up to the most is marked,
- * and the edge out of it on which they do.
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/write/write-vertices.h"
+
 #include <string.h>
 
-#include "paths/write/text-table.h"
 #include "paths/verdict.h"
-#include "paths/write/write-graph.h"
+#include "paths/write/graph-parts.h"
+#include "paths/write/path-text.h"
+#include "paths/write/text-table.h"
 
 enum { DELAYS = 3 }; /* that an edge is labelled with */
 

@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                                           LINK_NULL,     LINK_PPP, LINK_NFLOG,     LINK_LOOP };
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
-                                   .labels = TRUE };
+                                   .labels = LABELS_WORDS };
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(NodeNames) names = node_names_new(nodes);
         g_autoptr(Capture) capture = capture_new(&options, nodes, names);

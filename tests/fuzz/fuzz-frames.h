@@ -19,14 +19,14 @@ typedef struct {
 } Frames;
 
 static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize n, gsize step,
-                            Frames *frames)
+                            gpointer *memory, Frames *frames)
 {
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0; /* everything before it is settled */
         for (gsize shown = MIN(step, n); at < n; shown = MIN(shown + step, n)) {
                 while (at < shown) {
                         g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
-                        Parsed parsed = { 0 };
+                        Parsed parsed = { .memory = memory };
                         ParseStatus status = protocol->parse(state, CALL_NONE, copy, shown - at,
                                                              FALSE, NULL, &parsed);
                         if (status == PARSE_NOT_MINE || frames->n == MAX_FRAMES)
@@ -50,11 +50,15 @@ static void fuzz_frames(const Protocol *protocol, const guint8 *data, gsize n)
         if (n == 0)
                 return;
         g_assert(protocol->find_boundary(data + 1, n - 1) <= n - 1);
-        parse_in_pieces(protocol, data + 1, n - 1, n, &whole);
-        parse_in_pieces(protocol, data + 1, n - 1, 1 + data[0] % 50u, &pieces);
+        gpointer memory[2] = { NULL, NULL };
+        parse_in_pieces(protocol, data + 1, n - 1, n, &memory[0], &whole);
+        parse_in_pieces(protocol, data + 1, n - 1, 1 + data[0] % 50u, &memory[1], &pieces);
+        for (guint i = 0; i < 2; i++)
+                if (memory[i])
+                        protocol->forget(memory[i]);
         for (guint i = 0; i < MIN(whole.n, pieces.n); i++) {
                 const Parsed *a = &whole.frame[i], *b = &pieces.frame[i];
                 g_assert(a->length == b->length && a->kind == b->kind && a->part == b->part &&
-                         a->key == b->key);
+                         a->key == b->key && a->content == b->content);
         }
 }

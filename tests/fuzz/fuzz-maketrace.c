@@ -22,6 +22,10 @@ static gboolean is_small(const Scenario *s)
 {
         double n = s->parallel;
 
+        /* A node that stops every ns takes a while for a year's work. */
+        for (guint i = 0; i < s->nodes->len; i++)
+                if (g_array_index(s->nodes, ServerLaw, i).stalls)
+                        return FALSE;
         for (guint i = 0; i < s->tracelets->len; i++) {
                 const Tracelet *t = s->tracelets->pdata[i];
 

@@ -3,22 +3,11 @@
  * From the bytes of a trace to path patterns. The first byte chooses options, the
  * rest is the trace, compressed or not.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include "nesting/nesting.h"
 #include "base/error.h"
+#include "nesting/nesting.h"
+#include "nesting/windows.h"
+#include "tests/fuzz/fuzz-file.h"
 #include "tracefmt/trace-reader.h"
-
-int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
-
-/* A name for the bytes that a reader can open; *fd is to be closed. */
-static char *as_file(const guint8 *data, gsize n, int *fd)
-{
-        *fd = memfd_create("trace", MFD_CLOEXEC);
-        g_assert(*fd >= 0 && write(*fd, data, n) == (gssize)n);
-        return g_strdup_printf("/proc/self/fd/%d", *fd);
-}
 
 /* The paths of one window after the other; all go to the same set. */
 static PathSet *take_window(gpointer data, PathSet *set, guint64 first_instance, GError **error)
@@ -69,25 +58,24 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, const NestingO
 static void read_windows(TraceReader *reader, NodeTable *nodes, const NestingOptions *options,
                          PathSet *set)
 {
-        g_autoptr(Nesting) nesting = nesting_new(nodes, options);
+        g_autoptr(Windows) windows = windows_new(nodes, options, set, take_window, NULL);
         const MatchCounts *counts;
         Message m;
 
-        nesting_begin_windows(nesting, set, take_window, NULL);
         trace_reader_take_late(reader);
         while (trace_reader_next(reader, &m, NULL) > 0)
-                g_assert(nesting_add(nesting, &m, NULL));
-        g_assert(nesting_finish_windows(nesting, NULL));
-        counts = call_matcher_counts(nesting->matcher);
+                g_assert(windows_add(windows, &m, NULL));
+        g_assert(windows_finish(windows, NULL));
+        counts = call_matcher_counts(windows_calls(windows)->matcher);
         g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <= counts->pairs);
         g_assert(!counts->pairs ==
                  !(path_set_instances(set) + path_set_summary(set)->cut_instances));
 }
 
 /* Every call into its parent's callee, and none its own ancestor. */
-static void check_parents(const Nesting *nesting)
+static void check_parents(const KnownCalls *known)
 {
-        const CallPairs *calls = &nesting->calls;
+        const CallPairs *calls = &known->pairs;
 
         for (guint32 i = 0; i < calls->n; i++) {
                 guint32 up = i, steps = 0;
@@ -97,7 +85,7 @@ static void check_parents(const Nesting *nesting)
                 up = calls->cause[i].parent;
                 if (up == NO_PARENT)
                         continue;
-                g_assert(nesting_edge(nesting, up)->callee == nesting_edge(nesting, i)->caller);
+                g_assert(known_calls_edge(known, up)->callee == known_calls_edge(known, i)->caller);
                 g_assert(calls->cause[i].probability > 0 && calls->cause[i].probability <= 1);
         }
 }
@@ -107,7 +95,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         static const gint64 windows[] = { 0, 5, 2000000000, G_GINT64_CONSTANT(86400000000000) };
         guint8 how = n ? data[0] : 0;
         TraceReaderOptions reading = TRACE_READER_DEFAULTS;
-        NestingOptions options = { .overlap = how & 4 ? 0.5 : 2,
+        NestingOptions options = { .method = METHOD_PAPER,
+                                   .overlap = how & 4 ? 0.5 : 2,
                                    .same = how & 4 ? 3 : 0,
                                    .smooth = how & 8 ? 2 : 0,
                                    .window = windows[how >> 4 & 3],
@@ -132,13 +121,13 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         else
                 nesting = read_calls(reader, nodes, &options);
         if (nesting) {
-                const MatchCounts *counts = call_matcher_counts(nesting->matcher);
+                const MatchCounts *counts = call_matcher_counts(nesting_calls(nesting)->matcher);
 
                 nesting_find_parents(nesting);
-                g_assert(counts->pairs == nesting->calls.n);
+                g_assert(counts->pairs == nesting_calls(nesting)->pairs.n);
                 g_assert(nesting_find_paths(nesting, set, NULL));
                 if (options.keep)
-                        check_parents(nesting);
+                        check_parents(nesting_calls(nesting));
                 g_assert(path_set_instances(set) + path_set_summary(set)->cut_instances <=
                          counts->pairs);
         }

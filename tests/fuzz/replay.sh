@@ -4,8 +4,8 @@
 src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
-for target in capture dns dns-stream header-labels http http2 ldap learned-names maketrace memcached \
-        mysql node-names pcapng postgres redis rpc smtp store tcp tls trace; do
+for target in amqp capture convolution dns dns-stream header-labels http http2 ldap learned-names \
+        maketrace memcached mysql node-names paths pcapng postgres redis rpc skewer smtp store tcp tls tls-keys trace; do
         n=$((n + 1))
         if tests/fuzz/replay-$target "$src/corpus/$target"/* >/dev/null; then
                 echo "ok $n - $target"

@@ -55,6 +55,15 @@ said=$(for seed in 1 2 3 4 5 6; do
 done)
 [ -z "$said" ]
 result 'busy servers' $? "$said"
+said=$(for workers in '1 80' '1 80 100 --loop' '4 110 100' '0 50 100' '16 80 100 --stall'; do
+	# shellcheck disable=SC2086 # several arguments
+	python3 "$experiments/server_configuration.py" 3 $workers >one
+	# shellcheck disable=SC2086
+	python3 "$experiments/server_configuration.py" 3 $workers | cmp - one
+	"$ravel" maketrace -w trace one 2>&1 >/dev/null | grep -v '^ravel maketrace: [0-9]* messages of'
+done)
+[ -z "$said" ]
+result 'workers' $? "$said"
 if [ -d "${RAVEL_SHARED:=$source/../shared}/captures/testbed-conc8" ]; then
 	export RAVEL_SHARED
 	said=$(RAVEL=$ravel REAL_SYSTEMS='shop, 8 at' python3 "$experiments/experiments.py" real 2>&1)

@@ -1,9 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A folder includes only what stands before it in the pipeline, and each library is known to
-# the files that wrap it alone. TAP.
+# A folder includes and calls only what stands before it in the pipeline, and its files neither
+# include nor call each other in a circle; each library is known to the files that wrap it alone;
+# the doors of nesting and inference stay small. TAP. Calls are those of the objects in the folder
+# where the program was built.
+build=$PWD
 src=${srcdir:-$(dirname "$0")/../..}
 cd "$src" || exit 99
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
 n=0
 bad=0
 
@@ -19,10 +24,55 @@ none() {
         fi
 }
 
-# may FOLDER OTHERS: FOLDER includes its own headers and those of OTHERS, a pattern
+# From here a file is its name without the ending: a header and what it declares are one.
+
+# The includes of the project's own headers: FILE OTHER
+grep -rE '^#include "' --include='*.[ch]' base tracefmt capture maketrace clocks paths calls \
+        inference nesting convolution tools |
+        sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
+        grep -v 'config$' | sort -u >"$work/includes"
+
+# What an object leaves undefined and another defines: FILE OTHER. An object of a library may be
+# named after that, too.
+list_calls() {
+        for folder in base tracefmt capture maketrace clocks paths calls inference nesting \
+                convolution tools; do
+                [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
+        done | while read -r object; do
+                file=$(echo "${object#"$build/"}" | sed -E 's#/lib[a-z]+_a-#/#; s#\.o$##')
+                nm -P "$object" | awk -v file="$file" '{ print file, $1, $2 }'
+        done | awk '$3 ~ /^[ABCDGRSTVW]$/ { defines[$2] = $1 }
+                $3 == "U" { user[++n] = $1; name[n] = $2 }
+                END {
+                        for (i = 1; i <= n; i++)
+                                if (name[i] in defines && defines[name[i]] != user[i])
+                                        print user[i], defines[name[i]]
+                }' | sort -u
+}
+calls=
+if command -v nm >/dev/null 2>&1 && list_calls >"$work/calls" && [ -s "$work/calls" ]; then
+        calls=yes
+fi
+
+# circles FILE FOLDER: the first circle among files of the folder
+circles() {
+        awk -v folder="$2/" '$1 != $2 && index($1, folder) == 1 && index($2, folder) == 1' "$1" |
+                tsort 2>&1 >/dev/null | sed 's/^tsort: //' | awk '/loop/ && k++ { exit } { print }'
+}
+
+# outside FILE FOLDER OTHERS: lines of the folder's files whose others are not of OTHERS, a pattern
+outside() {
+        awk -v folder="$2/" 'index($1, folder) == 1' "$1" | grep -Ev " ($2${3:+|$3})/"
+}
+
+# may FOLDER OTHERS: FOLDER includes and calls itself and OTHERS, a pattern
 may() {
-        none "$1 includes only what it may" "$(grep -rn '^#include "' --include='*.[ch]' "$1" |
-                grep -Ev "#include \"(config\.h|($1${2:+|$2})/[a-z0-9/-]+\.h)\"")"
+        none "$1 includes only what it may" "$(outside "$work/includes" "$1" "$2")"
+        [ -z "$calls" ] || none "$1 calls only what it may" "$(outside "$work/calls" "$1" "$2")"
+        none "files of $1 do not include each other in a circle" \
+                "$(circles "$work/includes" "$1")"
+        [ -z "$calls" ] || none "files of $1 do not call each other in a circle" \
+                "$(circles "$work/calls" "$1")"
 }
 may base
 may tracefmt 'base'
@@ -35,6 +85,7 @@ may inference 'base|tracefmt|paths|calls'
 may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
 may tools '[a-z]+'
+[ "$calls" ] || echo "# calls are not looked at: no nm, or nothing is built here"
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
 only() {
@@ -42,10 +93,21 @@ only() {
                 grep -Ev "^\./($1):" | grep -v '^\./tests/')"
 }
 only 'capture/source/pcap-source\.c' 'pcap'
+only 'capture/tls/record-cipher\.c' 'nettle'
 only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
 only 'paths/store/[a-z-]+\.[ch]' 'sqlite3'
 only 'paths/write/[a-z-]+\.[ch]' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
+
+# The two libraries have a door that can be read at once.
+for door in nesting/nesting.h inference/inference.h; do
+        [ ! -f $door ] ||
+                none "$door has less than 100 lines" \
+                        "$(awk 'END { if (NR >= 100) print NR " lines" }' $door)"
+done
+none "the run of nesting is told to nobody but its drivers" \
+        "$(grep -rlE '^#include "nesting/nesting-run\.h"' --include='*.[ch]' . |
+                grep -Ev '^\./nesting/(nesting|nesting-run|windows)\.c$')"
 echo "1..$n"
 exit $bad

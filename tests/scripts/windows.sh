@@ -137,8 +137,9 @@ done
 "$ravel" nesting --method paper --window 10s empty.trace >out 2>err && [ ! -s out ] && grep -q 'no messages' err
 result $? 'an empty trace: no report' err
 
-# Ctrl-C ends whoever writes the trace, and then all that came is reported; the second ends both.
-for times in 1 2; do
+# Ctrl-C, or the end of the terminal, ends whoever writes the trace, and then all that came is
+# reported; the second Ctrl-C ends both.
+for signals in INT HUP 'INT INT'; do
 	env --default-signal=INT "$ravel" nesting --method paper --window 10s --format tsv - <pipe >out 2>err &
 	exec 3>pipe
 	head -n 2000 phase.trace >&3
@@ -146,17 +147,17 @@ for times in 1 2; do
 		[ ! -s out ] || break
 		sleep 0.1
 	done
-	for _ in $(seq $times); do
-		kill -INT $!
+	for signal in $signals; do
+		kill -"$signal" $!
 		sleep 0.3
 	done
 	exec 3>&-
 	wait $!
-	status[times]=$?
-	[ $times = 1 ] && mv out interrupted
+	status+=($?)
+	[ "$signals" = 'INT INT' ] || mv out "ended.$signals"
 done
 head -n 2000 phase.trace | "$ravel" nesting --method paper --window 10s --format tsv - >out 2>err
-[ "${status[*]}" = '0 130' ] && cmp -s out interrupted
+[ "${status[*]}" = '0 0 130' ] && cmp -s out ended.INT && cmp -s out ended.HUP
 result $? 'an interrupt leaves the end of the trace to its writer' err
 
 # Late messages of a pipe are taken as they come.

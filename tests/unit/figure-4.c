@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "nesting/scoreboard.h"
+
 static FigureCall *call_at(const Figure4 *f, guint i)
 {
         return &g_array_index(f->calls, FigureCall, i);

@@ -20,17 +20,20 @@ static inline char *parse_frames(const Protocol *protocol, const GByteArray *byt
         GString *out = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         Parsed known = { 0 }; /* of a frame whose end was not shown yet */
+        gpointer memory = NULL;
         gsize n = bytes->len;
         guint64 at = 0;
 
         for (gsize shown = MIN(step, n);; shown = MIN(shown + step, n)) {
                 while (at < shown) {
                         g_autofree guint8 *copy = g_memdup2(bytes->data + at, shown - at);
-                        Parsed parsed = { 0 };
+                        Parsed parsed = { .memory = &memory };
                         ParseStatus status = protocol->parse(state, CALL_NONE, copy, shown - at,
                                                              FALSE, NULL, &parsed);
 
                         if (status == PARSE_NOT_MINE) {
+                                if (memory)
+                                        protocol->forget(memory);
                                 g_string_append_c(out, '!');
                                 return g_string_free(out, FALSE);
                         }
@@ -45,6 +48,8 @@ static inline char *parse_frames(const Protocol *protocol, const GByteArray *byt
                 if (shown == n)
                         break;
         }
+        if (memory)
+                protocol->forget(memory);
         if (at != n || known.kind != KIND_UNKNOWN)
                 g_string_append_c(out, '+');
         g_strchomp(out->str);

@@ -32,7 +32,7 @@ static Scene *scene_new_live(const char *nodes, const char *host, gboolean label
         Scene *s = g_new0(Scene, 1);
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
-                                   .labels = labels,
+                                   .labels = labels ? LABELS_WHOLE : LABELS_NONE,
                                    .in_order = live,
                                    .host = host,
                                    .ports = s->ports };
@@ -765,6 +765,76 @@ static void test_ldap_lost(void)
                      "7 RET_SENT b>a 9c40.2 dur=1000000\n"
                      "103 CALL_SENT a>b 9c40.13a\n"
                      "105 RET_SENT b>a 9c40.13a dur=1000000\n");
+}
+
+/* --- AMQP ------------------------------------------------------------------ */
+
+#define AMQP_CONTENT(text) "02 0001 0000000e 003c 0000 0000000000000001 0000 ce " \
+                           "03 0001 00000001 '" text "' ce "
+#define AMQP_PUBLISH       "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
+#define AMQP_DELIVER(tag)                                                                          \
+        "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
+#define AMQP_ACK(tag, multiple)                                                                    \
+        "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
+#define AMQP_SELECT    "01 0001 00000005 0055 000a 00 ce "
+#define AMQP_HEARTBEAT "08 0000 00000000 ce "
+
+/* What one publishes and its confirmation; deliveries, acknowledged in another order, several at a
+ * time, or never; a content in two segments; one that is delivered again. Both sides' keys are the
+ * same. */
+static void test_amqp(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "'AMQP' 00 00 09 01");
+        say_hex(s, CLIENT, 6, AMQP_PUBLISH AMQP_CONTENT("x") AMQP_SELECT);
+        say_hex(s, CLIENT, 7, AMQP_PUBLISH);
+        say_hex(s, SERVER, 8, AMQP_DELIVER("01") AMQP_CONTENT("x") AMQP_HEARTBEAT);
+        say_hex(s, CLIENT, 9, AMQP_CONTENT("y"));
+        say_hex(s, SERVER, 10, AMQP_DELIVER("02") AMQP_CONTENT("y"));
+        say_hex(s, SERVER, 11, AMQP_DELIVER("03") AMQP_CONTENT("x"));
+        say_hex(s, SERVER, 12, AMQP_DELIVER("04") AMQP_CONTENT("y") AMQP_ACK("01", "00"));
+        say_hex(s, CLIENT, 13, AMQP_ACK("02", "00"));
+        say_hex(s, CLIENT, 14, AMQP_HEARTBEAT AMQP_ACK("03", "01"));
+        say_hex(s, CLIENT, 15, AMQP_ACK("03", "01"));
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 2);
+        check_count(s, ACCOUNT_UNANSWERED, 1);
+        check_count(s, ACCOUNT_RETURN_WITHOUT_CALL, 1);
+        scene_end(s, "6 MSG_SENT a>b 1000.109 label=publish%20q link=1000.109\n"
+                     "7 CALL_SENT a>b 1000.147 dur=2000000 label=publish%20q link=1000.147\n"
+                     "8 CALL_SENT b>a 50.501 label=deliver%20q link=1000.109\n"
+                     "10 CALL_SENT b>a 50.542 label=deliver%20q link=1000.147\n"
+                     "11 CALL_SENT b>a 50.57b label=deliver%20q link=1000.109\n"
+                     "12 CALL_SENT b>a 50.5b4 label=deliver%20q link=1000.147\n"
+                     "12 RET_SENT b>a 1000.147\n"
+                     "13 RET_SENT a>b 50.542\n"
+                     "14 RET_SENT a>b 50.501\n"
+                     "14 RET_SENT a>b 50.57b\n");
+}
+
+/* In the middle of a connection it is the messages that say who is the broker; after a hole the
+ * next frame is found. */
+static void test_amqp_lost(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        s->port[SERVER] = 41000;
+        say_hex(s, SERVER, 4, AMQP_DELIVER("05"));
+        lose(s, SERVER, 100);
+        say_hex(s, SERVER, 7, "'ody' ce" AMQP_DELIVER("06") AMQP_CONTENT("x"));
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        s->time = 100 * MS;
+        segment(s, CLIENT, ACK, s->next[CLIENT], "", 0);
+        say_hex(s, CLIENT, 101, AMQP_ACK("05", "01"));
+        say_hex(s, CLIENT, 102, AMQP_ACK("06", "00"));
+        say_hex(s, CLIENT, 103, AMQP_PUBLISH AMQP_CONTENT("x"));
+        capture_finish(s->capture);
+        scene_end(s, "4 CALL_SENT b>a a028.500\n"
+                     "7 CALL_SENT b>a a028.582 link=a028.582\n"
+                     "101 RET_SENT a>b a028.500\n"
+                     "102 RET_SENT a>b a028.582\n"
+                     "103 MSG_SENT a>b 9c40.12a link=a028.582\n");
 }
 
 /* --- goodbyes -------------------------------------------------------------- */
@@ -1599,9 +1669,7 @@ static void test_judgement(void)
         account.tcp_two_sided = account.to_named = 1;
         g_auto(GStrv) silent = account_judge(&account);
         g_assert_nonnull(strstr(silent[0], "no call was found"));
-        g_assert_nonnull(strstr(silent[1], "an address of its own"));
-        g_assert_null(strstr(silent[1], "--nodes"));
-        g_assert_null(silent[2]);
+        g_assert_null(silent[1]); /* callers by their ports: the doubt says that */
         account.count[ACCOUNT_CALLS] = 5;
         account.count[ACCOUNT_RETURNS] = 5;
         account.count[ACCOUNT_ONE_WAY] = account.count[ACCOUNT_ROLE_UNKNOWN] = 9;
@@ -1644,6 +1712,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/ldap", test_ldap);
         g_test_add_func("/capture/ldap-tls", test_ldap_tls);
         g_test_add_func("/capture/ldap-lost", test_ldap_lost);
+        g_test_add_func("/capture/amqp", test_amqp);
+        g_test_add_func("/capture/amqp-lost", test_amqp_lost);
         g_test_add_func("/capture/goodbyes", test_goodbyes);
         g_test_add_func("/capture/smtp", test_smtp);
         g_test_add_func("/capture/smtp-cut-short", test_smtp_cut_short);

@@ -264,9 +264,8 @@ static void test_clock_off(Fixture *f, gconstpointer ahead_ms)
         g_assert_true(find_offset(f, &found));
         g_assert_cmpuint(found.node, ==, test_node(f->nodes, "b"));
         g_assert_cmpint(ABS(found.offset - ahead), <=, 5 * MS);
-        g_assert_cmpint(found.least, <=, ABS(ahead));
-        g_assert_cmpint(found.most, >=, ABS(ahead));
-        g_assert_cmpint(found.delay, <, 0);
+        g_assert_cmpint(found.least, <=, ahead);
+        g_assert_cmpint(found.most, >=, ahead);
         edge_traces_shift(f->traces, found.node, -found.offset);
         g_assert_false(find_offset(f, &found));
 }

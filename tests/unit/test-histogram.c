@@ -61,6 +61,8 @@ static void test_empty(void)
         g_assert_cmpint(histogram_quantile(&h, 0.5), ==, 0);
         g_assert_cmpuint(g_bytes_get_size(packed), ==, 0);
         g_assert_true(histogram_unpack(&h, (const guint8 *)"", 0));
+        g_assert_true(histogram_unpack(&h, NULL, 0)); /* as SQLite has it */
+        g_assert_false(histogram_bins_unpack(&h, NULL, 0));
         histogram_clear(&h);
 }
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "maketrace/generator.h"
 #include "base/error.h"
+#include "maketrace/generator.h"
 
 /* --- helpers --------------------------------------------------------------- */
 
@@ -28,6 +28,7 @@ typedef struct {
         MessageOp op;
         NodeId sender, receiver;
         char *id, *path;
+        gint64 served; /* of a return, ns after its call; -1 where it says nothing */
 } Line;
 
 static void line_clear(gpointer data)
@@ -36,6 +37,15 @@ static void line_clear(gpointer data)
 
         g_free(line->id);
         g_free(line->path);
+}
+
+static gint64 served_time(const Message *m)
+{
+        gsize n = 0;
+        const char *served = message_attribute(m, "served", &n);
+        g_autofree char *text = g_strndup(served, n);
+
+        return served ? g_ascii_strtoll(text, NULL, 10) : -1;
 }
 
 /* All messages of a scenario, of Line. */
@@ -56,7 +66,8 @@ static GArray *make_lines(const Scenario *s)
                               m.sender,
                               m.receiver,
                               g_strndup(m.id, m.id_length),
-                              g_strndup(path, n) };
+                              g_strndup(path, n),
+                              served_time(&m) };
 
                 g_assert_nonnull(path);
                 g_array_append_val(lines, line);
@@ -670,6 +681,214 @@ static void test_another_tracelet(void)
         g_assert_cmpstr(after_one, ==, alone_one);
 }
 
+/* --- workers ---------------------------------------------------------------- */
+
+/* Of a configuration without a network, so that all that is sent is there 1 ns later: its groups
+ * and the messages from A to its client, with what else their lines say. Times in ms, to the us. */
+static const struct {
+        const char *name, *groups, *expected;
+} served[] = {
+        { "one thread serves in order, and waits for what it calls",
+          "[tracelet a]\ncount=1\npath=client > A( 4ms DB( 2ms ) 1ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 1ms A( 1ms )\n"
+          "[tracelet c]\ncount=1\npath=client > 2ms A( 1ms )\n"
+          "[node A]\nservers=1\n",
+          "7 1 0\n8 2 6\n9 3 6\n" },
+        { "the last to come is first",
+          "[tracelet a]\ncount=1\npath=client > A( 4ms DB( 2ms ) 1ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 1ms A( 1ms )\n"
+          "[tracelet c]\ncount=1\npath=client > 2ms A( 1ms )\n"
+          "[node A]\nservers=1\norder=lifo\n",
+          "7 1 0\n8 3 5\n9 2 7\n" },
+        { "two threads",
+          "[tracelet a]\ncount=1\npath=client > A( 4ms DB( 2ms ) 1ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 1ms A( 1ms )\n"
+          "[tracelet c]\ncount=1\npath=client > 1.5ms A( 2ms )\n"
+          "[node A]\nservers=2\n",
+          "2 2 0\n4 3 0.5\n7 1 0\n" },
+        /* b runs while a waits for DB; a goes on at 7, after c, which stood before it. */
+        { "an event loop",
+          "[tracelet a]\ncount=1\npath=client > A( 4ms DB( 1.5ms ) 1ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 1ms A( 1ms )\n"
+          "[tracelet c]\ncount=1\npath=client > 2ms A( 2ms )\n"
+          "[node A]\nservers=1\nholds=work\n",
+          "5 2 3\n7 3 3\n8 1 0\n" },
+        /* The branches take their turns: calls at 2 and 4, both back at 5, then 1 ms. */
+        { "an event loop does one branch after the other",
+          "[tracelet a]\ncount=1\npath=client > A( 1ms { 1ms B( 3ms ) | 2ms B( 1ms ) } 1ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 0.5ms A( 1ms )\n"
+          "[node A]\nservers=1\nholds=work\n",
+          "2 2 0.5\n7 1 0\n" },
+        { "messages need a worker too",
+          "[tracelet a]\ncount=1\npath=client >>A( 3ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 1ms A( 1ms )\n"
+          "[node A]\nservers=1\n",
+          "4 2 2\n" },
+        /* It stops from 2 to 5 and from 7 to 10. */
+        { "a node that stops",
+          "[tracelet a]\ncount=1\npath=client > A( 3ms )\n"
+          "[tracelet b]\ncount=1\npath=client > 3ms A( 1ms )\n"
+          "[tracelet c]\ncount=1\npath=client > 8ms A\n"
+          "[tracelet d]\ncount=1\npath=client > 10.5ms A( 1ms )\n"
+          "[node A]\nstall=3ms every 2ms\nservers=100\n",
+          "6 2 2\n6 1 0\n10 3 2\n11.5 4 0\n" },
+};
+
+static char *answers(const GArray *lines, NodeId node)
+{
+        GString *text = g_string_new(NULL);
+
+        for (guint i = 0; i < lines->len; i++) {
+                const Line *l = &g_array_index(lines, Line, i);
+
+                if (l->op != RET_SENT || l->sender != node)
+                        continue;
+                g_string_append_printf(text, "%g %s %g\n", round(l->time / 1e3) / 1e3, l->path,
+                                       round(l->served / 1e3) / 1e3);
+        }
+        return g_string_free(text, FALSE);
+}
+
+static void test_served(gconstpointer data)
+{
+        guint i = GPOINTER_TO_UINT(data);
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(Scenario) s = parse(served[i].groups, nodes);
+        g_autoptr(GArray) lines = make_lines(s);
+        g_autofree char *found = answers(lines, node_table_lookup(nodes, "A", 1));
+
+        g_assert_cmpstr(found, ==, served[i].expected);
+}
+
+/* Erlang's C: the share of requests that wait, of a load on k workers. */
+static double erlang_c(guint k, double load)
+{
+        double term = 1, sum = 0;
+
+        for (guint i = 0; i < k; i++, term *= load / i)
+                sum += term;
+        term *= k / (k - load);
+        return term / (sum + term);
+}
+
+/* M/M/k: Poisson arrivals, exponential service. How many wait, how long, and how busy the workers
+ * are, as the formulas say, in any order of serving. */
+static void test_mmk(gconstpointer order)
+{
+        static const guint workers[] = { 1, 2, 4, 16 };
+        double service = 0.002, share = 0.8;
+
+        for (guint i = 0; i < G_N_ELEMENTS(workers); i++) {
+                guint k = workers[i], n = 200000, waited = 0;
+                double span = n * service / (k * share), wait = 0, busy = 0, c, expected;
+                g_autofree char *text = g_strdup_printf(
+                        "[tracelet a]\nparallel=%u\ncount=%u\nthink=uniform(0s,%.3fs)\n"
+                        "path=client > A( exp(2ms) )\n[node A]\nservers=%u\norder=%s\n",
+                        n, n, span, k, (const char *)order);
+                g_autoptr(NodeTable) nodes = node_table_new();
+                g_autoptr(Scenario) s = parse(text, nodes);
+                g_autoptr(GArray) lines = make_lines(s);
+                g_autofree gint64 *sent = g_new(gint64, n + 1);
+
+                for (guint l = 0; l < lines->len; l++) {
+                        const Line *line = &g_array_index(lines, Line, l);
+                        guint64 request = g_ascii_strtoull(line->path, NULL, 10);
+
+                        if (line->op == CALL_SENT) {
+                                sent[request] = line->time;
+                                continue;
+                        }
+                        waited += line->served > 1;
+                        wait += line->served / 1e9;
+                        busy += (line->time - sent[request] - line->served) / 1e9;
+                }
+                /* The formulas are steep: they get the load that was drawn. */
+                g_assert_cmpfloat(fabs(busy / span / k / share - 1), <, 0.01);
+                c = erlang_c(k, busy / span);
+                expected = c * busy / n / (k - busy / span);
+                g_test_message("k %u: busy %.4f, waited %.4f (%.4f), %.4g s (%.4g)", k,
+                               busy / span / k, (double)waited / n, c, wait / n, expected);
+                g_assert_cmpfloat(fabs(waited / (n * c) - 1), <, 0.03);
+                g_assert_cmpfloat(fabs(wait / n / expected - 1), <, 0.05);
+        }
+}
+
+/* Never more at work than there are workers, and all of them at once now and then. */
+static void test_busy(void)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(Scenario) s =
+                parse("[maketrace]\nmessages=40000\nnetwork=0.1ms\n"
+                      "[tracelet a]\nparallel=12\nthink=exp(1ms)\n"
+                      "path=client > A( 1ms~0.2ms { B | >>C( 1ms ) | exp(1ms) B } B*2 )\n"
+                      "[node A]\nservers=5\n",
+                      nodes);
+        g_autoptr(GArray) lines = make_lines(s);
+        g_autoptr(GHashTable) sent = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(gint64));
+        g_autoptr(GArray) ends = g_array_new(FALSE, FALSE, sizeof(gint64));
+        NodeId a = node_table_lookup(nodes, "A", 1);
+        guint most = 0;
+
+        for (guint i = 0; i < lines->len; i++) {
+                const Line *l = &g_array_index(lines, Line, i);
+                gint64 begin;
+
+                if (l->op == CALL_SENT)
+                        g_hash_table_insert(sent, l->path, (gpointer)&l->time);
+                if (l->sender != a || l->op != RET_SENT)
+                        continue;
+                begin = *(gint64 *)g_hash_table_lookup(sent, l->path) + l->served;
+                g_array_append_val(begins, begin);
+                g_array_append_val(ends, l->time);
+        }
+        g_array_sort(begins, compare_delays);
+        for (guint begun = 0, ended = 0; begun < begins->len; begun++) {
+                while (g_array_index(ends, gint64, ended) <= g_array_index(begins, gint64, begun))
+                        ended++;
+                most = MAX(most, begun + 1 - ended);
+        }
+        g_assert_cmpuint(most, ==, 5);
+}
+
+/* With as many workers as there is work, the trace is the one without [node]. */
+static void test_enough(void)
+{
+        static const char *const nodes[] = { "servers=100", "servers=100\nholds=work" };
+        const char *config =
+                "[maketrace]\nmessages=4000\nnetwork=0.1ms\n"
+                "[tracelet a]\nparallel=12\nthink=exp(1ms)\n"
+                "path=client > A( 1ms~0.2ms !m { 1ms B @m | >>C( 1ms ) | 3ms B } B*2 )\n";
+        g_autofree char *without = make_text(config, WITH_IDS);
+
+        for (guint i = 0; i < G_N_ELEMENTS(nodes); i++) {
+                g_autofree char *with = g_strconcat(config, "[node A]\n", nodes[i], "\n[node C]\n",
+                                                    nodes[i], "\n", NULL);
+                g_autofree char *made = make_text(with, WITH_IDS);
+
+                g_assert_cmpstr(made, ==, without);
+        }
+}
+
+/* All that are at A wait for A. */
+static void test_locked(void)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(Scenario) s = parse("[tracelet a]\nparallel=3\ncount=3\n"
+                                      "path=c > A( B( 1ms A( 1ms ) ) )\n[node A]\nservers=2\n",
+                                      nodes);
+        g_autoptr(Generator) g = generator_new(s);
+        g_autoptr(GError) error = NULL;
+        Message m;
+        int status;
+
+        while ((status = generator_next(g, &m, &error)) == 1)
+                ;
+        g_assert_cmpint(status, ==, -1);
+        g_assert_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT);
+        g_assert_nonnull(strstr(error->message, "3 calls of A wait for ever"));
+}
+
 /* --- how many -------------------------------------------------------------- */
 
 static guint count_calls(const GArray *lines, const NodeTable *nodes, const char *callee)
@@ -902,6 +1121,25 @@ static const struct {
         { "[tracelet a]\npath=a > b%ff\n", "2:10", "\"b%ff\"", "the name of a node; this is" },
         { "[tracelet a]\npath=a > b !\n", "2:13", "the end of the line", "the name of a mark" },
         { "[tracelet a]\npath=a >>\n", "2:10", "the end of the line", "the name of a node" },
+        { "[tracelet a]\npath=a > b\n[node b]\n", "3:2", "\"node b\"", "a servers= or a stall=" },
+        { "[tracelet a]\npath=a > b\n[node b]\nholds=work\nstall=1s every 1s", "3:2", "\"node b\"",
+          "a servers= in" },
+        { "[node c]\nservers=1\n[tracelet a]\npath=a > b\n", "1:2", "\"node c\"",
+          "the name of a node in a path" },
+        { "[tracelet a]\npath=a > b\n[node b]\nservers=1\n[node %62]\nservers=1", "5:2",
+          "\"node %62\"", "another node" },
+        { "[tracelet a]\npath=a > b\n[node b]\nservers=0\n", "4:9", "\"0\"", "an integer from 1" },
+        { "[tracelet a]\npath=a > b\n[node b]\nservice=2\n", "4:1", "\"service\"",
+          "one of the keys servers, order, holds and stall" },
+        { "[tracelet a]\npath=a > b\n[node b]\norder=fi\n", "4:7", "\"fi\"",
+          "fifo, lifo or random" },
+        { "[tracelet a]\npath=a > b\n[node b]\nholds=cal\n", "4:7", "\"cal\"", "call or work" },
+        { "[tracelet a]\npath=a > b\n[node b]\nstall=1s\n", "4:9", "the end of the line",
+          "\"every\"" },
+        { "[tracelet a]\npath=a > b\n[node b]\nstall=1s every 0s\n", "4:16", "\"0s\"",
+          "a time above 0" },
+        { "[tracelet a]\npath=a > b\n[node b]\nstall=uniform(0s,0s) every 1s\n", "4:7",
+          "\"uniform(0s,0s)\"", "a time above 0" },
         { "[tracelet a]\npa\xff=a\n", "", "2:3: found byte 0xff", "UTF-8" },
 };
 
@@ -1053,6 +1291,17 @@ int main(int argc, char **argv)
         g_test_add_func("/maketrace/limits", test_limits);
         g_test_add_func("/maketrace/parallel", test_parallel);
         g_test_add_func("/maketrace/memory", test_memory);
+        for (guint i = 0; i < G_N_ELEMENTS(served); i++) {
+                g_autofree char *name = g_strdup_printf("/maketrace/served/%s", served[i].name);
+
+                g_test_add_data_func(name, GUINT_TO_POINTER(i), test_served);
+        }
+        g_test_add_data_func("/maketrace/mmk/fifo", "fifo", test_mmk);
+        g_test_add_data_func("/maketrace/mmk/lifo", "lifo", test_mmk);
+        g_test_add_data_func("/maketrace/mmk/random", "random", test_mmk);
+        g_test_add_func("/maketrace/busy", test_busy);
+        g_test_add_func("/maketrace/enough", test_enough);
+        g_test_add_func("/maketrace/locked", test_locked);
         g_test_add_func("/maketrace/end-of-time", test_end_of_time);
         g_test_add_func("/sniffer/queue", test_sniffer);
         g_test_add_func("/scenario/wrong", test_wrong);

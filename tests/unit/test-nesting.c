@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nesting/delay-bin.h"
 #include "tests/unit/figure-4.h"
 
 /* --- running the program's own --------------------------------------------- */
@@ -86,14 +87,16 @@ static char *found_calls(const Nesting *n)
 {
         GString *out = g_string_new(NULL);
 
-        for (guint32 i = 0; i < n->calls.n; i++) {
+        for (guint32 i = 0; i < nesting_calls(n)->pairs.n; i++) {
                 guint32 length;
-                const char *id = nesting_call_id(n, i, &length);
-                Span caller = n->calls.at_caller[i], callee = n->calls.at_callee[i];
+                const char *id = known_calls_id(nesting_calls(n), i, &length);
+                Span caller = nesting_calls(n)->pairs.at_caller[i],
+                     callee = nesting_calls(n)->pairs.at_callee[i];
 
-                put_call(out, nesting_edge(n, i)->caller, nesting_edge(n, i)->callee, id, length,
-                         caller.from, callee.from, callee.to, caller.to, n->calls.cause[i].parent,
-                         n->calls.candidates[i]);
+                put_call(out, known_calls_edge(nesting_calls(n), i)->caller,
+                         known_calls_edge(nesting_calls(n), i)->callee, id, length, caller.from,
+                         callee.from, callee.to, caller.to, nesting_calls(n)->pairs.cause[i].parent,
+                         nesting_calls(n)->pairs.candidates[i]);
         }
         return g_string_free(out, FALSE);
 }
@@ -202,10 +205,10 @@ static void assert_agrees(const GArray *trace, guint n_nodes, const NestingOptio
         g_autofree char *patterns = expected_patterns(figure), *patterns_found = NULL;
 
         assert_same("calls", calls, calls_found, trace, options);
-        for (guint32 i = 0; i < nesting->calls.n; i++)
-                if (nesting->calls.cause[i].parent != NO_PARENT)
+        for (guint32 i = 0; i < nesting_calls(nesting)->pairs.n; i++)
+                if (nesting_calls(nesting)->pairs.cause[i].parent != NO_PARENT)
                         g_assert_cmpfloat_with_epsilon(
-                                nesting->calls.cause[i].probability,
+                                nesting_calls(nesting)->pairs.cause[i].probability,
                                 g_array_index(figure->calls, FigureCall, i).probability, 1e-6);
 
         patterns_found = found_patterns(set);
@@ -343,7 +346,9 @@ static NestingOptions some_options(System *s)
         static const double smooth[] = { 0, 0, 0, 1, 2.5 };
         static const gint windows[] = { 0, 0, 0, 1, 3, 20 };
         const double *p = penalties[g_rand_int_range(s->rand, 0, G_N_ELEMENTS(penalties))];
-        NestingOptions o = { .overlap = p[0], .same = p[1], .any = p[2], .keep = TRUE };
+        NestingOptions o = {
+                .method = METHOD_PAPER, .overlap = p[0], .same = p[1], .any = p[2], .keep = TRUE
+        };
 
         o.smooth = smooth[g_rand_int_range(s->rand, 0, G_N_ELEMENTS(smooth))];
         o.window = s->unit * windows[g_rand_int_range(s->rand, 0, G_N_ELEMENTS(windows))];
@@ -456,12 +461,12 @@ static char *found_parents(const Nesting *n)
 {
         g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
 
-        for (guint32 i = 0; i < n->calls.n; i++) {
-                guint32 length, parent_length = 0, parent = n->calls.cause[i].parent;
-                const char *id = nesting_call_id(n, i, &length), *parent_id = "";
+        for (guint32 i = 0; i < nesting_calls(n)->pairs.n; i++) {
+                guint32 length, parent_length = 0, parent = nesting_calls(n)->pairs.cause[i].parent;
+                const char *id = known_calls_id(nesting_calls(n), i, &length), *parent_id = "";
 
                 if (parent != NO_PARENT)
-                        parent_id = nesting_call_id(n, parent, &parent_length);
+                        parent_id = known_calls_id(nesting_calls(n), parent, &parent_length);
                 g_ptr_array_add(lines, g_strdup_printf("%.*s<%.*s", (int)length, id,
                                                        (int)parent_length, parent_id));
         }
@@ -478,7 +483,9 @@ static void test_four_stamps_skew(void)
 
                 for (guint skewed = 0; skewed < 5; skewed++) {
                         g_autoptr(System) s = system_new(seed);
-                        NestingOptions options = { .overlap = 2, .keep = TRUE };
+                        NestingOptions options = { .method = METHOD_PAPER,
+                                                   .overlap = 2,
+                                                   .keep = TRUE };
                         g_autoptr(NodeTable) nodes = make_nodes(10);
                         g_autoptr(PathSet) set = path_set_new(nodes, SIBLINGS_MULTISET);
                         g_autoptr(Nesting) nesting = NULL;
@@ -500,7 +507,8 @@ static void test_four_stamps_skew(void)
                                 g_assert_cmpstr(found, ==, parents);
                         else
                                 parents = g_steal_pointer(&found);
-                        g_assert_cmpuint(nesting->nestings, >, nesting->children);
+                        g_assert_cmpuint(nesting_calls(nesting)->nestings, >,
+                                         nesting_calls(nesting)->children);
                 }
         }
 }
@@ -510,7 +518,7 @@ static void test_ten_thousand_clients(void)
 {
         enum { CLIENTS = 10000, SERVERS = 5 };
         g_autoptr(System) s = system_new(0);
-        NestingOptions options = { .overlap = 2, .fold = TRUE };
+        NestingOptions options = { .method = METHOD_PAPER, .overlap = 2, .fold = TRUE };
         g_autoptr(NodeTable) one = node_table_new(), many = node_table_new();
         g_autoptr(Nesting) of_one = NULL, of_many = NULL;
         g_autoptr(PathSet) set_of_one = NULL, set_of_many = NULL;
@@ -555,7 +563,7 @@ static void test_ten_thousand_clients(void)
         g_assert_cmpuint(requests, ==, CLIENTS);
         set_of_many = path_set_new(many, SIBLINGS_MULTISET);
         of_many = run_nesting(many, s->trace, &options, set_of_many);
-        g_assert_cmpuint(of_many->folded, ==, CLIENTS);
+        g_assert_cmpuint(nesting_calls(of_many)->roles.folded, ==, CLIENTS);
         found = found_patterns(set_of_many);
         g_assert_cmpstr(found, ==, expected);
 }
@@ -602,7 +610,9 @@ static Answer answer_with(const char *text, const NestingOptions *options)
         return a;
 }
 
-static const NestingOptions keep = { .overlap = 2, .fold = TRUE, .keep = TRUE, .places = TRUE };
+static const NestingOptions keep = {
+        .method = METHOD_PAPER, .overlap = 2, .fold = TRUE, .keep = TRUE, .places = TRUE
+};
 
 static void assert_parents(const char *text, const NestingOptions *options, const char *parents)
 {
@@ -614,18 +624,18 @@ static void assert_parents(const char *text, const NestingOptions *options, cons
 
 /* What a call's parent was chosen from: all of its candidates, the parent among them with the
  * probability that it has, and the best. */
-static void assert_explained(const Nesting *n, const Explanation *e)
+static void assert_explained(const Nesting *n, const Explanation *e, NestingMethod method)
 {
-        const Cause *cause = &n->calls.cause[e->call];
+        const Cause *cause = &nesting_calls(n)->pairs.cause[e->call];
         const PossibleParent *chosen = NULL;
         double sum = 0, best = 0;
 
-        g_assert_cmpuint(e->parents->len, ==, n->calls.candidates[e->call]);
+        g_assert_cmpuint(e->parents->len, ==, nesting_calls(n)->pairs.candidates[e->call]);
         for (guint i = 0; i < e->parents->len; i++) {
                 const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
 
-                g_assert_cmpuint(nesting_edge(n, p->call)->callee, ==,
-                                 nesting_edge(n, e->call)->caller);
+                g_assert_cmpuint(known_calls_edge(nesting_calls(n), p->call)->callee, ==,
+                                 known_calls_edge(nesting_calls(n), e->call)->caller);
                 if (p->call == cause->parent)
                         chosen = p;
                 best = MAX(best, p->score * p->penalty);
@@ -636,7 +646,7 @@ static void assert_explained(const Nesting *n, const Explanation *e)
                 return;
         g_assert_cmpfloat(chosen->score * chosen->penalty, ==, best);
         g_assert_cmpfloat_with_epsilon(chosen->probability, (double)cause->probability, 1e-6);
-        if (!n->options.joint)
+        if (method == METHOD_PAPER)
                 g_assert_cmpfloat_with_epsilon(sum, 1, 1e-9);
 }
 
@@ -651,18 +661,19 @@ static void test_explanations(void)
 
                 options.keep = TRUE;
                 options.window = 0; /* no call lies within itself */
-                options.joint = seed % 2;
+                options.method = seed % 2 ? METHOD_JOINT : METHOD_PAPER;
                 s->both = FALSE;
                 put_requests(s, 12, 5 * s->range * s->unit);
                 n = nesting_new(nodes, &options);
                 add_trace(n, s->trace);
                 nesting_end_calls(n);
-                for (guint32 call = 0; call < n->calls.n; call++)
+                for (guint32 call = 0; call < nesting_calls(n)->pairs.n; call++)
                         nesting_explain(n, call);
                 nesting_find_parents(n);
                 g_assert_true(nesting_find_paths(n, set, NULL));
-                for (guint32 call = 0; call < n->calls.n; call++)
-                        assert_explained(n, nesting_explanation(n, call));
+                for (guint32 call = 0; call < nesting_calls(n)->pairs.n; call++)
+                        assert_explained(n, explanations_lookup(nesting_explanations(n), call),
+                                         options.method);
         }
 }
 
@@ -708,8 +719,10 @@ static void test_figure_5(void)
 
         g_assert_cmpstr(parents, ==, "c<p d<q p< q<");
         /* Two halves for the medium delay against one: two of three. */
-        g_assert_cmpfloat_with_epsilon(a.nesting->calls.cause[2].probability, 2.0 / 3, 1e-6);
-        g_assert_cmpfloat_with_epsilon(a.nesting->calls.cause[3].probability, 2.0 / 3, 1e-6);
+        g_assert_cmpfloat_with_epsilon(nesting_calls(a.nesting)->pairs.cause[2].probability,
+                                       2.0 / 3, 1e-6);
+        g_assert_cmpfloat_with_epsilon(nesting_calls(a.nesting)->pairs.cause[3].probability,
+                                       2.0 / 3, 1e-6);
         g_assert_cmpfloat_with_epsilon(path_set_summary(a.set)->parallelism, 2, 1e-9);
         g_assert_cmpuint(path_set_pattern(a.set, 0)->count, ==, 2);
         /* That its child is its own, and that the other's is not. */
@@ -726,7 +739,7 @@ static void test_childless(void)
                                        "200 R B A q\n"
                                        "210 R B A p\n",
                                        &keep);
-        double right = (double)a.nesting->calls.cause[2].probability;
+        double right = (double)nesting_calls(a.nesting)->pairs.cause[2].probability;
 
         g_assert_cmpuint(path_set_size(a.set), ==, 2);
         g_assert_cmpfloat(right, <, 1);
@@ -789,10 +802,11 @@ static void test_first_in_first_out(void)
                                        &keep);
         static const Span spans[] = { { 1, 4 }, { 2, 11 }, { 3, 9 } };
 
-        g_assert_cmpuint(a.nesting->calls.n, ==, 3);
+        g_assert_cmpuint(nesting_calls(a.nesting)->pairs.n, ==, 3);
         for (guint i = 0; i < 3; i++) {
-                g_assert_cmpint(a.nesting->calls.at_caller[i].from, ==, spans[i].from);
-                g_assert_cmpint(a.nesting->calls.at_caller[i].to, ==, spans[i].to);
+                g_assert_cmpint(nesting_calls(a.nesting)->pairs.at_caller[i].from, ==,
+                                spans[i].from);
+                g_assert_cmpint(nesting_calls(a.nesting)->pairs.at_caller[i].to, ==, spans[i].to);
         }
         g_assert_cmpuint(path_set_summary(a.set)->unmatched_returns, ==, 1);
 }
@@ -804,11 +818,11 @@ static void assert_cut(const char *text, const char *cut, guint64 n_cut)
         g_auto(Answer) a = answer_with(text, &keep);
         g_autoptr(GString) found = g_string_new(NULL);
 
-        for (guint32 i = 0; i < a.nesting->calls.n; i++) {
+        for (guint32 i = 0; i < nesting_calls(a.nesting)->pairs.n; i++) {
                 guint32 length;
-                const char *id = nesting_call_id(a.nesting, i, &length);
+                const char *id = known_calls_id(nesting_calls(a.nesting), i, &length);
 
-                if (a.nesting->calls.place[i].pattern == NO_PATTERN)
+                if (nesting_calls(a.nesting)->pairs.place[i].pattern == NO_PATTERN)
                         g_string_append_printf(found, "%.*s", (int)length, id);
         }
         g_assert_cmpstr(found->str, ==, cut);

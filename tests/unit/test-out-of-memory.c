@@ -72,8 +72,8 @@ static gboolean read_with(long allocation, const char *path)
                 _exit(fails_in >= 0);
         }
         g_assert_cmpint(waitpid(child, &status, 0), ==, child);
-        if (WIFSIGNALED(status))
-                g_assert_cmpint(WTERMSIG(status), ==, SIGTRAP);
+        if (WIFSIGNALED(status)) /* GLib's own end: it aborts from 2.88 or so on */
+                g_assert_true(WTERMSIG(status) == SIGTRAP || WTERMSIG(status) == SIGABRT);
         else
                 g_assert_cmpint(WEXITSTATUS(status), <, 2);
         return WIFSIGNALED(status) || WEXITSTATUS(status) == 0;

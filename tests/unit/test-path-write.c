@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "paths/write/path-write.h"
+#include "paths/write/pattern-order.h"
+#include "paths/write/path-text.h"
 #include "paths/write/text-table.h"
 
 static void assert_text(char *found, const char *expected)

@@ -34,6 +34,14 @@ static void test_labels(void)
         check("WITH q AS (SELECT 1) SELECT * FROM q", "WITH q");
         check("SET password = 'secret'", "SET");
         check("BEGIN", "BEGIN");
+        check("SELECT 'it''s from secret' FROM t", "SELECT t");
+        /* Dialects differ: what looks like code may be a value. */
+        check("SELECT 'it\\'s from secret' FROM t", "SELECT");
+        check("SELECT \"a\\\" from secret \" FROM t", "SELECT");
+        check("SELECT $$ from secret $$ FROM t", "SELECT");
+        check("SELECT $x$ from secret $x$ FROM t", "SELECT");
+        check("SELECT # from secret\n * FROM t", "SELECT");
+        check("SELECT * FROM t WHERE a = $1 AND b = 'x\\'", "SELECT t");
         check("secret", "");
         check("'secret'", "");
         check("", "");

@@ -323,7 +323,7 @@ static void test_every_length(void)
         g_autoptr(GByteArray) p = datagram();
         prepend(p, "1000 22eb 00000001 20000001 00000000 00000001 1122334455667788" ETHERNET);
         prepend_v4(p, OUTER, 47);
-        for (gsize n = 0; n <= p->len; n++) {
+        for (gsize n = 20; n <= p->len; n++) {
                 g_autofree guint8 *copy = g_memdup2(p->data, n);
                 IpPacket ip = { .payload = copy + 20,
                                 .captured = n - 20,
@@ -332,8 +332,6 @@ static void test_every_length(void)
                 Cursor frame;
                 AccountEntry reason;
                 int link_type;
-                if (n <= 20)
-                        continue;
                 gboolean whole = n >= p->len - 44; /* all but Ethernet and what is in it */
                 g_assert_cmpint(tunnel_decode(&ip, &link_type, &frame, &reason), ==,
                                 whole ? TUNNEL_FRAME : TUNNEL_OTHER);

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/known-calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max_call,
+                      gboolean fold, guint wanted)
+{
+        memset(k, 0, sizeof *k);
+        k->nodes = nodes;
+        k->matcher = call_matcher_new(window, max_call ? max_call : G_MAXINT64);
+        k->pairs.wanted = wanted;
+        edge_roles_init(&k->roles, fold, window);
+        if (wanted & WANT_IDS)
+                k->ids = g_byte_array_new();
+        if (wanted & WANT_TRUE_PATHS)
+                k->key = g_string_new(NULL);
+}
+
+void known_calls_clear(KnownCalls *k)
+{
+        edge_roles_clear(&k->roles);
+        call_matcher_free(k->matcher);
+        call_labels_clear(&k->labels);
+        call_pairs_clear(&k->pairs);
+        if (k->ids)
+                g_byte_array_free(k->ids, TRUE);
+        if (k->key)
+                g_string_free(k->key, TRUE);
+}
+
+/* A call's place is its number, so that calls are in the order in which they were
+ * opened; the places of those that found no return are closed up later. */
+static gboolean take_done(KnownCalls *k, GError **error)
+{
+        guint n_done;
+        const DoneCall *done = call_matcher_done(k->matcher, &n_done);
+
+        for (guint i = 0; i < n_done; i++, done++) {
+                guint64 place = done->number - k->dropped;
+
+                if (G_UNLIKELY(place >= NO_PARENT)) {
+                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "more than %u calls, expected fewer: narrow the trace with "
+                                    "--from and --to, or take it in parts with --window",
+                                    NO_PARENT - 1);
+                        return FALSE;
+                }
+                call_pairs_put(&k->pairs, place, &done->pair, done->edge);
+                if (k->ids) {
+                        g_byte_array_append(k->ids, (const guint8 *)done->id, done->id_length);
+                        k->pairs.id_at[place] = (guint64)k->ids->len << 32 | done->id_length;
+                }
+        }
+        return TRUE;
+}
+
+gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
+{
+        Message with_path;
+        guint did;
+
+        if (G_UNLIKELY(k->key != NULL)) {
+                with_path = *message;
+                true_path_join(&with_path, k->key, &k->paths);
+                message = &with_path;
+        }
+        did = call_matcher_add(k->matcher, message);
+        if ((k->pairs.wanted & WANT_LABELS) && message_is_call(message))
+                call_labels_add(&k->labels, call_matcher_latest(k->matcher) - k->dropped, message);
+        return !(did & MATCH_DONE) || take_done(k, error);
+}
+
+gboolean known_calls_finish(KnownCalls *k, GError **error)
+{
+        return !(call_matcher_finish(k->matcher) & MATCH_DONE) || take_done(k, error);
+}
+
+gboolean known_calls_expire(KnownCalls *k, gint64 time, gint64 max_call, GError **error)
+{
+        return !(call_matcher_expire(k->matcher, time, max_call) & MATCH_DONE) ||
+               take_done(k, error);
+}
+
+/* A run of them at a time. */
+void known_calls_close_up(KnownCalls *k)
+{
+        CallPairs *c = &k->pairs;
+        guint32 kept = 0, first = 0, end;
+
+        if (call_matcher_counts(k->matcher)->pairs == c->n)
+                return;
+        for (; first < c->n; first = end + 1) {
+                for (end = first; end < c->n && c->edge[end]; end++)
+                        ;
+                if (kept < first) {
+                        call_labels_move(&k->labels, kept, first, end - first);
+                        call_pairs_move(c, kept, first, end - first);
+                }
+                kept += end - first;
+        }
+        c->n = kept;
+}
+
+static void drop_ids(KnownCalls *k)
+{
+        CallPairs *c = &k->pairs;
+        gsize first = G_MAXSIZE;
+
+        for (guint32 i = 0; i < c->n; i++)
+                if (c->edge[i])
+                        first = MIN(first, (c->id_at[i] >> 32) - (guint32)c->id_at[i]);
+        first = MIN(first, k->ids->len);
+        if (first > 0)
+                g_byte_array_remove_range(k->ids, 0, first);
+        for (guint32 i = 0; i < c->n; i++)
+                c->id_at[i] -= (guint64)first << 32;
+}
+
+void known_calls_drop(KnownCalls *k, guint32 n)
+{
+        call_pairs_drop(&k->pairs, n);
+        edge_roles_drop_calls(&k->roles, n);
+        call_labels_drop(&k->labels, n);
+        k->dropped += n;
+        if (k->ids)
+                drop_ids(k);
+}
+
+gint64 known_calls_find_roles(KnownCalls *k, gboolean all)
+{
+        guint n_edges;
+        const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
+
+        return edge_roles_find(&k->roles, k->nodes, edges, n_edges, all);
+}
+
+/* With the path before it. */
+static const char *whole_id(const KnownCalls *k, guint32 call, guint32 *length)
+{
+        *length = (guint32)k->pairs.id_at[call];
+        return (const char *)k->ids->data + (k->pairs.id_at[call] >> 32) - *length;
+}
+
+const char *known_calls_id(const KnownCalls *k, guint32 call, guint32 *length)
+{
+        const char *id = whole_id(k, call, length);
+
+        if (*length == 0)
+                return "";
+        if (k->key) {
+                guint32 path = true_path_length(id, *length) + 1;
+
+                id += path;
+                *length -= path;
+        }
+        return id;
+}
+
+const char *known_calls_path(const KnownCalls *k, guint32 call, guint32 *length)
+{
+        const char *id = whole_id(k, call, length);
+
+        *length = true_path_length(id, *length);
+        return id;
+}
+
+static int compare_starts(const void *a, const void *b, void *data)
+{
+        const CallPairs *c = data;
+        guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
+        gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
+
+        return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+void known_calls_sort(const KnownCalls *k, guint32 *calls, guint32 n)
+{
+        const CallPairs *c = &k->pairs;
+
+        for (guint32 i = 1; i < n; i++)
+                if (c->at_caller[calls[i]].from < c->at_caller[calls[i - 1]].from) {
+                        qsort_r(calls, n, sizeof *calls, compare_starts, (void *)c);
+                        return;
+                }
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The calls of a trace as far as it was read: messages go in one at a time (paper, Figure 4, line
+ * 2), call pairs with their labels and ids come to lie in one array, in the order in which they
+ * were opened, and name each other by index. Once they are known, so are the roles of their edges.
+ */
+#ifndef RAVEL_KNOWN_CALLS_H
+#define RAVEL_KNOWN_CALLS_H
+
+#include "calls/call-labels.h"
+#include "calls/call-order.h"
+#include "calls/edge-roles.h"
+#include "calls/true-path.h"
+
+typedef struct {
+        NodeTable *nodes; /* borrowed */
+        CallMatcher *matcher;
+        CallPairs pairs;
+        CallLabels labels;
+        EdgeRoles roles;
+        guint64 dropped; /* calls that are no longer there, all before the others */
+        GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
+        GString *key;    /* "PATH ID", which stands for a message's id; NULL where not wanted */
+        TruePathCounts paths;
+        guint64 children; /* calls with a candidate parent */
+        guint64 nestings; /* candidate parents of them, all together */
+} KnownCalls;
+
+/* What is kept of calls, besides the columns of CallPairs. */
+enum {
+        WANT_LABELS = 1 << 16,
+        WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
+};
+
+/* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:
+ * WANT_ flags. */
+void known_calls_init(KnownCalls *calls, NodeTable *nodes, gint64 window, gint64 max_call,
+                      gboolean fold, guint wanted);
+void known_calls_clear(KnownCalls *calls); /* frees what it holds */
+
+/* Messages in time order. FALSE with error set past 2^32 - 2 calls. */
+gboolean known_calls_add(KnownCalls *calls, const Message *message, GError **error);
+
+/* Gives up on calls that are open, all or those that lasted longer than max_call at this moment. */
+gboolean known_calls_finish(KnownCalls *calls, GError **error);
+gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GError **error);
+
+/* Moves calls to the places of those before them that found no return. */
+void known_calls_close_up(KnownCalls *calls);
+
+/* Forgets the first n; the others move to the front. */
+void known_calls_drop(KnownCalls *calls, guint32 n);
+
+/* See edge_roles_find(). */
+gint64 known_calls_find_roles(KnownCalls *calls, gboolean all);
+
+/* The id of a call, as written, and its true path; not NUL-terminated; length 0 where it has
+ * none. */
+const char *known_calls_id(const KnownCalls *calls, guint32 call, guint32 *length);
+const char *known_calls_path(const KnownCalls *calls, guint32 call, guint32 *length);
+
+/* Puts indices of calls in order of start, ties in the order of the trace. */
+void known_calls_sort(const KnownCalls *calls, guint32 *call, guint32 n);
+
+/* The edge of a call. */
+static inline const EdgeRole *known_calls_edge(const KnownCalls *k, guint32 call)
+{
+        return &k->roles.edge[k->pairs.edge[call] - 1];
+}
+
+/* Notes how many candidate parents a call has. */
+static inline void known_calls_note_candidates(KnownCalls *k, guint32 call, guint32 n)
+{
+        if (k->pairs.candidates)
+                k->pairs.candidates[call] = n;
+        k->children += n > 0;
+        k->nestings += n;
+}
+
+/* The mean number of candidate parents of the calls that have one. */
+static inline double known_calls_parallelism(const KnownCalls *k)
+{
+        return k->children ? (double)k->nestings / k->children : 0;
+}
+
+/* Whether the parent of a call was found in an earlier step; it may be that it has none. */
+static inline gboolean known_calls_is_decided(const KnownCalls *k, guint32 call)
+{
+        return k->pairs.progress && (k->pairs.progress[call] & CALL_STARTED);
+}
+
+/* Whether call is other, or was caused by it, directly or not, as far as parents are known. */
+static inline gboolean known_calls_is_within(const KnownCalls *k, guint32 call, guint32 other)
+{
+        while (call != NO_PARENT && call != other)
+                call = k->pairs.cause[call].parent;
+        return call != NO_PARENT;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Links: which messages carry the same. What a broker delivers is what was published to it, so
+ * a delivery continues the message with the same content, on whatever connection that came.
+ *
+ * Contents are known by a hash, which stays in memory, and a link is the id of the first message
+ * that had the content: a trace says that two messages carry the same, and nothing of what.
+ */
+#ifndef RAVEL_LINKS_H
+#define RAVEL_LINKS_H
+
+#include "capture/pairing.h"
+
+LinkTable *link_table_new(void);
+void link_table_free(LinkTable *table);
+
+/* The message of this port and number carries content. The first that did: this one where none is
+ * known. Of contents the last million or half a million are known. */
+Link link_table_add(LinkTable *table, guint64 content, guint16 port, guint64 number);
+
+#endif

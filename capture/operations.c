@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/operations.h"
+
+#include <string.h>
+
+enum {
+        MAX_WORD = 32,
+        MAX_PARTS = 4,
+        MIN_PART = 2,
+        MIN_HUMP = 3, /* of camelCase; in encoded text large letters stand closer */
+        MAX_PART = 16,
+        SHORT_PART = 4, /* db, http, css: as many letters need no vowel */
+        HEX_PART = 8,   /* as many letters that are all hexadecimal digits are no word */
+        MAX_CONSONANTS = 5,
+        MAX_NAME = 63, /* of a table, PostgreSQL's limit */
+        MAX_NAME_DIGITS = 2,
+        MAX_VERB = 24,
+};
+
+static const char *const methods[] = {
+        "ACL",       "CHECKOUT", "CONNECT",  "COPY",        "DELETE", "GET",
+        "HEAD",      "LOCK",     "M-SEARCH", "MERGE",       "MKCOL",  "MOVE",
+        "NOTIFY",    "OPTIONS",  "PATCH",    "POST",        "PRI",    "PROPFIND",
+        "PROPPATCH", "PURGE",    "PUT",      "QUERY",       "REPORT", "SEARCH",
+        "SUBSCRIBE", "TRACE",    "UNLOCK",   "UNSUBSCRIBE", NULL,
+};
+
+static const char *const extensions[] = {
+        "asmx", "asp", "aspx", "cgi",  "css",  "do",   "gif", "htm", "html",
+        "ico",  "jpg", "js",   "json", "jsp",  "map",  "php", "pl",  "png",
+        "py",   "rss", "svg",  "txt",  "wasm", "woff", "xml", NULL,
+};
+
+static gboolean is_one_of(const char *text, gsize n, const char *const *words)
+{
+        for (; *words; words++)
+                if (strlen(*words) == n && memcmp(*words, text, n) == 0)
+                        return TRUE;
+        return FALSE;
+}
+
+/* --- words ----------------------------------------------------------------- */
+
+/* How many letters at p are one part. */
+static gsize part_length(const char *p, const char *end)
+{
+        const char *at = p;
+
+        while (at < end && g_ascii_isupper(*at))
+                at++;
+        if (at - p > 1)
+                return at < end && g_ascii_islower(*at) ? at - p - 1 : at - p; /* HTTPServer */
+        while (at < end && g_ascii_islower(*at))
+                at++;
+        return at - p;
+}
+
+/* n letters. */
+static gboolean is_pronounceable(const char *p, gsize n)
+{
+        gsize vowels = 0, hex = 0, consonants = 0;
+
+        for (gsize i = 0; i < n; i++) {
+                gboolean vowel = strchr("aeiouy", g_ascii_tolower(p[i])) != NULL;
+
+                vowels += vowel;
+                hex += g_ascii_isxdigit(p[i]) != 0;
+                consonants = vowel ? 0 : consonants + 1;
+                if (consonants > MAX_CONSONANTS)
+                        return FALSE;
+        }
+        return (n <= SHORT_PART || vowels > 0) && (n < HEX_PART || hex < n);
+}
+
+static gboolean is_version(const char *text, gsize n)
+{
+        return n >= 2 && n <= 3 && text[0] == 'v' && g_ascii_isdigit(text[1]) &&
+               (n == 2 || g_ascii_isdigit(text[2]));
+}
+
+gboolean operation_is_word(const char *text, gsize n)
+{
+        const char *at = text, *dot = memchr(text, '.', n), *end = dot ? dot : text + n;
+
+        if (is_version(text, n))
+                return TRUE;
+        if (end - text > MAX_WORD || (dot && !is_one_of(dot + 1, text + n - dot - 1, extensions)))
+                return FALSE;
+        for (guint parts = 0; parts < MAX_PARTS; parts++) {
+                gsize length = part_length(at, end);
+                gboolean is_hump = (at > text && g_ascii_isalpha(at[-1])) ||
+                                   (at + length < end && g_ascii_isalpha(at[length]));
+
+                if (length < (is_hump ? MIN_HUMP : MIN_PART) || length > MAX_PART ||
+                    !is_pronounceable(at, length))
+                        return FALSE;
+                at += length;
+                if (at == end)
+                        return TRUE;
+                at += *at == '-' || *at == '_';
+        }
+        return FALSE;
+}
+
+/* --- labels ---------------------------------------------------------------- */
+
+/* A name of a schema: letters, "_", and a few digits at the end of what "_" divides. With dots
+ * between several of them. */
+static gboolean is_name(const char *text, gsize n)
+{
+        gsize digits = 0, letters = 0;
+
+        for (gsize i = 0; i < n; i++) {
+                if (g_ascii_isalpha(text[i])) {
+                        if (digits > 0)
+                                return FALSE;
+                        letters++;
+                } else if (g_ascii_isdigit(text[i])) {
+                        if (letters == 0 || ++digits > MAX_NAME_DIGITS)
+                                return FALSE;
+                } else if (text[i] == '.') {
+                        if (letters == 0)
+                                return FALSE;
+                        digits = letters = 0;
+                } else if (text[i] == '_') {
+                        digits = 0;
+                } else {
+                        return FALSE;
+                }
+        }
+        return letters > 0 && n <= 3 * MAX_NAME;
+}
+
+static gboolean is_verb(const char *text, gsize n)
+{
+        for (gsize i = 0; i < n; i++)
+                if (!g_ascii_isalpha(text[i]) && (i == 0 || !strchr("._-", text[i])))
+                        return FALSE;
+        return n > 0 && n <= MAX_VERB;
+}
+
+static void path_append(GString *out, const char *path)
+{
+        gsize n = strcspn(path + 1, "/;");
+
+        if (n == 0 && path[1] == '\0')
+                g_string_append(out, " /");
+        else if (operation_is_word(path + 1, n))
+                g_string_append_printf(out, " /%.*s", (int)n, path + 1);
+        else
+                g_string_append(out, " /...");
+}
+
+/* VERB or METHOD, and what stands after the blank. */
+static void two_append(GString *out, const char *label, const char *blank)
+{
+        const char *rest = blank + 1;
+        gsize n = blank - label;
+
+        if (g_str_has_prefix(label, "DNS ") || g_str_has_prefix(label, "RPC ")) {
+                g_string_append(out, label);
+        } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
+                if (!is_one_of(label, n, methods))
+                        return;
+                g_string_append_len(out, label, n);
+                if (*rest == '/')
+                        path_append(out, rest);
+        } else if (is_verb(label, n)) {
+                g_string_append_len(out, label, n);
+                g_string_append_printf(out, " %s", is_name(rest, strlen(rest)) ? rest : "...");
+        }
+}
+
+void operation_append(GString *out, const char *label)
+{
+        const char *blank = strchr(label, ' '), *slash = strchr(label, '/');
+
+        if (blank)
+                two_append(out, label, blank);
+        else if (slash && is_name(label, slash - label) && is_name(slash + 1, strlen(slash + 1)))
+                g_string_append(out, label);
+        else if (is_verb(label, strlen(label)))
+                g_string_append(out, label);
+}
+
+/* --- edges ----------------------------------------------------------------- */
+
+struct Operations {
+        GHashTable *edges; /* of tables of names, by caller and callee */
+        GString *name;
+};
+
+Operations *operations_new(void)
+{
+        Operations *o = g_new0(Operations, 1);
+
+        o->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+                                         (GDestroyNotify)g_hash_table_unref);
+        o->name = g_string_new(NULL);
+        return o;
+}
+
+void operations_free(Operations *o)
+{
+        if (!o)
+                return;
+        g_hash_table_unref(o->edges);
+        g_string_free(o->name, TRUE);
+        g_free(o);
+}
+
+static GHashTable *names_of(Operations *o, NodeId caller, NodeId callee)
+{
+        gint64 edge = (gint64)((guint64)caller << 32 | callee);
+        GHashTable *names = g_hash_table_lookup(o->edges, &edge);
+
+        if (!names) {
+                names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+                g_hash_table_insert(o->edges, g_memdup2(&edge, sizeof edge), names);
+        }
+        return names;
+}
+
+const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label)
+{
+        GHashTable *names = names_of(o, caller, callee);
+
+        operation_append(g_string_truncate(o->name, 0), label);
+        if (o->name->len == 0)
+                return NULL;
+        if (g_hash_table_contains(names, o->name->str))
+                return o->name->str;
+        if (g_hash_table_size(names) >= EDGE_OPERATIONS)
+                return "other";
+        g_hash_table_add(names, g_strdup(o->name->str));
+        return o->name->str;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What of the names of operations is written: by default what is vocabulary, that is words that the
+ * makers of a protocol or a program chose, and nothing that a user typed or a program counted.
+ *
+ *   GET /cart           an HTTP method, and the first segment of the path where it is a word
+ *   GET /...            where it is none
+ *   SELECT items        a verb of SQL and the first table, where its name is one of a schema
+ *   shop.Cart/Add       a method of gRPC
+ *   HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
+ *
+ * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32 letters
+ * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one large. One of
+ * more than four letters has a vowel (or y), and no six consonants in a row; one of eight or more
+ * has a letter beyond f. After the last part an extension such as .php may follow. A version such
+ * as v2 is a word. So numbers, hexadecimal and most other random text, addresses of mail and
+ * whatever has a digit, a dot or an escape in it are none. The name of a person may be one.
+ */
+#ifndef RAVEL_OPERATIONS_H
+#define RAVEL_OPERATIONS_H
+
+#include "tracefmt/node-table.h"
+
+enum { EDGE_OPERATIONS = 200 }; /* of an edge; all further ones are "other" */
+
+gboolean operation_is_word(const char *text, gsize n);
+
+/* Appends the vocabulary of a label that a parser made. Nothing where there is none. */
+void operation_append(GString *out, const char *label);
+
+/* Which operations each edge has had. */
+typedef struct Operations Operations;
+
+Operations *operations_new(void);
+void operations_free(Operations *o);
+
+/* The vocabulary of a label of a call on an edge, valid until the next call; NULL: there is none.
+ */
+const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label);
+
+#endif

@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * AMQP 0-9-1, as RabbitMQ speaks it. A delivery is a call by the broker, and its consumer's
+ * acknowledgement or rejection the return, by channel and delivery tag, of several at a time too;
+ * one that is not acknowledged is one-way. What a client publishes is one-way, or a call where the
+ * channel confirms, and the confirmation its return. Other requests for which the client waits are
+ * calls, but for those that begin and end connections, channels and consumers. A message that a
+ * client gets is the return of the request up to its method, and a delivery from there on.
+ *
+ * A content is a method, a header and a body, each in frames of its own, and those of many channels
+ * come in between each other; so what is under way is kept by channel.
+ */
+#include "capture/protocol/path-label.h"
+#include "capture/protocol/protocol.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+
+enum {
+        METHOD = 1,
+        HEADER = 2,
+        BODY = 3,
+        HEARTBEAT = 8,
+        FRAME_HEADER = 7,
+        FRAME_END = 0xce,
+        FRAME = FRAME_HEADER + 1, /* bytes around a payload */
+
+        MAX_FRAME = 16 << 20,  /* of a payload; brokers and clients agree on 128 KiB */
+        MAX_METHOD = 1024,     /* bytes of a method that are looked at: three short names fit */
+        MAX_HEADER = 4096,     /* of a content header, */
+        MAX_BODY = 4096,       /* and of a body */
+        MAX_CHANNELS = 4096,   /* that are known; RabbitMQ has 2,047 by default */
+        CONTENT = 60,          /* the class of all contents */
+        OWN_GROUP = 0xffff,    /* of the keys of calls that have no tag */
+        NO_CHANNEL = OWN_GROUP /* whose group it would be */
+};
+#define TAGS ((G_GUINT64_CONSTANT(1) << KEY_GROUP_BITS) - 1)
+
+/* Class and method. */
+#define ID(class_id, method_id) ((class_id) << 16 | (method_id))
+enum {
+        CHANNEL_OPEN = ID(20, 10),
+        CHANNEL_CLOSE = ID(20, 40),
+        CHANNEL_CLOSE_OK = ID(20, 41),
+        CONSUME = ID(60, 20),
+        PUBLISH = ID(60, 40),
+        RETURN = ID(60, 50),
+        DELIVER = ID(60, 60),
+        GET = ID(60, 70),
+        GET_OK = ID(60, 71),
+        GET_EMPTY = ID(60, 72),
+        ACK = ID(60, 80),
+        REJECT = ID(60, 90),
+        RECOVER_ASYNC = ID(60, 100),
+        NACK = ID(60, 120),
+        CONFIRM_SELECT = ID(85, 10),
+};
+
+/* What a method is. Those that only begin or end something are of the session. */
+typedef enum {
+        OF_SESSION,
+        REQUEST, /* for which the client waits */
+        RESPONSE,
+        OTHER /* see method_read() */
+} MethodRole;
+
+/* nowait is where the flag stands which says that there is no response: after a 2-byte ticket and
+ * so many names, which bit; or no_nowait. */
+enum { NO_NOWAIT = 0xff };
+static const struct {
+        guint32 id;
+        guint8 sender, role, names, nowait;
+        const char *label;
+} methods[] = {
+        { ID(10, 10), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL }, /* connection */
+        { ID(10, 11), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 20), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 21), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 30), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 31), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 40), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 41), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 50), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 51), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 60), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL }, /* blocked */
+        { ID(10, 61), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 70), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(10, 71), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { CHANNEL_OPEN, SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(20, 11), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(20, 20), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL }, /* flow */
+        { ID(20, 21), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { CHANNEL_CLOSE, SENDER_ANY, OTHER, 0, NO_NOWAIT, NULL },
+        { CHANNEL_CLOSE_OK, SENDER_ANY, OTHER, 0, NO_NOWAIT, NULL },
+        { ID(30, 10), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL }, /* access */
+        { ID(30, 11), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(40, 10), SENDER_CLIENT, REQUEST, 2, 4, "exchange.declare" },
+        { ID(40, 11), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(40, 20), SENDER_CLIENT, REQUEST, 1, 1, "exchange.delete" },
+        { ID(40, 21), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(40, 30), SENDER_CLIENT, REQUEST, 3, 0, "exchange.bind" },
+        { ID(40, 31), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(40, 40), SENDER_CLIENT, REQUEST, 3, 0, "exchange.unbind" },
+        { ID(40, 51), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(50, 10), SENDER_CLIENT, REQUEST, 1, 4, "queue.declare" },
+        { ID(50, 11), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(50, 20), SENDER_CLIENT, REQUEST, 3, 0, "queue.bind" },
+        { ID(50, 21), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(50, 30), SENDER_CLIENT, REQUEST, 1, 0, "queue.purge" },
+        { ID(50, 31), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(50, 40), SENDER_CLIENT, REQUEST, 1, 2, "queue.delete" },
+        { ID(50, 41), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(50, 50), SENDER_CLIENT, REQUEST, 3, NO_NOWAIT, "queue.unbind" },
+        { ID(50, 51), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(60, 10), SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL }, /* qos */
+        { ID(60, 11), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { CONSUME, SENDER_CLIENT, OTHER, 2, NO_NOWAIT, NULL },
+        { ID(60, 21), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(60, 30), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL }, /* cancel */
+        { ID(60, 31), SENDER_ANY, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { PUBLISH, SENDER_CLIENT, OTHER, 0, NO_NOWAIT, "publish" },
+        { RETURN, SENDER_SERVER, OTHER, 0, NO_NOWAIT, "return" },
+        { DELIVER, SENDER_SERVER, OTHER, 0, NO_NOWAIT, "deliver" },
+        { GET, SENDER_CLIENT, OTHER, 0, NO_NOWAIT, "get" },
+        { GET_OK, SENDER_SERVER, OTHER, 0, NO_NOWAIT, "deliver" },
+        { GET_EMPTY, SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ACK, SENDER_ANY, OTHER, 0, NO_NOWAIT, NULL },
+        { REJECT, SENDER_CLIENT, OTHER, 0, NO_NOWAIT, NULL },
+        { RECOVER_ASYNC, SENDER_CLIENT, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(60, 110), SENDER_CLIENT, REQUEST, 0, NO_NOWAIT, "recover" },
+        { ID(60, 111), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { NACK, SENDER_ANY, OTHER, 0, NO_NOWAIT, NULL },
+        { CONFIRM_SELECT, SENDER_CLIENT, OTHER, 0, NO_NOWAIT, NULL },
+        { ID(85, 11), SENDER_SERVER, OF_SESSION, 0, NO_NOWAIT, NULL },
+        { ID(90, 10), SENDER_CLIENT, REQUEST, 0, NO_NOWAIT, "tx.select" },
+        { ID(90, 11), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(90, 20), SENDER_CLIENT, REQUEST, 0, NO_NOWAIT, "tx.commit" },
+        { ID(90, 21), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+        { ID(90, 30), SENDER_CLIENT, REQUEST, 0, NO_NOWAIT, "tx.rollback" },
+        { ID(90, 31), SENDER_SERVER, RESPONSE, 0, NO_NOWAIT, NULL },
+};
+
+/* A content under way: of what is published, or delivered. */
+typedef struct {
+        guint64 key;
+        guint64 left; /* bytes of its body */
+        guint64 hash;
+        guint32 hashed;
+        guint8 kind,
+                part;  /* of its parts but for the last; kind is KIND_UNKNOWN where there is none */
+        guint8 header; /* has come */
+        guint8 begins; /* with its header */
+} Content;
+
+typedef struct {
+        guint64 published;  /* since it confirms */
+        guint64 waits;      /* key of the request that waits for its response, or 0 */
+        Content content[2]; /* the client's, the server's */
+        guint8 confirms;
+        guint8 acknowledged, automatic; /* there are consumers that acknowledge, or do not */
+        guint8 getting_automatic;       /* and so does who waits for a message */
+} Channel;
+
+/* What is kept of a connection. */
+typedef struct {
+        GHashTable *channels; /* of Channel, by number */
+        guint64 calls;        /* without a tag so far */
+} Amqp;
+
+typedef struct {
+        guint8 known;
+        guint8 sender; /* Sender */
+} AmqpState;
+
+G_STATIC_ASSERT(sizeof(AmqpState) <= PROTOCOL_STATE_SIZE);
+
+typedef struct {
+        guint type;
+        guint16 channel;
+        guint32 size;
+} Frame;
+
+static Frame frame_decode(const guint8 *p)
+{
+        return (Frame){ p[0], read_u16(p + 1), read_u32(p + 3) };
+}
+
+static gint method_find(guint32 id)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(methods); i++)
+                if (methods[i].id == id)
+                        return (gint)i;
+        return -1;
+}
+
+/* How much of a frame must be there, after its header. */
+static gsize payload_needed(const Frame *f)
+{
+        switch (f->type) {
+        case METHOD:
+                return MIN(f->size, (gsize)MAX_METHOD);
+        case HEADER:
+                return MIN(f->size, (gsize)MAX_HEADER);
+        case BODY:
+                return MIN(f->size, (gsize)MAX_BODY);
+        default:
+                return 0;
+        }
+}
+
+static gboolean frame_is_sound(const Frame *f)
+{
+        switch (f->type) {
+        case METHOD:
+                return f->size >= 4 && f->size <= MAX_FRAME;
+        case HEADER:
+                return f->channel != 0 && f->size >= 14 && f->size <= MAX_FRAME;
+        case BODY:
+                return f->channel != 0 && f->size <= MAX_FRAME;
+        case HEARTBEAT:
+                return f->channel == 0 && f->size == 0;
+        default:
+                return FALSE;
+        }
+}
+
+/* --- recognising ----------------------------------------------------------- */
+
+static const guint8 greeting[] = { 'A', 'M', 'Q', 'P', 0, 0, 9, 1 };
+
+/* PARSE_MESSAGE where the bytes begin with a frame of AMQP beyond doubt: one whose end is where
+ * its length says, of a method, a header of contents or nothing at all. */
+static ParseStatus recognise(const guint8 *bytes, gsize n)
+{
+        if (memcmp(bytes, greeting, MIN(n, sizeof greeting)) == 0)
+                return n < sizeof greeting ? PARSE_MORE : PARSE_MESSAGE;
+        if (bytes[0] != METHOD && bytes[0] != HEADER && bytes[0] != HEARTBEAT)
+                return PARSE_NOT_MINE;
+        if (n < FRAME_HEADER)
+                return PARSE_MORE;
+        Frame f = frame_decode(bytes);
+        if (!frame_is_sound(&f) || f.size > MAX_BODY)
+                return PARSE_NOT_MINE;
+        const guint8 *payload = bytes + FRAME_HEADER;
+        if (f.type != HEARTBEAT && n >= FRAME_HEADER + 4) {
+                guint32 id = read_u32(payload);
+                if (f.type == METHOD ? method_find(id) < 0 || (id >> 16 == 10) != (f.channel == 0)
+                                     : id != CONTENT << 16)
+                        return PARSE_NOT_MINE;
+        }
+        if (n < f.size + (gsize)FRAME)
+                return PARSE_MORE;
+        return payload[f.size] == FRAME_END ? PARSE_MESSAGE : PARSE_NOT_MINE;
+}
+
+/* --- fields ---------------------------------------------------------------- */
+
+/* A short string; FALSE where it is not all there. */
+static gboolean name_read(Cursor *c, Cursor *name)
+{
+        guint8 n;
+        const guint8 *p;
+        if (!cursor_u8(c, &n) || !(p = cursor_take(c, n)))
+                return FALSE;
+        *name = cursor(p, n);
+        return TRUE;
+}
+
+static gboolean tag_read(Cursor *c, guint64 *tag)
+{
+        const guint8 *p = cursor_take(c, 8);
+        if (p)
+                *tag = read_u64(p);
+        return p != NULL;
+}
+
+/* A queue or an exchange, and what it is that the message does there. Names that the broker has
+ * made up say nothing. */
+static void label_append(GString *label, guint32 id, const Cursor *name)
+{
+        static const char made_up[] = "amq.gen", reply[] = "amq.rabbitmq.reply-to";
+        if (!label)
+                return;
+        g_string_append(label, methods[method_find(id)].label);
+        gsize n = cursor_left(name);
+        if (n == 0)
+                return;
+        g_string_append_c(label, ' ');
+        if (n >= sizeof made_up - 1 && memcmp(name->at, made_up, sizeof made_up - 1) == 0)
+                n = sizeof made_up - 1;
+        else if (n >= sizeof reply - 1 && memcmp(name->at, reply, sizeof reply - 1) == 0)
+                n = sizeof reply - 1;
+        g_string_append_len(label, (const char *)name->at, (gssize)n);
+}
+
+/* --- what contents carry --------------------------------------------------- */
+
+static guint64 hash_more(guint64 h, Cursor bytes)
+{
+        for (; bytes.at < bytes.end; bytes.at++) /* however the body is cut into frames */
+                h = (h ^ *bytes.at) * HASH_SEED;
+        return h;
+}
+
+/* With its length, so that two strings are not one. */
+static guint64 hash_name(guint64 h, Cursor name)
+{
+        return hash_word(hash_more(h, name), cursor_left(&name));
+}
+
+/* The identifiers of a message that its publisher gave, of its content header. A broker leaves
+ * them alone, while it may add headers and take away an expiration. */
+static guint64 hash_properties(guint64 h, Cursor c)
+{
+        enum { HEADERS = 13, DELIVERY_MODE = 12, PRIORITY = 11, CORRELATION = 10, MESSAGE = 7 };
+        guint16 flags;
+        if (!cursor_skip(&c, 12) || !cursor_u16(&c, &flags))
+                return h;
+        for (int bit = 15; bit >= MESSAGE; bit--) {
+                Cursor name;
+                guint32 n;
+                if (!(flags & 1u << bit))
+                        continue;
+                if (bit == DELIVERY_MODE || bit == PRIORITY) {
+                        if (!cursor_skip(&c, 1))
+                                return h;
+                } else if (bit == HEADERS) {
+                        if (!cursor_u32(&c, &n) || !cursor_skip(&c, n))
+                                return h;
+                } else if (!name_read(&c, &name)) {
+                        return h;
+                } else if (bit == CORRELATION || bit == MESSAGE) {
+                        h = hash_name(hash_word(h, (guint64)bit), name);
+                }
+        }
+        return h;
+}
+
+/* --- contents -------------------------------------------------------------- */
+
+static void part_set(const Content *content, guint part, Parsed *parsed)
+{
+        parsed->kind = (MessageKind)content->kind;
+        parsed->part = (guint8)(content->part | part);
+        parsed->keyed = TRUE;
+        parsed->key = content->key;
+}
+
+/* The last part, or not. Its content is known by then. */
+static void content_go_on(Content *content, Parsed *parsed)
+{
+        gboolean last = content->left == 0;
+        guint part = last ? PART_ENDS : PART_GOES_ON;
+        if (content->begins)
+                part |= PART_BEGINS;
+        content->begins = FALSE;
+        part_set(content, part, parsed);
+        if (!last)
+                return;
+        if (content->kind != KIND_RETURN)
+                parsed->content = MAX(content->hash, 1);
+        content->kind = KIND_UNKNOWN;
+}
+
+static void header_read(Content *content, Cursor c, Parsed *parsed)
+{
+        content->header = TRUE;
+        content->left = read_u64(c.at + 4);
+        content->hash = hash_word(hash_properties(content->hash, c), content->left);
+        content_go_on(content, parsed);
+}
+
+static void body_read(Content *content, Cursor c, guint32 size, Parsed *parsed)
+{
+        gsize n = MIN(cursor_left(&c), MAX_BODY - content->hashed);
+        content->hash = hash_more(content->hash, cursor(c.at, n));
+        content->hashed += (guint32)n;
+        content->left -= MIN(content->left, size);
+        content_go_on(content, parsed);
+}
+
+/* --- methods --------------------------------------------------------------- */
+
+static guint64 tag_key(guint16 channel, guint64 tag)
+{
+        return (guint64)channel << KEY_GROUP_BITS | (tag & TAGS);
+}
+
+static guint64 own_key(Amqp *amqp)
+{
+        return (guint64)OWN_GROUP << KEY_GROUP_BITS | (++amqp->calls & TAGS);
+}
+
+/* A content of this key begins. */
+static void content_begin(Content *content, MessageKind kind, guint64 key, Cursor name,
+                          gboolean with_header, Parsed *parsed)
+{
+        *content = (Content){ .key = key,
+                              .hash = hash_name(HASH_SEED, name),
+                              .kind = (guint8)kind,
+                              .part = kind == KIND_RETURN ? 0 : PART_BY_PLACE,
+                              .begins = with_header };
+        if (!with_header)
+                part_set(content, kind == KIND_RETURN ? PART_GOES_ON : PART_BEGINS, parsed);
+}
+
+/* Of a delivery or what is published: exchange and routing key. */
+static gboolean names_read(Cursor *c, guint32 id, GString *label, Cursor *key)
+{
+        Cursor exchange;
+        if (!name_read(c, &exchange) || !name_read(c, key))
+                return FALSE;
+        label_append(label, id, cursor_left(&exchange) ? &exchange : key);
+        return TRUE;
+}
+
+/* Calls with tags are settled. */
+static gboolean settle_read(const Channel *channel, const AmqpState *s, guint16 number, guint32 id,
+                            Cursor c, Parsed *parsed)
+{
+        guint64 tag;
+        guint8 flags = 0;
+        if (!tag_read(&c, &tag) || !cursor_u8(&c, &flags))
+                return FALSE;
+        if (s->sender == SENDER_SERVER && !channel->confirms)
+                return TRUE; /* of messages published before the capture */
+        gboolean multiple = id != REJECT && (flags & 1);
+        parsed->kind = KIND_RETURN;
+        parsed->keyed = TRUE;
+        parsed->part = (guint8)(PART_ENDS | (multiple ? PART_THROUGH : 0));
+        parsed->key = tag_key(number, multiple && tag == 0 ? TAGS : tag);
+        return TRUE;
+}
+
+static void response_set(Channel *channel, Parsed *parsed)
+{
+        if (!channel->waits)
+                return;
+        parsed->kind = KIND_RETURN;
+        parsed->keyed = TRUE;
+        parsed->part = PART_ENDS;
+        parsed->key = channel->waits;
+        channel->waits = 0;
+}
+
+static void request_set(Amqp *amqp, Channel *channel, Parsed *parsed)
+{
+        channel->waits = own_key(amqp);
+        parsed->kind = KIND_CALL;
+        parsed->keyed = TRUE;
+        parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
+        parsed->key = channel->waits;
+}
+
+/* Where it says that no response is wanted, a request is one-way. */
+static gboolean request_read(Amqp *amqp, Channel *channel, guint method, Cursor c, GString *label,
+                             Parsed *parsed)
+{
+        Cursor name, first = { c.at, c.at };
+        guint8 flags = 0;
+        if (methods[method].names && !cursor_skip(&c, 2))
+                return FALSE;
+        for (guint i = 0; i < methods[method].names; i++) {
+                if (!name_read(&c, &name))
+                        return FALSE;
+                if (i == 0)
+                        first = name;
+        }
+        if (methods[method].nowait != NO_NOWAIT && !cursor_u8(&c, &flags))
+                return FALSE;
+        label_append(label, methods[method].id, &first);
+        if (methods[method].nowait != NO_NOWAIT && (flags & 1u << methods[method].nowait)) {
+                parsed->kind = KIND_ONE_WAY;
+                parsed->keyed = TRUE;
+                parsed->part = PART_BEGINS | PART_ENDS | PART_BY_PLACE;
+                parsed->key = own_key(amqp);
+                return TRUE;
+        }
+        request_set(amqp, channel, parsed);
+        return TRUE;
+}
+
+static gboolean publish_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c, GString *label,
+                             Parsed *parsed)
+{
+        Cursor key;
+        gboolean confirms = channel->confirms;
+        if (!cursor_skip(&c, 2) || !names_read(&c, PUBLISH, label, &key))
+                return FALSE;
+        content_begin(&channel->content[0], confirms ? KIND_CALL : KIND_ONE_WAY,
+                      confirms ? tag_key(number, ++channel->published) : own_key(amqp), key, FALSE,
+                      parsed);
+        return TRUE;
+}
+
+static gboolean deliver_read(Amqp *amqp, Channel *channel, guint16 number, Cursor c, GString *label,
+                             Parsed *parsed)
+{
+        Cursor consumer, key;
+        guint64 tag;
+        gboolean one_way = channel->automatic && !channel->acknowledged;
+        if (!name_read(&c, &consumer) || !tag_read(&c, &tag) || !cursor_skip(&c, 1) ||
+            !names_read(&c, DELIVER, label, &key))
+                return FALSE;
+        content_begin(&channel->content[1], one_way ? KIND_ONE_WAY : KIND_CALL,
+                      one_way ? own_key(amqp) : tag_key(number, tag), key, FALSE, parsed);
+        return TRUE;
+}
+
+/* Where the message is not to be acknowledged it is the return to its last byte. */
+static gboolean got_read(Channel *channel, guint16 number, Cursor c, Parsed *parsed)
+{
+        Cursor key;
+        guint64 tag;
+        if (!tag_read(&c, &tag) || !cursor_skip(&c, 1) || !names_read(&c, GET_OK, NULL, &key))
+                return FALSE;
+        if (!channel->getting_automatic) {
+                response_set(channel, parsed);
+                content_begin(&channel->content[1], KIND_CALL, tag_key(number, tag), key, TRUE,
+                              parsed);
+        } else if (channel->waits) {
+                content_begin(&channel->content[1], KIND_RETURN, channel->waits, key, FALSE,
+                              parsed);
+                channel->waits = 0;
+        }
+        return TRUE;
+}
+
+static gboolean other_read(Amqp *amqp, Channel *channel, const AmqpState *s, const Frame *f,
+                           guint32 id, Cursor c, GString *label, Parsed *parsed)
+{
+        Cursor name, key;
+        guint8 flags;
+        switch (id) {
+        case PUBLISH:
+                return publish_read(amqp, channel, f->channel, c, label, parsed);
+        case DELIVER:
+                return deliver_read(amqp, channel, f->channel, c, label, parsed);
+        case GET_OK:
+                return got_read(channel, f->channel, c, parsed);
+        case RETURN:
+                if (!cursor_skip(&c, 2) || !name_read(&c, &name) ||
+                    !names_read(&c, RETURN, label, &key))
+                        return FALSE;
+                content_begin(&channel->content[1], KIND_ONE_WAY, own_key(amqp), key, FALSE,
+                              parsed);
+                return TRUE;
+        case GET:
+                if (!cursor_skip(&c, 2) || !name_read(&c, &name) || !cursor_u8(&c, &flags))
+                        return FALSE;
+                label_append(label, GET, &name);
+                channel->getting_automatic = flags & 1;
+                request_set(amqp, channel, parsed);
+                return TRUE;
+        case ACK:
+        case NACK:
+        case REJECT:
+                return settle_read(channel, s, f->channel, id, c, parsed);
+        case CONSUME:
+                if (!cursor_skip(&c, 2) || !name_read(&c, &name) || !name_read(&c, &name) ||
+                    !cursor_u8(&c, &flags))
+                        return FALSE;
+                channel->automatic |= (flags & 2) != 0;
+                channel->acknowledged |= (flags & 2) == 0;
+                parsed->kind = KIND_SESSION;
+                return TRUE;
+        case CONFIRM_SELECT:
+                channel->confirms = TRUE;
+                parsed->kind = KIND_SESSION;
+                return TRUE;
+        case CHANNEL_CLOSE: /* by the server: also what a request comes to that cannot be met */
+                parsed->kind = KIND_SESSION;
+                if (s->sender == SENDER_SERVER)
+                        response_set(channel, parsed);
+                return TRUE;
+        case CHANNEL_CLOSE_OK: /* tags begin anew */
+                *channel = (Channel){ .published = 0 };
+                parsed->kind = KIND_CALL;
+                parsed->keyed = TRUE;
+                parsed->part = PART_ABORTS | PART_THROUGH;
+                parsed->key = tag_key(f->channel, TAGS);
+                return TRUE;
+        default:
+                return FALSE;
+        }
+}
+
+static Channel *channel_find(gpointer *memory, guint16 number)
+{
+        Amqp *amqp = *memory;
+        if (!amqp) {
+                *memory = amqp = g_new0(Amqp, 1);
+                amqp->channels = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        }
+        Channel *channel = g_hash_table_lookup(amqp->channels, GUINT_TO_POINTER((guint)number));
+        if (!channel && number != NO_CHANNEL && g_hash_table_size(amqp->channels) < MAX_CHANNELS) {
+                channel = g_new0(Channel, 1);
+                g_hash_table_insert(amqp->channels, GUINT_TO_POINTER((guint)number), channel);
+        }
+        return channel;
+}
+
+static gboolean method_read(AmqpState *s, const Frame *f, Cursor c, GString *label, Parsed *parsed)
+{
+        gint method = method_find(read_u32(c.at));
+        if (method < 0)
+                return FALSE;
+        if (methods[method].sender != SENDER_ANY)
+                s->sender = methods[method].sender;
+        parsed->sender = s->sender;
+        Channel *channel = parsed->memory ? channel_find(parsed->memory, f->channel) : NULL;
+        cursor_skip(&c, 4);
+        if (methods[method].role == OF_SESSION)
+                parsed->kind = KIND_SESSION;
+        if (!channel)
+                return TRUE;
+        switch ((MethodRole)methods[method].role) {
+        case OF_SESSION:
+                return TRUE;
+        case REQUEST:
+                return request_read(*parsed->memory, channel, (guint)method, c, label, parsed);
+        case RESPONSE:
+                response_set(channel, parsed);
+                return TRUE;
+        case OTHER:
+                break;
+        }
+        return other_read(*parsed->memory, channel, s, f, methods[method].id, c, label, parsed);
+}
+
+/* The content that a frame with a header or a piece of a body belongs to. NULL: that has begun
+ * where nobody saw it. */
+static Content *content_find(const AmqpState *s, const Frame *f, const Parsed *parsed)
+{
+        Channel *channel = parsed->memory && s->sender != SENDER_ANY
+                                   ? channel_find(parsed->memory, f->channel)
+                                   : NULL;
+        Content *content = channel ? &channel->content[s->sender == SENDER_SERVER] : NULL;
+        return content && content->kind != KIND_UNKNOWN && content->header == (f->type == BODY)
+                       ? content
+                       : NULL;
+}
+
+static ParseStatus frame_read(AmqpState *s, const guint8 *bytes, gsize n, GString *label,
+                              Parsed *parsed)
+{
+        if (n < FRAME_HEADER)
+                return PARSE_MORE;
+        Frame f = frame_decode(bytes);
+        if (!frame_is_sound(&f))
+                return PARSE_NOT_MINE;
+        gsize needed = payload_needed(&f);
+        gboolean whole = needed == f.size;
+        if (n < FRAME_HEADER + needed + whole)
+                return PARSE_MORE;
+        Cursor c = cursor(bytes + FRAME_HEADER, needed);
+        if (whole && c.at[needed] != FRAME_END)
+                return PARSE_NOT_MINE;
+        Content *content;
+        parsed->kind = KIND_CONTROL;
+        if (f.type == METHOD && !method_read(s, &f, c, label, parsed))
+                return PARSE_NOT_MINE;
+        if ((f.type == HEADER || f.type == BODY) && (content = content_find(s, &f, parsed))) {
+                if (f.type == HEADER)
+                        header_read(content, c, parsed);
+                else
+                        body_read(content, c, f.size, parsed);
+        }
+        parsed->length = FRAME + (guint64)f.size;
+        return PARSE_MESSAGE;
+}
+
+static ParseStatus amqp_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                              gboolean eof, GString *label, Parsed *parsed)
+{
+        AmqpState *s = state;
+        (void)call;
+        if (eof)
+                return PARSE_NOT_MINE; /* within a frame */
+        if (n == 0)
+                return PARSE_MORE;
+        if (!s->known) {
+                ParseStatus status = recognise(bytes, n);
+                if (status != PARSE_MESSAGE)
+                        return status;
+                s->known = TRUE;
+        }
+        if (bytes[0] == greeting[0]) {
+                ParseStatus status = recognise(bytes, n);
+                parsed->kind = status == PARSE_MESSAGE ? KIND_SESSION : KIND_UNKNOWN;
+                parsed->length = status == PARSE_MESSAGE ? sizeof greeting : 0;
+                return status;
+        }
+        return frame_read(s, bytes, n, label, parsed);
+}
+
+static gsize amqp_find_boundary(const guint8 *bytes, gsize n)
+{
+        for (gsize at = 0; at < n; at++)
+                if (recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                        return at;
+        return n;
+}
+
+static void amqp_forget(gpointer memory)
+{
+        Amqp *amqp = memory;
+        g_hash_table_destroy(amqp->channels);
+        g_free(amqp);
+}
+
+const Protocol protocol_amqp = {
+        .name = "amqp",
+        .keyed = TRUE,
+        .mutual = TRUE,
+        .parse = amqp_parse,
+        .find_boundary = amqp_find_boundary,
+        .forget = amqp_forget,
+};

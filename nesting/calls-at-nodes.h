@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The driver of joint inference: makes a node problem (inference/inference.h) of the calls into
+ * each node that is called and calls, and out of it, has it solved, and takes the answer.
+ */
+#ifndef RAVEL_CALLS_AT_NODES_H
+#define RAVEL_CALLS_AT_NODES_H
+
+#include "base/work.h"
+#include "calls/known-calls.h"
+#include "inference/inference.h"
+
+/* Which calls one step of --window decides on. Without --window: all. */
+typedef struct {
+        gint64 from;   /* calls that returned before it are given no children any more, ns */
+        gint64 decide; /* calls that start before it, and were not, are given a parent, ns */
+} View;
+
+#define VIEW_ALL ((View){ G_MININT64, G_MAXINT64 })
+
+/* What parents are found from; all borrowed. */
+typedef struct {
+        KnownCalls *calls;
+        CallOrder *order; /* of the calls in view */
+        View view;
+        gint64 window;              /* the skew window, ns */
+        const gint64 *offset;       /* by NodeId: by how much its clock is late, ns; NULL */
+        const guint32 *true_parent; /* oracle: by call, or NO_PARENT; NULL */
+        NodeModel **models;         /* by NodeId, what is learned outlives a step; NULL */
+        GArray *explanations;       /* of Explanation */
+        gboolean cycles;            /* clocks may disagree, so that a call may lie within itself */
+        gboolean keep_log;          /* find the likelihoods */
+        guint threads;              /* of so many nodes at a time; 0: one */
+        WorkShow progress;          /* may be NULL */
+} NodesSearch;
+
+/* The natural logarithm of how likely the answer is, and, with true parents, of how likely those
+ * are. */
+typedef struct {
+        double found, truth;
+} LogLikelihood;
+
+/* Runs find_parents_jointly() for each node that is called and calls, and sets causes. What is
+ * found does not depend on the number of threads. Adds to log. */
+void find_parents_at_nodes(const NodesSearch *search, LogLikelihood *log);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "nesting/nesting-run.h"
+
+#include <string.h>
+
+#include "nesting/explanation.h"
+
+static guint wanted_columns(const NestingOptions *o)
+{
+        gboolean joint = nesting_parents_from(o) == PARENTS_JOINT;
+        gboolean truth = nesting_methods[o->method].truth;
+        guint wanted = 0;
+
+        if (o->keep || truth || joint)
+                wanted |= WANT_CAUSES;
+        if (joint)
+                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_LABELS;
+        if (o->keep)
+                wanted |= WANT_CANDIDATES;
+        if (o->places)
+                wanted |= WANT_PLACES;
+        if (o->keep || truth)
+                wanted |= WANT_IDS;
+        if (truth)
+                wanted |= WANT_TRUE_PATHS;
+        return wanted;
+}
+
+void nesting_run_init(Nesting *n, NodeTable *nodes, const NestingOptions *options)
+{
+        memset(n, 0, sizeof *n);
+        n->options = *options;
+        known_calls_init(&n->calls, nodes, options->window, options->max_call, options->fold,
+                         wanted_columns(options));
+        scoreboard_init(&n->board);
+        n->explanations = explanations_new();
+        call_paths_init(&n->paths, &n->calls, options->window,
+                        nesting_parents_from(options) == PARENTS_SCORED);
+}
+
+void nesting_run_clear(Nesting *n)
+{
+        scoreboard_clear(&n->board);
+        call_paths_clear(&n->paths);
+        call_order_clear(&n->order);
+        known_calls_clear(&n->calls);
+        g_array_free(n->explanations, TRUE);
+        g_free(n->true_parent);
+        if (n->offsets)
+                g_array_free(n->offsets, TRUE);
+        g_free(n->offset);
+}
+
+void nesting_run_find_roles(Nesting *n, gboolean all)
+{
+        guint n_edges;
+        gint64 longest = known_calls_find_roles(&n->calls, all);
+
+        call_matcher_edges(n->calls.matcher, &n_edges);
+        /* How long after its parent's call a child can start. */
+        scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
+}
+
+NodesSearch nesting_run_nodes_search(Nesting *n)
+{
+        return (NodesSearch){ .calls = &n->calls,
+                              .order = &n->order,
+                              .view = VIEW_ALL,
+                              .window = n->options.window,
+                              .offset = n->offset,
+                              .true_parent = n->true_parent,
+                              .explanations = n->explanations,
+                              .cycles = n->cycles,
+                              .keep_log = n->options.keep,
+                              .threads = n->options.threads,
+                              .progress = n->options.progress };
+}
+
+PairSearch nesting_run_pair_search(Nesting *n)
+{
+        return (PairSearch){ .options = &n->options,
+                             .calls = &n->calls,
+                             .order = &n->order,
+                             .board = &n->board,
+                             .explanations = n->explanations,
+                             .cycles = n->cycles };
+}
+
+void nesting_run_summarise(const Nesting *n, PathSet *set)
+{
+        const MatchCounts *counts = call_matcher_counts(n->calls.matcher);
+        PathSetSummary *summary = path_set_summary(set);
+
+        summary->messages = counts->messages;
+        summary->calls = counts->pairs;
+        summary->unmatched_calls = counts->lone_calls;
+        summary->unmatched_returns = counts->lone_returns;
+        summary->parallelism = known_calls_parallelism(&n->calls);
+        summary->first = counts->first;
+        summary->last = counts->last;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/export/export-requests.h"
+
+#include "paths/write/path-text.h"
+
+typedef struct {
+        guint64 id;
+        NodeId client;
+} Pattern;
+
+struct ExportRequests {
+        StoreReader *reader; /* borrowed */
+        GArray *patterns;    /* of Pattern */
+        GArray *calls;       /* of PathCall */
+        GArray *places;
+        guint64 n; /* requests so far */
+};
+
+static gboolean read_patterns(ExportRequests *r, GError **error)
+{
+        StoredPattern pattern;
+        int status;
+
+        while ((status = store_reader_next_pattern(r->reader, &pattern, error)) > 0) {
+                Pattern p = { path_signature_id(pattern.signature), pattern.client };
+
+                g_array_append_val(r->patterns, p);
+        }
+        return status == 0;
+}
+
+ExportRequests *export_requests_new(StoreReader *reader, GError **error)
+{
+        g_autoptr(ExportRequests) r = NULL;
+
+        if (!store_reader_expect_requests(reader, error))
+                return NULL;
+        r = g_new0(ExportRequests, 1);
+        r->reader = reader;
+        r->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
+        r->calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
+        r->places = g_array_new(FALSE, FALSE, sizeof(guint32));
+        return read_patterns(r, error) ? g_steal_pointer(&r) : NULL;
+}
+
+void export_requests_free(ExportRequests *r)
+{
+        if (!r)
+                return;
+        g_array_free(r->patterns, TRUE);
+        g_array_free(r->calls, TRUE);
+        g_array_free(r->places, TRUE);
+        g_free(r);
+}
+
+int export_requests_next(ExportRequests *r, ExportRequest *request, GError **error)
+{
+        StoredPath path;
+        const Pattern *pattern;
+        int status = store_reader_next_path(r->reader, &path, error);
+
+        if (status <= 0)
+                return status;
+        if (!store_reader_path_calls(r->reader, &path, r->calls, r->places, error))
+                return -1;
+        pattern = &g_array_index(r->patterns, Pattern, path.pattern);
+        *request = (ExportRequest){
+                .number = ++r->n,
+                .pattern = pattern->id,
+                .client = pattern->client,
+                .probability = path.probability,
+                .calls = (const PathCall *)r->calls->data,
+                .n_calls = r->calls->len,
+        };
+        return 1;
+}
+
+/* --- text ------------------------------------------------------------------ */
+
+enum { FLUSH_SIZE = 1 << 16 };
+
+void export_append_integer(GString *text, gint64 n)
+{
+        guint64 size = n < 0 ? -(guint64)n : (guint64)n;
+        char digits[20], *at = digits + sizeof digits;
+
+        do
+                *--at = (char)('0' + size % 10);
+        while ((size /= 10) > 0);
+        if (n < 0)
+                g_string_append_c(text, '-');
+        g_string_append_len(text, at, digits + sizeof digits - at);
+}
+
+void export_append_probability(GString *text, double probability)
+{
+        char digits[G_ASCII_DTOSTR_BUF_SIZE];
+
+        if (probability == 1) /* the most frequent by far */
+                g_string_append_c(text, '1');
+        else
+                g_string_append(text, g_ascii_formatd(digits, sizeof digits, "%.6g", probability));
+}
+
+gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error)
+{
+        if (!all && text->len < FLUSH_SIZE)
+                return TRUE;
+        if (!output_file_write(out, text->str, text->len, error))
+                return FALSE;
+        g_string_truncate(text, 0);
+        return TRUE;
+}
+
+GPtrArray *export_json_names(const NodeTable *nodes)
+{
+        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+
+        for (NodeId i = 0; i < node_table_size(nodes); i++) {
+                g_autoptr(GString) name = g_string_new(NULL);
+
+                path_append_json_string(name, node_table_name(nodes, i));
+                g_ptr_array_add(names, g_strdup(name->str));
+        }
+        return names;
+}

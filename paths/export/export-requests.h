@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The requests of a store one after the other, and the text that exports are made of.
+ */
+#ifndef RAVEL_EXPORT_REQUESTS_H
+#define RAVEL_EXPORT_REQUESTS_H
+
+#include "paths/store/store-reader.h"
+#include "tracefmt/output-file.h"
+
+/* A path instance with its calls, in pre-order. */
+typedef struct {
+        guint64 number;  /* from 1, as path.id */
+        guint64 pattern; /* the id of its pattern */
+        NodeId client;   /* the caller of the pattern's root, which may stand for many */
+        double probability;
+        const PathCall *calls;
+        guint32 n_calls;
+} ExportRequest;
+
+typedef struct ExportRequests ExportRequests;
+
+/* The requests of a store, in order of start. NULL and error set where it has none
+ * since it was made so, or cannot be read. */
+ExportRequests *export_requests_new(StoreReader *reader, GError **error);
+void export_requests_free(ExportRequests *requests);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ExportRequests, export_requests_free)
+
+/* 1, 0 after the last, or -1 with error set. The calls are borrowed until the next. */
+int export_requests_next(ExportRequests *requests, ExportRequest *request, GError **error);
+
+/* Quicker than printf(), which would take most of the time. */
+void export_append_integer(GString *text, gint64 n);
+void export_append_probability(GString *text, double probability); /* 6 digits */
+
+/* Writes text once there is enough of it, or in any case (all), and empties it. */
+gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error);
+
+/* Of each node, by NodeId, its name as a JSON string; the caller's to free. */
+GPtrArray *export_json_names(const NodeTable *nodes);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * One call of a path instance, which is an array of them in pre-order.
+ */
+#ifndef RAVEL_PATH_CALL_H
+#define RAVEL_PATH_CALL_H
+
+#include "tracefmt/message.h"
+
+#define NO_PARENT ((guint32)-1)
+
+/* Times lie within this many ns of 1970, the years 1823 to 2116, so that
+ * differences never overflow. path_set_add() brings others to the limit. */
+#define PATH_TIME_LIMIT (((gint64)1 << 62) - 1)
+
+/* One call of a path instance. Times are ns since the epoch. The four moments
+ * are always set; stamps says which of them were observed and which were taken
+ * over from the other end of the message. */
+typedef struct {
+        guint32 parent; /* index into the same array, less than its own; NO_PARENT for the root */
+        NodeId caller, callee;
+        gint64 start;       /* the caller sends the call    (CALL_SENT, else CALL_RECV) */
+        gint64 enter;       /* it enters the callee         (CALL_RECV, else CALL_SENT) */
+        gint64 reply;       /* the callee replies           (RET_SENT, else RET_RECV)  */
+        gint64 end;         /* the return is at the caller  (RET_RECV, else RET_SENT)  */
+        guint8 stamps;      /* 1 << MessageOp of each stamp that the trace had */
+        float probability;  /* that parent is right; 1 for a root */
+        float family;       /* that its children are those that are here, and no others */
+        guint32 candidates; /* how many parents there were to choose from */
+        const char *id;     /* as written, not NUL-terminated; NULL where not kept */
+        guint32 id_length;
+        guint32 call;   /* the caller's number for it; comes back untouched */
+        gint64 own;     /* set by path_set_add(): own time at the callee, ns */
+        gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
+} PathCall;
+
+/* Whether the children of a node are a multiset, or stand in call order. */
+typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;
+
+#endif

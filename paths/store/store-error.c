@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/store/store-error.h"
+
+#include "base/error.h"
+#include "base/printable.h"
+
+char *store_message(sqlite3 *db)
+{
+        return printable_new(sqlite3_errmsg(db), PRINTABLE_TEXT);
+}
+
+gboolean store_set_error(sqlite3 *db, const char *path, GError **error)
+{
+        g_autofree char *message = store_message(db);
+
+        switch (sqlite3_extended_errcode(db) & 0xff) {
+        case SQLITE_NOTADB:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: not a store, expected an SQLite database made with -o", path);
+                return FALSE;
+        case SQLITE_NOMEM:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: cannot read the store: more than %d MB of memory would be needed",
+                            path, STORE_HEAP_LIMIT >> 20);
+                return FALSE;
+        case SQLITE_INTERRUPT:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: the store is corrupt: to read it takes more work than what is in "
+                            "a file of its size",
+                            path);
+                return FALSE;
+        default:
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: cannot read the store: %s",
+                            path, message);
+                return FALSE;
+        }
+}

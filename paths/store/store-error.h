@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What SQLite says of a store that is read, in words that name the file.
+ */
+#ifndef RAVEL_STORE_ERROR_H
+#define RAVEL_STORE_ERROR_H
+
+#include <glib.h>
+#include <sqlite3.h>
+
+/* The most memory that SQLite may take for one. Far above what a legitimate store needs: its own
+ * cache has 2 MB, a question 64 MB and its sorting goes to files. */
+enum { STORE_HEAP_LIMIT = 512 << 20 };
+
+/* What db says of its last call, which may name what a file has names for; the caller's to
+ * free. */
+char *store_message(sqlite3 *db);
+
+/* Sets error to what db says of its last call, and returns FALSE. */
+gboolean store_set_error(sqlite3 *db, const char *path, GError **error);
+
+#endif

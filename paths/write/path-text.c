@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/write/path-text.h"
+
+#include "base/printable.h"
+
+char *path_format_duration(gint64 ns)
+{
+        /* What the last digit is worth: each is ten times the one before. */
+        static const struct {
+                guint decimals;
+                const char *unit;
+        } steps[] = { { 2, "us" }, { 1, "us" }, { 0, "us" }, { 2, "ms" }, { 1, "ms" },
+                      { 0, "ms" }, { 2, "s" },  { 1, "s" },  { 0, "s" } };
+        static const guint64 scales[] = { 1, 10, 100 };
+        const char *sign = ns < 0 ? "-" : "";
+        guint64 size = ns < 0 ? -(guint64)ns : (guint64)ns;
+
+        if (size < 1000)
+                return g_strdup_printf("%s%" G_GUINT64_FORMAT " ns", sign, size);
+        /* The first step that leaves three digits, after rounding. */
+        guint64 step = 10;
+        gsize i = 0;
+        for (; i + 1 < G_N_ELEMENTS(steps) && (size + step / 2) / step >= 1000; i++)
+                step *= 10;
+        guint64 n = (size + step / 2) / step, scale = scales[steps[i].decimals];
+        if (scale == 1)
+                return g_strdup_printf("%s%" G_GUINT64_FORMAT " %s", sign, n, steps[i].unit);
+        return g_strdup_printf("%s%" G_GUINT64_FORMAT ".%0*" G_GUINT64_FORMAT " %s", sign,
+                               n / scale, (int)steps[i].decimals, n % scale, steps[i].unit);
+}
+
+char *path_format_count(guint64 n)
+{
+        char digits[32], text[32];
+        int length = g_snprintf(digits, sizeof digits, "%" G_GUINT64_FORMAT, n), to = 0;
+
+        for (int i = 0; i < length; i++) {
+                if (i > 0 && (length - i) % 3 == 0)
+                        text[to++] = ',';
+                text[to++] = digits[i];
+        }
+        return g_strndup(text, (gsize)to);
+}
+
+const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
+{
+        char *at = digits + PATH_INTEGER_SIZE - 1;
+        gboolean negative = n < 0;
+
+        *at = 0;
+        do {
+                int digit = (int)(n % 10);
+                *--at = (char)('0' + ABS(digit));
+                n /= 10;
+        } while (n != 0);
+        if (negative)
+                *--at = '-';
+        return at;
+}
+
+void path_append_json_string(GString *out, const char *text)
+{
+        g_string_append_c(out, '"');
+        printable_append(out, text, -1, PRINTABLE_JSON);
+        g_string_append_c(out, '"');
+}
+
+char *path_format_share(gint128 part, gint128 whole)
+{
+        if (whole <= 0)
+                return g_strdup("-");
+        int percent = (int)((200 * part + whole) / (2 * whole));
+        if (percent == 0 && part > 0)
+                return g_strdup("<1 %");
+        if (percent == 100 && part < whole)
+                return g_strdup(">99 %");
+        return g_strdup_printf("%d %%", percent);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Times, counts and shares as people read them, and names as JSON has them.
+ */
+#ifndef RAVEL_PATH_TEXT_H
+#define RAVEL_PATH_TEXT_H
+
+#include <glib.h>
+
+#include "paths/histogram.h"
+
+/* "12.3 ms": a duration for people, three significant digits, in ns, us, ms or s. */
+char *path_format_duration(gint64 ns);
+
+/* "1,234,567". */
+char *path_format_count(guint64 n);
+
+/* All digits of a sum. The result lies within digits. */
+enum { PATH_INTEGER_SIZE = 41 };
+const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
+
+/* Appends text, which is UTF-8, as a JSON string. '<' is escaped in it too, so that it can
+ * stand in a page. */
+void path_append_json_string(GString *out, const char *text);
+
+/* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
+ * would say none or all and it is not so, "-" where there is no whole. */
+char *path_format_share(gint128 part, gint128 whole);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What of an operation's name is vocabulary.
+ */
+#include <string.h>
+
+#include "capture/operations.h"
+
+static void test_words(void)
+{
+        static const char *const words[] = {
+                "cart",    "GET",       "v1",          "v12",          "api",      "css",
+                "Orders",  "getUser",   "user-list",   "wp-login.php", "wp_json",  "index.html",
+                "graphql", "HTTPProxy", "favicon.ico", "db",           "checkout", "XMLHttpRequest",
+        };
+        static const char *const others[] = {
+                "",
+                "1",
+                "x",
+                "v1234",
+                "123abc",
+                "user7",
+                "alice@example.org",
+                "john.doe",
+                "a.b.c",
+                "~alice",
+                "@alice",
+                "deadbeef",
+                "9f86d081",
+                "qwhzkxpl",
+                "%41lice",
+                "-x-",
+                "a--b",
+                "9f86d081-884c-4d63-9a35-0c1f2b3a4d5e",
+                "eyJhbGciOiJIUzI1NiJ9",
+                "dGhpcyBpcyBub3Q",
+                "one-two-three-four-five",
+                "Bj\303\266rn",
+                "abcdefghijklmnopqrstuvwxyz",
+                "cart.tar.gz",
+                "x.php5",
+                "a b",
+                "caf\303\251",
+                "{id}",
+                "..",
+                ".php",
+                "php.",
+                "aGVsbG8",
+                "QmVhcmVy",
+                "token=abc",
+                "0x7f",
+                "1e5",
+                "cart;id=1",
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+                if (!operation_is_word(words[i], strlen(words[i])))
+                        g_error("%s is no word", words[i]);
+        for (guint i = 0; i < G_N_ELEMENTS(others); i++)
+                if (operation_is_word(others[i], strlen(others[i])))
+                        g_error("%s is a word", others[i]);
+}
+
+static void test_operations(void)
+{
+        static const char *const cases[][2] = {
+                { "GET /", "GET /" },
+                { "GET /cart", "GET /cart" },
+                { "POST /cart/items/{id}/alice", "POST /cart" },
+                { "GET /{id}/cart", "GET /..." },
+                { "GET /alice@example.org", "GET /..." },
+                { "GET /login;jsessionid=1F2", "GET /login" },
+                { "GET //cart", "GET /..." },
+                { "OPTIONS *", "OPTIONS" },
+                { "CONNECT ", "CONNECT" },
+                { "ALICE /cart", "" },
+                { "shop.Cart/Add", "shop.Cart/Add" },
+                { "grpc.health.v1.Health/Check", "grpc.health.v1.Health/Check" },
+                { "users/4711", "" },
+                { "shop.Cart/Add/alice", "" },
+                { "SELECT items", "SELECT items" },
+                { "SELECT public.order_items", "SELECT public.order_items" },
+                { "INSERT wp_2_posts", "INSERT wp_2_posts" },
+                { "SELECT tmp_8f7a6b", "SELECT ..." },
+                { "SELECT orders_20261122", "SELECT ..." },
+                { "SELECT alice smith", "SELECT ..." },
+                { "SELECT alice@example.org", "SELECT ..." },
+                { "EXECUTE", "EXECUTE" },
+                { "HGETALL", "HGETALL" },
+                { "FT.SEARCH", "FT.SEARCH" },
+                { "SESSION:4711", "" },
+                { "DNS AAAA", "DNS AAAA" },
+                { "RPC 100003.3.1", "RPC 100003.3.1" },
+                { "search", "search" },
+                { "MAIL", "MAIL" },
+                { "", "" },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autoptr(GString) out = g_string_new(NULL);
+
+                operation_append(out, cases[i][0]);
+                g_assert_cmpstr(out->str, ==, cases[i][1]);
+        }
+}
+
+/* Three letters from 0: always words. */
+static char *word(guint i)
+{
+        return g_strdup_printf("GET /%c%c%c", 'a' + i / 26 % 26, 'a' + i % 26, 'a' + i / 676);
+}
+
+static void test_edges(void)
+{
+        Operations *o = operations_new();
+
+        for (guint round = 0; round < 2; round++)
+                for (guint i = 0; i < 300; i++) {
+                        g_autofree char *label = word(i);
+
+                        g_assert_cmpstr(operations_name(o, 1, 2, label), ==,
+                                        i < EDGE_OPERATIONS ? label : "other");
+                }
+        /* Another edge has its own. */
+        g_assert_cmpstr(operations_name(o, 2, 1, "GET /zzz"), ==, "GET /zzz");
+        g_assert_null(operations_name(o, 1, 2, "?"));
+        operations_free(o);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/operations/words", test_words);
+        g_test_add_func("/operations/vocabulary", test_operations);
+        g_test_add_func("/operations/edges", test_edges);
+        return g_test_run();
+}
