@@ -53,7 +53,7 @@ static void set_in_use(Evidence *e)
 static Evidence *make(const NodeModel *model)
 {
         OrderEvidence *x = g_new0(OrderEvidence, 1);
-        guint32 n = model->n_callees;
+        guint32 n = model->n_whole;
 
         serving_order_init(&x->order, n > MOST_ORDERED ? 0 : (2 * n + 1) * (n + 1));
         return &x->evidence;
@@ -68,6 +68,12 @@ static void clear_order(Evidence *e)
 static void keep(Evidence *e, gboolean half)
 {
         serving_order_keep(order_of(e), half);
+}
+
+static void bytes(Evidence *e, Bytes *b)
+{
+        serving_order_bytes(order_of(e), b);
+        bytes_expect(b, e->in_use == order_of(e)->in_use, "the same use twice");
 }
 
 /* --- outputs ----------------------------------------------------------------- */
@@ -307,6 +313,7 @@ const EvidenceKind evidence_order = {
         .make = make,
         .free = clear_order,
         .keep = keep,
+        .bytes = bytes,
         .begin = begin,
         .end = end,
         .watch = watch,

@@ -34,6 +34,18 @@ void evidence_set_keep(EvidenceSet *s, gboolean half)
         }
 }
 
+void evidence_set_bytes(EvidenceSet *s, Bytes *b)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                bytes_word(b, e->kind->name);
+                bytes_bool(b, &e->in_use);
+                if (e->kind->bytes)
+                        e->kind->bytes(e, b);
+        }
+}
+
 void evidence_begin(EvidenceSet *s, const Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {

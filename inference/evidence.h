@@ -14,6 +14,7 @@
 
 #include <glib.h>
 
+#include "inference/bytes.h"
 #include "inference/joint.h"
 
 typedef struct EvidenceKind EvidenceKind;
@@ -61,6 +62,8 @@ struct EvidenceKind {
         void (*free)(Evidence *e);
         /* Keeps what was counted for later problems; half: with half the weight. */
         void (*keep)(Evidence *e, gboolean half);
+        /* What was learned, to bytes or from them (bytes.h). NULL: there is nothing. */
+        void (*bytes)(Evidence *e, Bytes *b);
 
         /* --- one node problem, or a part of it --- */
 
@@ -135,6 +138,9 @@ static inline gboolean evidence_counts(const Evidence *e)
 void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model);
 void evidence_set_clear(EvidenceSet *s);
 void evidence_set_keep(EvidenceSet *s, gboolean half);
+
+/* To bytes; or back, into a set that was made of the same table. */
+void evidence_set_bytes(EvidenceSet *s, Bytes *b);
 
 void evidence_begin(EvidenceSet *s, const Joint *j);
 void evidence_end(EvidenceSet *s);

@@ -64,6 +64,9 @@ struct NodeModel {
  * too many. */
 enum { MOST_ORDERED = 64 };
 
+/* To bytes; or back, into an empty model. */
+void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b);
+
 /* Makes an empty model. */
 void node_model_init(NodeModel *h);
 void node_model_clear(NodeModel *h); /* frees all that it holds */

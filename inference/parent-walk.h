@@ -157,6 +157,9 @@ void parent_walk_learn(ParentWalk *w);
 /* Keeps all counts so far for later learning; half: half of them. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
 
+/* To bytes; or back, into what is not initialised yet. */
+void parent_walk_bytes(ParentWalk *w, Bytes *b);
+
 /* Learns the survival of states, for parent_walk_hazard(). */
 void parent_walk_learn_survival(ParentWalk *w);
 

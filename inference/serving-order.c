@@ -382,3 +382,43 @@ gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log)
                 sum += log_with(o, x->class, &o->outputs[which[i]], log);
         return sum;
 }
+
+/* --- bytes ---------------------------------------------------------------------- */
+
+static void factor_bytes(double *factor, Bytes *b)
+{
+        bytes_double(b, factor);
+        if (!bytes_expect(b, *factor > 0 && *factor <= 1, "a factor"))
+                *factor = 1;
+}
+
+static void pairs_bytes(ServedPairs *p, Bytes *b)
+{
+        bytes_double(b, &p->n);
+        bytes_double(b, &p->inverted);
+        bytes_double(b, &p->expected);
+        if (!bytes_expect(b,
+                          p->inverted >= 0 && p->expected >= 0 && p->n >= p->inverted &&
+                                  p->n >= p->expected,
+                          "pairs of outputs"))
+                *p = (ServedPairs){ 0 };
+}
+
+void serving_order_bytes(ServingOrder *o, Bytes *b)
+{
+        gboolean mixed = o->mixed != NULL;
+
+        bytes_bool(b, &o->in_use);
+        bytes_bool(b, &mixed);
+        for (guint32 i = 0; i < o->n_classes && bytes_good(b); i++) {
+                factor_bytes(&o->factor[i], b);
+                pairs_bytes(&o->pairs[i], b);
+                pairs_bytes(&o->kept[i], b);
+        }
+        if (!mixed)
+                return;
+        bytes_floats(b, &o->mixed, (gsize)o->n_classes * o->n_classes);
+        for (gsize i = 0; o->mixed && i < (gsize)o->n_classes * o->n_classes; i++)
+                if (!bytes_expect(b, o->mixed[i] > 0 && o->mixed[i] <= 1, "a factor"))
+                        break;
+}
