@@ -2,9 +2,7 @@
 #include "inference/answer.h"
 
 #include "inference/calibrate.h"
-
-/* The answer names a candidate with at least this share of the best candidate's score. */
-#define WORTH_NAMING 1e-3
+#include "inference/tuning.h"
 
 void answer_init(NodeAnswer *answer, const NodeProblem *problem)
 {

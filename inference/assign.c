@@ -5,12 +5,7 @@
 #include "inference/assignment.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
-
-enum {
-        BOUNDS_ROUNDS = 12, /* rounds that learn bounds before the first assignment */
-        MOST_WEIGHT = 255,  /* the weight of the best candidate of a call, less 1 */
-        REMEMBERED = 16,    /* latest children of a parent that the first assignment looks at */
-};
+#include "inference/tuning.h"
 
 /* --- bounds: the delays from a parent's entry and to its reply -------------- */
 

@@ -7,29 +7,7 @@
 #include "inference/assignment.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
-
-/* Where beliefs begin, the belief of the assigned parent is ASSIGNED times that of another
- * candidate. */
-#define ASSIGNED 100
-
-/* The largest share that a belief may have, unless its parent is the only candidate; and the least
- * share that the trellis may give it. A call may always turn out to be another parent's. */
-#define MOST_TAKEN  (1 - 1e-6)
-#define LEAST_SHARE 1e-8
-
-/* A call on which a parent's belief has a smaller share is not offered to it. */
-#define LEAST_OFFERED 1e-9
-
-/* A belief is given up if its share by the trellis is less than NEGLIGIBLE, or NEGLIGIBLE_AT_FIRST
- * in the first round after beliefs began; but not if its share before was KEPT or more. So each
- * call keeps at least one belief. */
-#define NEGLIGIBLE_AT_FIRST 1e-3
-#define NEGLIGIBLE          1e-2
-#define KEPT                0.1
-
-/* Limits of a message, per ns. */
-#define LEAST_RATE 1e-20
-#define MOST_RATE  1e10
+#include "inference/tuning.h"
 
 void joint_make_beliefs(Joint *j)
 {

@@ -6,28 +6,7 @@
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/node-model.h"
-
-enum {
-        SETTLE = 3, /* rounds of belief propagation; more hardly change the beliefs */
-        DECIDE = 3, /* rounds that sharpen beliefs, to choose one of several ways to agree */
-
-        WARM_UP = 20,   /* sweeps before drawings of the warm chain count */
-        COOL_DOWN = 10, /* sweeps before drawings of the cold chain count */
-        COLD = 2,       /* the cold chain raises likelihoods to this power */
-
-        FIRST = 8, /* being the parent when the chain starts is worth this many drawings */
-};
-
-/* The weight of the first shares in a mean with the second ones. Messages that go round in a circle
- * confirm each other and come out too sure, so odds beyond SURE_ODDS count by their eighth root. */
-#define FIRST_OPINION (2.0 / 3)
-#define SURE_ODDS     2.0
-
-/* Calibration: odds beyond USUAL_ODDS count by their fourth root, then all are raised to 7/8 and
- * divided by a doubt that DOUBT scales. Fitted on generated systems and one captured one
- * (docs/evaluation.md). */
-#define USUAL_ODDS 9.0
-#define DOUBT      4.0
+#include "inference/tuning.h"
 
 void scores_init(Scores *s, const Problem *p)
 {
@@ -168,8 +147,8 @@ static void find_scores(Joint *j)
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         j->scores->share[k] = j->scores->score[k] =
                                 (drawings_count(j->scores->drawn[k]) + prior * both[k] +
-                                 FIRST * (j->problem->candidate[k] == first[i])) /
-                                (drawn + prior + FIRST);
+                                 FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
+                                (drawn + prior + FIRST_DRAWINGS);
         }
         calibrate(j, second);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/delay-density.h"
+#include "inference/tuning.h"
 
 /* A smaller smoothed count is a rounding error. */
 #define LEAST_COUNT 1e-6
@@ -156,7 +157,7 @@ static Bins smooth(double *row, double n, Bins bins)
         double once[DENSITY_BINS], twice[DENSITY_BINS];
         gint reach = 1;
 
-        while (reach < 8 && (n + 1) * reach * reach * reach < 1000)
+        while (reach < SMOOTH_MOST && (n + 1) * reach * reach * reach < SMOOTH_DELAYS)
                 reach++;
         bins = running_mean(row, once, reach, bins);
         bins = running_mean(once, twice, reach, bins);
@@ -180,7 +181,7 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
 /* The weight of the backoff of a row that saw n delays, in delays. */
 static double backoff_weight(double n)
 {
-        return 4 + n / 100;
+        return DENSITY_WEIGHT + n / DENSITY_WEIGHT_PART;
 }
 
 /* A row that saw nothing is as its backoff. */

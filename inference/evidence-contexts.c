@@ -10,11 +10,7 @@
 #include "inference/kinds.h"
 #include "inference/rounds.h"
 #include "inference/trellis.h"
-
-/* A context is told apart if that raises the log likelihood of its parents by at least LEAST_GAIN,
- * and by LEAST_GAIN_EACH for each parent. */
-#define LEAST_GAIN      5.0
-#define LEAST_GAIN_EACH 0.01
+#include "inference/tuning.h"
 
 /* Adds sign times the log likelihoods of parents to log, by fine kind. Each half of the parents is
  * judged by walks learned from the other half. */

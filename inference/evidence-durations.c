@@ -10,11 +10,7 @@
 #include "inference/kinds.h"
 #include "inference/rounds.h"
 #include "inference/trellis.h"
-
-enum {
-        CERTAIN_SHARE = 4, /* If at least one call in CERTAIN_SHARE has a single candidate,
-                              durations are learned from those alone. */
-};
+#include "inference/tuning.h"
 
 /* A hash of what a parent does before and after a child. same counts its earlier children with the
  * same callee. */

@@ -8,24 +8,7 @@
 #include "inference/kinds.h"
 #include "inference/rounds.h"
 #include "inference/serving-order.h"
-
-enum {
-        ORDER_ROUNDS = 8,   /* rounds that learn from beliefs whether the node works in order */
-        SUPPOSE_ROUNDS = 5, /* the first of these rounds, which suppose that it does */
-        CHAIN_ROUNDS = 4,   /* rounds of the chain of one stage */
-        ORDER_STAGES = 6,   /* a stage fits the order once */
-};
-
-/* The largest factor of an inversion that still counts as order: while learning goes on, and in its
- * last round. 1 would be the odds that delays alone give. */
-#define MAYBE_ORDER 0.7
-#define ORDER       0.4
-
-/* MAYBE_FACTOR is the factor of inversions supposed where beliefs show none. ORDER_ODDS is the
- * ratio of the odds of inversions to the odds by delays alone that a node in order has at most.
- * Nodes without order come to more than 0.4, since their delays are not known exactly. */
-#define MAYBE_FACTOR 0.2
-#define ORDER_ODDS   0.3
+#include "inference/tuning.h"
 
 typedef struct {
         Evidence evidence;
@@ -222,7 +205,7 @@ static void suppose(Evidence *e, Joint *j)
                         serving_order_suppose(order, delays);
                 else
                         serving_order_learn(order, delays,
-                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : LAST_ORDER);
                 set_in_use(e);
         }
         if (!order->in_use)
@@ -246,9 +229,9 @@ static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         double odds;
 
-        for (guint round = 0; round < CHAIN_ROUNDS; round++) {
+        for (guint round = 0; round < STAGE_ROUNDS; round++) {
                 joint_learn_from_chain(j, chain);
-                if (2 * round >= CHAIN_ROUNDS)
+                if (2 * round >= STAGE_ROUNDS)
                         serving_order_count(order, &j->model->walk.delays, pairs);
         }
         odds = fit(e, pairs);
@@ -304,7 +287,7 @@ static void learn_truth(Evidence *e, Joint *j)
 
 static void learn_more(Evidence *e, Joint *j, gboolean last)
 {
-        serving_order_learn(order_of(e), &j->model->walk.delays, last ? ORDER : MAYBE_ORDER);
+        serving_order_learn(order_of(e), &j->model->walk.delays, last ? LAST_ORDER : MAYBE_ORDER);
         set_in_use(e);
 }
 

@@ -9,18 +9,7 @@
 #include "inference/calibrate.h"
 #include "inference/family.h"
 #include "inference/rounds.h"
-
-enum {
-        FRESH_ROUNDS = 6, /* rounds that assign in order of time */
-        ROUNDS = 16,      /* rounds that learn from beliefs */
-        CALM_ROUNDS = 14, /* from this round on all parents are learned from */
-        GO_ON_ROUNDS = 3, /* rounds of a further step of --window */
-        CHAIN_ROUNDS = 8, /* rounds that learn from assignments of the Markov chain */
-};
-
-/* If the mean share of the best parents is less, learning from a chain is skipped: it would learn
- * next to nothing. */
-#define LEAST_BEST_SHARE 0.33
+#include "inference/tuning.h"
 
 static int compare_concurrency(const void *a, const void *b)
 {

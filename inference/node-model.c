@@ -5,15 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-
-enum {
-        LEARN_AGAIN = 256
-}; /* new parents; learning again costs as much as solving for some dozens */
+#include "inference/tuning.h"
 
 /* --- kinds of calls -------------------------------------------------------- */
-
-/* A label or context that fewer than one call in RARE_SHARE has gets no kind of its own. */
-enum { RARE_SHARE = 100 };
 
 #define NO_KIND G_MAXUINT32
 
@@ -115,13 +109,11 @@ void node_model_init(NodeModel *h)
 
 static void clear_walks(NodeModel *h)
 {
-        if (h->n_callees == 0)
-                return;
         parent_walk_clear(&h->walk);
         delay_densities_clear(&h->bounds);
-        g_free(h->enter_row);
-        g_free(h->reply_row);
-        g_free(h->whole);
+        g_clear_pointer(&h->enter_row, g_free);
+        g_clear_pointer(&h->reply_row, g_free);
+        g_clear_pointer(&h->whole, g_free);
         g_clear_pointer(&h->told, g_free);
         h->n_told = 0;
         g_clear_pointer(&h->limits, g_free);
@@ -201,7 +193,7 @@ gboolean node_model_fit(NodeModel *h)
 
 gboolean node_model_are_stale(const NodeModel *h, guint32 n)
 {
-        return h->n_new + n >= MIN(h->n_parents / 8, LEARN_AGAIN);
+        return h->n_new + n >= MIN(h->n_parents / LEARN_AGAIN_PART, LEARN_AGAIN);
 }
 
 void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
@@ -328,8 +320,6 @@ static void callees_bytes(NodeModel *h, Bytes *b)
 
 static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
-        if (bytes_reads(b))
-                h->n_callees = 1; /* there is something to free from now on */
         parent_walk_bytes(&h->walk, b);
         delay_densities_bytes(&h->bounds, b);
         callees_bytes(h, b);

@@ -60,10 +60,6 @@ struct NodeModel {
         EvidenceSet evidence; /* what other evidence says; see evidence.h */
 };
 
-/* With more whole callees, a node's order and durations are not looked at: pairs of events would be
- * too many. */
-enum { MOST_ORDERED = 64 };
-
 /* To bytes; or back, into an empty model. */
 void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b);
 
@@ -84,9 +80,6 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned);
 
 /* Whether n parents more make enough new ones to learn again. */
 gboolean node_model_are_stale(const NodeModel *h, guint32 n);
-
-/* Enough parents to learn from. */
-enum { LEARN_FROM = 8192 };
 
 /* Splits callees at these limits, which it takes over. Resets the walks. */
 void node_model_tell_apart(NodeModel *h, DurationLimits *limits);

@@ -2,16 +2,12 @@
 #include "inference/parent-walk.h"
 
 #include "base/hash.h"
+#include "inference/tuning.h"
 
 enum {
-        MOST = 3,        /* a state counts calls to one callee up to here */
         ANY = 0xff,      /* in a key, instead of counts: a general state */
         NOTHING = 0xffff /* in a key, instead of a caller: the most general state */
 };
-
-/* The weight of the backoff, in events: a full state backs off to the general one as if it had seen
- * this many events there; likewise a part of a caller to the whole. */
-#define BACKOFF_WEIGHT 2.0
 
 /* Keys of states: two bytes of caller, two bytes of latest event, and one byte for each callee. Its
  * low half counts returned calls, its high half open ones. */
@@ -130,10 +126,10 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
                 guint8 *count = &key[KEY_COUNTS + event % w->n_callees];
 
                 if (event < w->n_callees) {
-                        *count += (*count >> 4 < MOST) << 4;
+                        *count += (*count >> 4 < WALK_COUNT) << 4;
                 } else {
                         *count -= (*count >> 4 > 0) << 4;
-                        *count += (*count & 0xf) < MOST;
+                        *count += (*count & 0xf) < WALK_COUNT;
                 }
         }
         return intern(w, key);
@@ -190,7 +186,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
         const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, weight = 0.5;
+        double all = (double)state->count / DENSITY_COUNT, weight = GENERAL_WEIGHT;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
@@ -202,7 +198,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                         general = 1.0 / n_events(w);
                 } else if (backoff->backoff != s->backoff) {
                         weight = BACKOFF_WEIGHT;
-                        seen = MAX(0, seen - 1 - 0.02 * all);
+                        seen = MAX(0, seen - RARE_EVENTS - RARE_EVENTS_SHARE * all);
                 }
                 s->probability = (seen + weight * general) / (all + weight);
         }
@@ -465,7 +461,8 @@ static gboolean is_key(const ParentWalk *w, const guint8 *key)
                 return general;
         for (guint32 i = 0; i < w->n_callees; i++)
                 if (general ? key[KEY_COUNTS + i] != ANY
-                            : key[KEY_COUNTS + i] >> 4 > MOST || (key[KEY_COUNTS + i] & 0xf) > MOST)
+                            : key[KEY_COUNTS + i] >> 4 > WALK_COUNT ||
+                                      (key[KEY_COUNTS + i] & 0xf) > WALK_COUNT)
                         return FALSE;
         return key_caller(key) < w->n_callers && latest <= event_start(w);
 }

@@ -29,7 +29,6 @@ typedef struct {
 } WalkCall;
 
 enum {
-        WALK_MAX_STATES = 1 << 15,  /* with more, walks go on in general states */
         WALK_MAX_CALLEES = 1 << 14, /* event numbers fit into two bytes */
         NO_DELAY = DENSITY_BINS,    /* instead of a bin: the step has no delay, as returns */
 };

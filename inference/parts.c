@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/parts.h"
+#include "inference/tuning.h"
 
 gint64 parts_mean_life(const NodeProblem *node)
 {

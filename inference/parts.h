@@ -8,16 +8,6 @@
 
 #include "inference/inference.h"
 
-enum {
-        /* A part ends when it is PART_LIVES mean lifetimes of parents long and has PART_BELIEFS
-         * beliefs, or when it is LONG_LIVES long and has LONG_BELIEFS, which fit into caches. */
-        PART_LIVES = 8,
-        PART_BELIEFS = 1 << 20,
-        LONG_LIVES = 256,
-        LONG_BELIEFS = 1 << 16,
-        CONTEXT_LIVES = 3, /* calls so many lifetimes before and after a part are solved with it */
-};
-
 /* A part of the calls out of a node. The parents of the calls from `at` to before - 1 are decided;
  * the calls from first to end - 1 are solved with them. */
 typedef struct {

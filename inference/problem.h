@@ -8,6 +8,7 @@
 
 #include "calls/candidates.h"
 #include "inference/inference.h"
+#include "inference/tuning.h"
 
 typedef struct Problem {
         NodeProblem *node;
@@ -24,8 +25,6 @@ typedef struct Problem {
         guint32 n_choice;   /* calls with more than one candidate */
         guint32 n_sole;     /* calls with one candidate */
 } Problem;
-
-enum { STRETCH = 1024 }; /* parents that follow each other and train the model, or not, together */
 
 static inline guint32 n_candidates(const Problem *p, guint32 call)
 {

@@ -7,8 +7,7 @@
 #include "inference/beliefs.h"
 #include "inference/calibrate.h"
 #include "inference/family.h"
-
-enum { CHAIN_SWEEPS = 4 }; /* sweeps of the chain before each round that learns from it */
+#include "inference/tuning.h"
 
 void joint_count_assigned(Joint *j, guint64 calm)
 {

@@ -5,21 +5,7 @@
 #include "inference/assignment.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
-
-enum {
-        HOPELESS = 24, /* nats; other evidence cannot make up for a step that loses more */
-        /* The beliefs on a call are worth PRIOR_DRAWINGS drawings where they leave no doubt, and
-         * more where they leave more. A call whose beliefs would be worth more than
-         * MOST_PRIOR_DRAWINGS is left out of the chain. */
-        PRIOR_DRAWINGS = 20,
-        MOST_PRIOR_DRAWINGS = 480,
-};
-
-/* A parent is proposed with its chance plus this, so that each candidate is proposed at times. */
-#define LEAST_CHANCE 0.002
-
-/* A call with a candidate of a greater chance is certain, and left out of the chain. */
-#define CERTAIN 0.9999
+#include "inference/tuning.h"
 
 struct Sampler {
         Joint *j;

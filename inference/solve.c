@@ -24,8 +24,7 @@
 #include "inference/learn.h"
 #include "inference/parts.h"
 #include "inference/roots.h"
-
-enum { LEARN_BELIEFS = 1 << 18 }; /* beliefs that are enough to learn from */
+#include "inference/tuning.h"
 
 /* --- the nouns of one problem ----------------------------------------------- */
 

@@ -2,19 +2,15 @@
 #include "inference/trellis.h"
 
 #include "base/hash.h"
+#include "inference/tuning.h"
 
 enum {
         END = 0, /* the vertex of the reply */
         START,   /* the vertex that all walks begin with */
         NOWHERE = G_MAXUINT32,
-        MAX_AT_CALL = 24, /* vertices of one call; further ones are left out */
         AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
-        MAX_OPEN = 12,    /* open calls of a vertex; of more, the last return is not seen */
         FAR = 64,         /* binary exponents of vertices are multiples of it */
 };
-
-/* An edge that skips calls whose probability of being skipped is less is left out. */
-#define LEAST_SKIP 1e-12
 
 /* The offers whose bits share a word. */
 #define WORD 64
@@ -83,7 +79,7 @@ void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n
         memset(l, 0, sizeof *l);
         l->whole = whole;
         l->n_whole = n_whole;
-        l->least = 1e-4;
+        l->least = TRELLIS_LEAST;
         l->steps = g_new0(TrellisStep, n_callees);
 }
 
