@@ -38,6 +38,16 @@ static inline guint64 hash_bytes(const char *p, gsize n)
         return hash_word(h, word);
 }
 
+/* For GLib's tables, where g_int64_hash() would take the low half alone: of two ids in one word,
+ * as caller and callee are, all that share the latter would fall into one place. */
+static inline guint hash_int64(gconstpointer key)
+{
+        guint64 word;
+
+        memcpy(&word, key, sizeof word);
+        return (guint)hash_word(HASH_SEED, word);
+}
+
 /* Mixes n words, up to four. Only the high bits are good: tables with 2^k slots
  * take the highest k. */
 static inline guint64 hash_words(const guint64 *words, guint n)

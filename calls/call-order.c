@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/big-memory.h"
+#include "base/compare.h"
 
 static int compare_from(const void *a, const void *b, void *data)
 {
@@ -13,7 +14,7 @@ static int compare_from(const void *a, const void *b, void *data)
 
         if (spans[i].from != spans[k].from)
                 return spans[i].from < spans[k].from ? -1 : 1;
-        return (i > k) - (i < k);
+        return COMPARE(i, k);
 }
 
 static void sort(guint32 *order, guint32 n, const Span *spans)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/big-memory.h"
+#include "base/grow.h"
 
 void call_trees_init(CallTrees *t, CallPairs *calls, gint64 window, CallTreeDone done,
                      gpointer data)
@@ -38,8 +39,7 @@ static guint32 new_tree(CallTrees *t)
                 return tree;
         }
         if (t->n == t->size) {
-                t->size = MAX(64, t->size * 2);
-                t->tree = g_renew(CallTree, t->tree, t->size);
+                GROW(t->tree, t->size, 64);
                 if (t->family)
                         t->family = g_renew(float, t->family, t->size);
         }
@@ -73,10 +73,8 @@ static void add_root(CallTrees *t, guint32 tree)
                 if (t->n_roots)
                         memmove(t->roots, t->roots + t->first_root, t->n_roots * sizeof *t->roots);
                 t->first_root = 0;
-                if (t->n_roots >= t->roots_size / 2) {
-                        t->roots_size = MAX(64, t->roots_size * 2);
-                        t->roots = g_renew(guint32, t->roots, t->roots_size);
-                }
+                if (t->n_roots >= t->roots_size / 2)
+                        GROW(t->roots, t->roots_size, 64);
         }
         t->roots[t->n_roots++] = tree;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/edge-roles.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ void edge_roles_init(EdgeRoles *r, gboolean fold, gint64 window)
         memset(r, 0, sizeof *r);
         r->folds = fold;
         r->window = window;
-        r->numbers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        r->numbers = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 }
 
 void edge_roles_clear(EdgeRoles *r)

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/hash.h"
 
 enum {
@@ -303,10 +304,8 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
         Edge *e = edge_at(m, c->edge);
         DoneCall *d;
 
-        if (G_UNLIKELY(m->n_done == m->done_size)) {
-                m->done_size = MAX(16, 2 * m->done_size);
-                m->done = g_renew(DoneCall, m->done, m->done_size);
-        }
+        if (G_UNLIKELY(m->n_done == m->done_size))
+                GROW(m->done, m->done_size, 16);
         d = &m->done[m->n_done++];
         d->pair.start = first_of(c, stamps, CALL_SENT, CALL_RECV);
         d->pair.enter = first_of(c, stamps, CALL_RECV, CALL_SENT);

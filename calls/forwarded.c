@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/forwarded.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
+
+#include "base/compare.h"
 
 enum { MOST_CALLEES = 16 };
 
@@ -25,7 +28,7 @@ static int compare_answers(const void *a, const void *b)
                 return x->answers > y->answers ? -1 : 1;
         if (x->caller != y->caller)
                 return x->caller < y->caller ? -1 : 1;
-        return (x->answering > y->answering) - (x->answering < y->answering);
+        return COMPARE(x->answering, y->answering);
 }
 
 /* The first of the edges of a caller. */
@@ -50,7 +53,7 @@ GArray *forwarded_find(const CallMatcher *matcher)
         guint n;
         const Edge *edges = call_matcher_edges(matcher, &n);
         g_autofree const Edge **by_caller = g_new(const Edge *, n);
-        g_autoptr(GHashTable) sends = g_hash_table_new(g_int64_hash, g_int64_equal);
+        g_autoptr(GHashTable) sends = g_hash_table_new(hash_int64, g_int64_equal);
         g_autofree gint64 *keys = g_new(gint64, n);
 
         for (guint i = 0; i < n; i++) {

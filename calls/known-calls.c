@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 
 void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max_call,
@@ -174,7 +175,7 @@ static int compare_starts(const void *a, const void *b, void *data)
         guint32 i = *(const guint32 *)a, j = *(const guint32 *)b;
         gint64 x = c->at_caller[i].from, y = c->at_caller[j].from;
 
-        return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+        return x != y ? COMPARE(x, y) : COMPARE(i, j);
 }
 
 void known_calls_sort(const KnownCalls *k, guint32 *calls, guint32 n)

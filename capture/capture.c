@@ -6,8 +6,8 @@
 #include "capture/connection.h"
 #include "capture/links.h"
 #include "capture/network/link-layer.h"
-#include "capture/operations.h"
 #include "capture/network/tunnel.h"
+#include "capture/operations.h"
 #include "capture/streams.h"
 
 /* Clocks are set back; a packet this much (ns) before the last begins anew. */

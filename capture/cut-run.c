@@ -11,6 +11,8 @@ enum {
         CONTINUE_LENGTH = 25,
         STATUS_AT = 9,
 
+        MIN_FULL = 1200, /* of a segment that has no room for more, by IPv6's least MTU */
+
         MIN_REPLY = 6,   /* "250 \r\n" */
         MIN_COMMAND = 4, /* "MAIL" */
 
@@ -241,7 +243,14 @@ gboolean cut_run_may_be_interim(const CutSegment *s)
 
 gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n)
 {
+        if (n == 0)
+                return !talk->is_full;
         return talk->has_begins && n >= MIN_SEEN && memcmp(talk->begins, bytes, MIN_SEEN) == 0;
+}
+
+void cut_run_see(CutTalk *talk, gsize length)
+{
+        talk->is_full = length >= MIN_FULL;
 }
 
 gboolean cut_run_is_goodbye(gsize n)

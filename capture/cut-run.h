@@ -35,6 +35,7 @@ typedef struct {
         guint8 frames;    /* and the server */
         guint8 begins[2]; /* the first bytes of the last run of the side that calls */
         guint8 has_begins;
+        guint8 is_full; /* the last segment of that side is as long as segments get */
 } CutTalk;
 
 /* The first segment of a run, in TLS any segment. */
@@ -53,8 +54,12 @@ MessageKind cut_run_kind(CutTalk *talk, const CutSegment *segment, MessageKind *
 /* Whether it has the length of "100 Continue", and no more is seen of it. */
 gboolean cut_run_may_be_interim(const CutSegment *segment);
 
-/* Whether a later segment of a call begins as its first did: then it is likely to be another. */
+/* Whether a later segment of a call, n bytes of it at hand, may be another: it begins as the first
+ * did, or nothing is seen of it, and the segment before had room for more. */
 gboolean cut_run_repeats(const CutTalk *talk, const guint8 *bytes, gsize n);
+
+/* A segment of the side that calls, after cut_run_repeats(). */
+void cut_run_see(CutTalk *talk, gsize length);
 
 /* Whether so many bytes are what a client says that closes the connection: see cut-run.c. */
 gboolean cut_run_is_goodbye(gsize n);

@@ -64,7 +64,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, MessageKind kind, c
                         pairing_end(p, x->run, now, context);
                 x->run = (guint8)side;
         } else if (m->open && m->written && stamp) { /* goes on after a long silence */
-                pairing_abandon(p, side);
+                pairing_abandon(p, side, context);
                 pairing_open(p, side, seq, stamp, context);
                 pairing_begin(p, side, KIND_ONE_WAY, END_BY_SILENCE, NULL, now, context);
         }
@@ -107,7 +107,7 @@ static void cut_ignore(Exchange *x, guint side, MessageKind kind, const CaptureC
         if (kind == KIND_INTERIM)
                 account_add(context->account, ACCOUNT_INTERIM);
         if (x->pairing.message[side].kind == KIND_UNKNOWN)
-                pairing_abandon(&x->pairing, side);
+                pairing_abandon(&x->pairing, side, context);
         pairing_account(&x->pairing, side, TRUE);
         memset(s->state, 0, sizeof s->state);
         s->skip = 0;
@@ -126,6 +126,8 @@ static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                 kind = cut_kind(x, side, bytes, n, length, context);
         else if (side == p->client && cut_run_repeats(&x->talk, bytes, n))
                 m->several = TRUE;
+        if (side == p->client)
+                cut_run_see(&x->talk, length);
         if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
                 cut_ignore(x, side, kind, context);
                 return;
@@ -192,7 +194,7 @@ static void leave_protocol(Exchange *x, const Protocol *protocol, Stamp now,
                 s->part = 0;
                 if (m->open && m->kind != KIND_UNKNOWN)
                         pairing_end(&x->pairing, side, now, context);
-                if (protocol)
+                if (protocol == &protocol_generic)
                         run_take_buffer(x, side, now, context);
         }
 }
@@ -206,7 +208,7 @@ static void run_record(Exchange *x, guint side, guint32 seq, guint part, Stamp n
         MessageInProgress *m = &p->message[side];
         MessageKind kind = run_kind(x, side, FALSE);
         if (x->run == side && m->written) { /* goes on after a long silence */
-                pairing_abandon(p, side);
+                pairing_abandon(p, side, context);
                 pairing_open(p, side, seq, &now, context);
                 kind = KIND_ONE_WAY;
         } else if (kind == KIND_ONE_WAY && (part & PART_ANSWERS) && !x->called) {
@@ -346,7 +348,7 @@ static gboolean message_begin(Exchange *x, guint side, const Parsed *parsed, Sta
         return TRUE;
 }
 
-static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
+static void message_end(Exchange *x, guint side, gboolean switches, const Protocol *next, Stamp now,
                         const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
@@ -359,11 +361,18 @@ static void message_end(Exchange *x, guint side, gboolean switches, Stamp now,
                 s->part = 0;
         }
         if (m->kind == KIND_NOTHING || m->kind == KIND_CONTROL)
-                pairing_abandon(&x->pairing, side);
+                pairing_abandon(&x->pairing, side, context);
         else
                 pairing_end(&x->pairing, side, now, context);
         if (switches)
-                leave_protocol(x, NULL, now, context);
+                leave_protocol(x, next, now, context);
+}
+
+/* A piece of the open message ends. */
+static void piece_end(Exchange *x, guint side, const CaptureContext *context)
+{
+        x->side[side].piece = FALSE;
+        pairing_piece_end(&x->pairing, side, x->pairing.message[side].last, context);
 }
 
 /* The parser does not know these bytes: looks for the next boundary in them.
@@ -398,10 +407,10 @@ static void lose(Exchange *x, guint side, const CaptureContext *context)
         s->buffered = 0;
         if (!m->open)
                 return;
-        if (m->kind == KIND_CALL || m->kind == KIND_RETURN)
+        if ((m->kind == KIND_CALL || m->kind == KIND_RETURN) && !pieces_are_endless(m->pieces))
                 pairing_set_end(&x->pairing, side, END_BY_SILENCE, context);
         else
-                pairing_abandon(&x->pairing, side);
+                pairing_abandon(&x->pairing, side, context);
         if (x->run == side && !m->open)
                 x->run = NO_SIDE;
 }
@@ -484,6 +493,13 @@ static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContex
         return FALSE;
 }
 
+static guint8 sender_of(const Exchange *x, guint side)
+{
+        return x->pairing.client == NO_SIDE ? SENDER_ANY
+               : x->pairing.client == side  ? SENDER_CLIENT
+                                            : SENDER_SERVER;
+}
+
 /* Shows data to the parser, of which the first old bytes had been there before.
  * seq is the sequence number of the first byte. How many of them it was: n, or up to
  * where the connection speaks something else. */
@@ -495,7 +511,9 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
         gsize at = 0;
         guint refused = 0;
         while (at < n) {
-                Parsed parsed = { .other = x->side[!side].state, .memory = &x->memory };
+                Parsed parsed = { .other = x->side[!side].state,
+                                  .memory = &x->memory,
+                                  .sender = sender_of(x, side) };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)
@@ -537,10 +555,22 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);
+                if (status == PARSE_PIECE)
+                        pairing_piece_begin(&x->pairing, side, seq + (guint32)(at + parsed.piece),
+                                            parsed.endless,
+                                            at + parsed.piece < old ? s->arrived : stamp, context);
                 at += used;
                 if (used && !s->aside)
                         pairing_grow(&x->pairing, side, stamp, context);
                 s->skip = parsed.length == PARSE_FOREVER ? PARSE_FOREVER : parsed.length - used;
+                s->piece = status == PARSE_PIECE;
+                if (status == PARSE_PIECE) {
+                        s->ends_after_skip = FALSE;
+                        if (s->skip)
+                                break;
+                        piece_end(x, side, context);
+                        continue;
+                }
                 if (status == PARSE_MORE) {
                         s->ends_after_skip = FALSE;
                         if (s->skip)
@@ -558,7 +588,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                         s->switches_after_skip = parsed.switches != FALSE;
                         break;
                 }
-                message_end(x, side, parsed.switches, stamp, context);
+                message_end(x, side, parsed.switches, parsed.next, stamp, context);
                 if (parsed.switches) {
                         s->buffered = 0;
                         s->seq = seq + (guint32)at;
@@ -601,7 +631,7 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
         if (x->run == NO_SIDE)
                 return;
         if (x->pairing.cut && protocol->keyed) { /* no call, but what it was is not known */
-                pairing_abandon(&x->pairing, x->run);
+                pairing_abandon(&x->pairing, x->run, context);
                 x->side[x->run].lost = TRUE;
         } else if (x->pairing.cut) { /* goes on until it is known whether this ends it */
                 ExchangeSide *s = &x->side[x->run];
@@ -610,7 +640,7 @@ static void adopt(Exchange *x, const Protocol *protocol, Stamp now, const Captur
                 account_add(context->account, greeting ? ACCOUNT_SESSION : ACCOUNT_BEFORE_BOUNDARY);
                 if (greeting) /* known to be no message, as if the parser had seen it */
                         pairing_account(&x->pairing, x->run, TRUE);
-                pairing_abandon(&x->pairing, x->run);
+                pairing_abandon(&x->pairing, x->run, context);
         } else {
                 pairing_end(&x->pairing, x->run, now, context);
         }
@@ -664,7 +694,9 @@ static gsize take_skipped(Exchange *x, guint side, gsize n, Stamp stamp,
         if (stamp.packet && !s->aside)
                 pairing_grow(&x->pairing, side, stamp, context);
         if (s->skip == 0 && s->ends_after_skip)
-                message_end(x, side, s->switches_after_skip, stamp, context);
+                message_end(x, side, s->switches_after_skip, NULL, stamp, context);
+        else if (s->skip == 0 && s->piece)
+                piece_end(x, side, context);
         return skipped;
 }
 
@@ -680,7 +712,7 @@ static void cut_records(Exchange *x, guint side, guint32 seq, Stamp stamp,
                 x->side[i].skip = 0;
                 x->side[i].buffered = 0;
                 if (x->run != i)
-                        pairing_abandon(&x->pairing, i);
+                        pairing_abandon(&x->pairing, i, context);
         }
         if (x->run == side)
                 run_extend(x, side, seq, KIND_BY_SIDE, &stamp, stamp, context);
@@ -812,7 +844,7 @@ static void parse_end(Exchange *x, guint side, Stamp stamp, const CaptureContext
                                            s->buffered, TRUE, NULL, &parsed);
                 if (status == PARSE_NOT_MINE || m->kind == KIND_UNKNOWN) {
                         account_add(context->account, ACCOUNT_UNPARSED);
-                        pairing_abandon(&x->pairing, side);
+                        pairing_abandon(&x->pairing, side, context);
                 }
         }
         end_by_goodbye(x, side, context);
@@ -869,7 +901,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
         if (pairing_begin(p, side, parsed.kind, END_BY_CONTENT, &parsed, stamp, context))
                 pairing_end(p, side, stamp, context);
         else
-                pairing_abandon(p, side);
+                pairing_abandon(p, side, context);
 }
 
 void exchange_settle(Exchange *x, guint side, Stamp stamp, const CaptureContext *context)

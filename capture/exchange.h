@@ -33,7 +33,9 @@ typedef struct {
         guint8 ends_after_skip, switches_after_skip;
         guint8 lost;            /* after a hole: looks for a message boundary */
         guint8 by_run;          /* after a cut: what comes belongs to the open message */
-        guint8 part, part_kind; /* of the open message: PartFlags and MessageKind */
+        guint16 part;           /* of the open message: PartFlags */
+        guint8 part_kind;       /* and MessageKind */
+        guint8 piece;           /* what is skipped is the rest of one */
         guint8 aside;           /* what is parsed does not belong to the open message, a run */
 } ExchangeSide;
 

@@ -42,7 +42,7 @@ Link link_table_add(LinkTable *t, guint64 content, guint16 port, guint64 number)
                 Content *kept = known ? g_memdup2(known, sizeof *known) : NULL;
                 g_clear_pointer(&t->older, g_hash_table_destroy);
                 t->older = t->newer;
-                t->newer = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+                t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
                 if (kept)
                         g_hash_table_add(t->newer, kept);
                 if (kept)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/operations.h"
+#include "base/hash.h"
 
 #include <string.h>
 
@@ -194,7 +195,7 @@ Operations *operations_new(void)
 {
         Operations *o = g_new0(Operations, 1);
 
-        o->edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+        o->edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                          (GDestroyNotify)g_hash_table_unref);
         o->name = g_string_new(NULL);
         return o;

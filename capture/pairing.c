@@ -232,10 +232,52 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         sequencer_add(context->sequencer, &out);
 }
 
-/* Where the message's stamp may yet come to be: the item stands there. */
+/* --- pieces ---------------------------------------------------------------- */
+
+typedef struct {
+        Pairing *pairing;
+        guint side;
+        const CaptureContext *context;
+} PieceUser;
+
+void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const CaptureContext *context)
+{
+        CapturedMessage out = { .stamp = piece->first,
+                                .op = MSG_SENT,
+                                .sender = p->node[side],
+                                .receiver = p->node[!side],
+                                .port = p->port[side],
+                                .has_id = TRUE,
+                                .number = piece->number,
+                                .duration = piece->last.time - piece->first.time };
+        sequencer_add(context->sequencer, &out);
+        account_add(context->account, ACCOUNT_ONE_WAY);
+        pairing_account(p, side, TRUE);
+}
+
+static void piece_write(gpointer user, const Piece *piece)
+{
+        const PieceUser *u = user;
+        pairing_piece_write(u->pairing, u->side, piece, u->context);
+}
+
+static void message_settle_pieces(Pairing *p, guint side, const CaptureContext *context)
+{
+        PieceUser user = { p, side, context };
+        if (p->message[side].pieces)
+                pieces_settle(p->message[side].pieces, piece_write, &user);
+}
+
+/* Where the message's stamp may yet come to be, or that of one of its pieces: the item stands
+ * there. */
 static void item_update(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
+        gint64 time;
+        if (m->pieces && pieces_time(m->pieces, &time)) {
+                sequencer_open(context->sequencer, &m->item, time);
+                return;
+        }
         if (m->written || !m->seen)
                 return;
         if (m->kind == KIND_UNKNOWN || m->kind == KIND_CALL || m->kind == KIND_ONE_WAY)
@@ -321,6 +363,32 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         return TRUE;
 }
 
+void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, Stamp stamp,
+                         const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->open || !(m->kind == KIND_RETURN || (m->kind == KIND_CALL && m->written)))
+                return; /* of a call that is not written it is a part */
+        if (!m->pieces)
+                m->pieces = pieces_new(endless || m->written, &context->memory->pieces);
+        if (!pieces_begin(m->pieces, seq, stamp))
+                message_settle_pieces(p, side, context);
+        item_update(p, side, context);
+}
+
+void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        PieceUser user = { p, side, context };
+        if (!m->open || !m->pieces)
+                return;
+        if (!pieces_end(m->pieces, stamp, piece_write, &user))
+                message_settle_pieces(p, side, context);
+        if (pieces_are_endless(m->pieces))
+                pairing_account(p, side, TRUE);
+        item_update(p, side, context);
+}
+
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context)
 {
         p->message[side].end = (guint8)end;
@@ -338,7 +406,7 @@ void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *cont
                 message_write(p, side, context);
         if (m->seen)
                 p->quiet = MAX(p->quiet, m->last.time);
-        pairing_abandon(p, side);
+        pairing_abandon(p, side, context);
 }
 
 /* The open call of side does not wait for a return. */
@@ -369,9 +437,12 @@ static gboolean is_accounted(const MessageInProgress *m)
         return m->kind == KIND_CONTROL || m->kind == KIND_NOTHING;
 }
 
-void pairing_abandon(Pairing *p, guint side)
+void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
+        if (m->pieces && !m->written) /* its end is not there */
+                message_settle_pieces(p, side, context);
+        g_clear_pointer(&m->pieces, pieces_free);
         if (m->open)
                 pairing_account(p, side, is_accounted(m));
         if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
@@ -387,6 +458,8 @@ void pairing_settle(Pairing *p, guint side, const CaptureContext *context)
         if (m->kind == KIND_CALL || m->kind == KIND_ONE_WAY ||
             (m->kind == KIND_RETURN && m->end == END_BY_SILENCE))
                 message_write(p, side, context);
+        else if (m->kind == KIND_RETURN)
+                message_settle_pieces(p, side, context);
         sequencer_close(&m->item);
 }
 
@@ -423,8 +496,8 @@ gboolean pairing_take_call(Pairing *p, guint side, guint64 *number)
 
 void pairing_clear(Pairing *p, const CaptureContext *context)
 {
-        pairing_abandon(p, 0);
-        pairing_abandon(p, 1);
+        pairing_abandon(p, 0, context);
+        pairing_abandon(p, 1, context);
         pairing_account(p, 0, FALSE);
         pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);

@@ -20,6 +20,7 @@
 
 #include "capture/account.h"
 #include "capture/network/sequencer.h"
+#include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
 
@@ -32,6 +33,7 @@ typedef struct StreamTable StreamTable;
 typedef struct {
         gsize calls;   /* that there is room for */
         gsize buffers; /* bytes, of those that parsers have yet to settle */
+        gsize pieces;  /* that are held */
 } CaptureMemory;
 
 /* What the stages of a capture share; all borrowed. */
@@ -61,6 +63,7 @@ typedef struct {
         OpenItem item;
         Stamp first, last; /* of the bytes that were seen */
         char *label;
+        Pieces *pieces; /* NULL before the first */
         guint64 number; /* of a call: with the port, its id */
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
@@ -128,6 +131,15 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
 
+/* A piece of the open message, a return or a call, begins at stamp; it ends. endless: the message
+ * says that it has no end. */
+void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, Stamp stamp,
+                         const CaptureContext *context);
+void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+
+/* A piece of a message of side is a message itself. */
+void pairing_piece_write(Pairing *p, guint side, const Piece *piece, const CaptureContext *context);
+
 /* How it will end, when that is known later or changes. */
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context);
 
@@ -135,7 +147,7 @@ void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContex
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 
 /* The open message was none, nor does it wait for a return, unless it is written. */
-void pairing_abandon(Pairing *p, guint side);
+void pairing_abandon(Pairing *p, guint side, const CaptureContext *context);
 
 /* The open message of side, taken for a call, is of this kind, unless it is written. */
 void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureContext *context);

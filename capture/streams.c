@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/streams.h"
+#include "base/hash.h"
 
 #include "capture/links.h"
 #include "capture/protocol/header-labels.h"
@@ -20,6 +21,7 @@ struct Stream {
         Pairing *pairing;
         guint64 key, number; /* with which its parts come; of its id */
         Link link;
+        Pieces *pieces[2]; /* of the call and of the return; NULL before the first */
         Stamp call_first, call_last, return_first;
         char *label;
         guint32 segments; /* of a return that has not ended, */
@@ -120,7 +122,7 @@ static Group *group_find(StreamTable *t, guint side, guint64 key, gboolean make)
         if (group || !make)
                 return group;
         if (!t->groups)
-                t->groups = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+                t->groups = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
         group = g_new0(Group, 1);
         group->id = id;
         g_hash_table_insert(t->groups, &group->id, group);
@@ -160,6 +162,8 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         if (s->grouped)
                 group_remove(s);
         sequencer_close(&s->item);
+        pieces_free(s->pieces[0]);
+        pieces_free(s->pieces[1]);
         g_free(s->label);
         s->chain = context->streams->free;
         context->streams->free = s;
@@ -205,6 +209,82 @@ static void return_write(const Pairing *p, guint side, guint64 number, Stamp fir
         account_add(context->account, ACCOUNT_RETURNS);
 }
 
+/* --- pieces ---------------------------------------------------------------- */
+
+typedef struct {
+        Pairing *pairing;
+        guint side; /* who sends them */
+        const CaptureContext *context;
+} PieceUser;
+
+static void piece_write(gpointer user, const Piece *piece)
+{
+        const PieceUser *u = user;
+        pairing_piece_write(u->pairing, u->side, piece, u->context);
+}
+
+static PieceUser piece_user(const Stream *s, guint of_return, const CaptureContext *context)
+{
+        return (PieceUser){ s->pairing, s->side ^ of_return, context };
+}
+
+static void settle_pieces(Stream *s, const CaptureContext *context)
+{
+        for (guint i = 0; i < 2; i++) {
+                PieceUser user = piece_user(s, i, context);
+                if (!s->pieces[i])
+                        continue;
+                pieces_settle(s->pieces[i], piece_write, &user);
+                s->segments = 0; /* of a return */
+                s->bytes = 0;
+        }
+}
+
+/* The earliest stamp of what may yet be written of it. */
+static void item_update(Stream *s, const CaptureContext *context)
+{
+        gint64 time = G_MAXINT64, of_piece;
+        if (!s->written)
+                time = s->call_first.time;
+        for (guint i = 0; i < 2; i++)
+                if (pieces_time(s->pieces[i], &of_piece))
+                        time = MIN(time, of_piece);
+        if (time == G_MAXINT64)
+                sequencer_close(&s->item);
+        else
+                sequencer_open(context->sequencer, &s->item, time);
+}
+
+/* Of a call that is not written a piece is a part. */
+static void piece_begin(Stream *s, guint side, guint32 seq, Stamp first,
+                        const CaptureContext *context)
+{
+        guint of_return = side != s->side;
+        Pieces **pieces = &s->pieces[of_return];
+        if (!of_return && !s->written)
+                return;
+        if (!*pieces)
+                *pieces = pieces_new(!of_return, &context->memory->pieces);
+        if (!pieces_begin(*pieces, seq, first))
+                settle_pieces(s, context);
+        item_update(s, context);
+}
+
+static void piece_end(Stream *s, guint side, Stamp last, const CaptureContext *context)
+{
+        guint of_return = side != s->side;
+        PieceUser user = piece_user(s, of_return, context);
+        if (!s->pieces[of_return])
+                return;
+        if (!pieces_end(s->pieces[of_return], last, piece_write, &user))
+                settle_pieces(s, context);
+        if (of_return && pieces_are_endless(s->pieces[1])) {
+                s->segments = 0;
+                s->bytes = 0;
+        }
+        item_update(s, context);
+}
+
 static void answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
@@ -215,6 +295,7 @@ static void answer(Stream *s, Stamp last, const CaptureContext *context)
 
 static void forget(Stream *s, const CaptureContext *context)
 {
+        settle_pieces(s, context);
         call_write(s, context);
         if (s->one_way) {
                 stream_remove(s, context);
@@ -287,10 +368,15 @@ void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, gu
         Stream *s = find(p, side ^ (kind == KIND_RETURN), key);
         if (kind != KIND_RETURN && !s && (part & PART_BEGINS)) {
                 call_begin(p, side, kind, part, key, seq, first, context);
+        } else if (kind == KIND_CALL && s && !s->written && !s->label && context->label &&
+                   context->label->len > 0) {
+                s->label = g_strndup(context->label->str, context->label->len);
         } else if (kind == KIND_RETURN && s && !s->return_begun && !(part & PART_ABORTS)) {
                 s->return_begun = TRUE;
                 s->return_first = first;
         }
+        if (s && (part & PART_PIECE) && !(part & PART_ENDS))
+                piece_begin(s, side, seq, first, context);
 }
 
 static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp last,
@@ -352,6 +438,8 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 if (s) {
                         s->segments += p->loose[side];
                         s->bytes += p->loose_bytes[side];
+                        if ((part & PART_PIECE) && !(part & PART_ENDS))
+                                piece_end(s, side, last, context);
                 } else {
                         pairing_account(p, side, FALSE);
                 }
@@ -367,6 +455,8 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                         call_write(s, context);
                 if (s->one_way && s->written)
                         stream_remove(s, context);
+        } else if (s && (part & PART_PIECE) && !(part & PART_ENDS)) {
+                piece_end(s, side, last, context);
         }
 }
 
@@ -408,7 +498,10 @@ void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext 
 
 void streams_settle(OpenItem *item, const CaptureContext *context)
 {
-        call_write((Stream *)item, context);
+        Stream *s = (Stream *)item;
+        call_write(s, context);
+        settle_pieces(s, context);
+        sequencer_close(&s->item);
 }
 
 void streams_clear(Pairing *p, const CaptureContext *context)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/fixed-log.h"
 
 enum {
@@ -139,7 +140,7 @@ static int compare_stays(const void *a, const void *b)
 {
         gint64 x = ((const Stay *)a)->span.from, y = ((const Stay *)b)->span.from;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 static void sort_stays(Stay *stays, guint32 n)
@@ -493,7 +494,7 @@ static gint compare_candidates(const void *a, const void *b)
 
         if (x->n_calls != y->n_calls)
                 return x->n_calls > y->n_calls ? -1 : 1;
-        return (x->node > y->node) - (x->node < y->node);
+        return COMPARE(x->node, y->node);
 }
 
 /* Nodes that have more misfits than usual, and those near them, the ones with the most calls. */

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "base/compare.h"
+
 enum { MAX_STRETCHES = 64, FIRST_STRETCH = 1000000 /* ns */, SEARCH_STEPS = 200 };
 
 /* Without messages that say otherwise, clocks are taken to drift about this much. */
@@ -321,7 +323,7 @@ static int by_trip(gconstpointer a, gconstpointer b)
 {
         double x = ((const Middle *)a)->trip, y = ((const Middle *)b)->trip;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 /* Sets the weights: where the round trip is longer than the shortest, up to half of

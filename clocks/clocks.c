@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "clocks/clocks.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ Clocks *clocks_new(void)
         Clocks *c = g_new0(Clocks, 1);
 
         c->ends = both_ends_new();
-        c->pairs = g_hash_table_new(g_int64_hash, g_int64_equal);
+        c->pairs = g_hash_table_new(hash_int64, g_int64_equal);
         c->order = g_ptr_array_new_with_free_func(node_pair_free);
         c->first = g_array_new(FALSE, FALSE, sizeof(gint64));
         return c;

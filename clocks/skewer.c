@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 
 typedef struct {
@@ -39,7 +40,7 @@ static int by_node(gconstpointer a, gconstpointer b)
 {
         NodeId x = ((const Skew *)a)->node, y = ((const Skew *)b)->node;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 Skewer *skewer_new(const Skew *skews, guint n, const NodeTable *nodes, TraceWriter *out)

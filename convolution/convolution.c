@@ -3,8 +3,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/compare.h"
 #include "convolution/delay-profile.h"
 
 enum { LEAST_MESSAGES = 5 };
@@ -43,7 +43,7 @@ static int compare_sent(const void *va, const void *vb)
                 return a->sent < b->sent ? -1 : 1;
         if (a->edge != b->edge)
                 return a->edge < b->edge ? -1 : 1;
-        return (a->index > b->index) - (a->index < b->index);
+        return COMPARE(a->index, b->index);
 }
 
 /* T_j of Figure 6: all that a node sends, in order. */
@@ -98,12 +98,6 @@ Convolution *convolution_new(const EdgeTraces *traces, const ConvolutionOptions 
         return c;
 }
 
-static int compare_names(const void *a, const void *b, void *nodes)
-{
-        return strcmp(node_table_written(nodes, *(const NodeId *)a),
-                      node_table_written(nodes, *(const NodeId *)b));
-}
-
 void convolution_set_roots(Convolution *c, const gboolean *is_root)
 {
         g_array_set_size(c->roots, 0);
@@ -112,7 +106,7 @@ void convolution_set_roots(Convolution *c, const gboolean *is_root)
                 if (is_root[node])
                         g_array_append_val(c->roots, node);
         }
-        g_array_sort_with_data(c->roots, compare_names, c->traces->nodes);
+        g_array_sort_with_data(c->roots, node_table_compare, c->traces->nodes);
 }
 
 void convolution_free(Convolution *c)

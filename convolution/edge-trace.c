@@ -4,9 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/fold-clients.h"
+#include "base/compare.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "paths/fold-clients.h"
 
 #define NO_EDGE ((guint32)-1)
 
@@ -215,7 +216,7 @@ static int compare_observations(const void *va, const void *vb)
 
         if (a->key != b->key)
                 return a->key < b->key ? -1 : 1;
-        return (a->time > b->time) - (a->time < b->time);
+        return COMPARE(a->time, b->time);
 }
 
 /* How many of the observations from i on have its key. */
@@ -275,20 +276,13 @@ static void match_ends(EdgeTraceLoader *l, RawEdge *e, GArray *out, guint64 *n_b
 
 /* --- the columns ----------------------------------------------------------- */
 
-static int compare_times(const void *va, const void *vb)
-{
-        gint64 a = *(const gint64 *)va, b = *(const gint64 *)vb;
-
-        return (a > b) - (a < b);
-}
-
 static int compare_stamps(const void *va, const void *vb)
 {
         const Stamps *a = va, *b = vb;
 
         if (a->sent != b->sent)
                 return a->sent < b->sent ? -1 : 1;
-        return (a->received > b->received) - (a->received < b->received);
+        return COMPARE(a->received, b->received);
 }
 
 static int compare_arrivals(const void *va, const void *vb, void *data)
@@ -298,7 +292,7 @@ static int compare_arrivals(const void *va, const void *vb, void *data)
 
         if (stamps[i].received != stamps[k].received)
                 return stamps[i].received < stamps[k].received ? -1 : 1;
-        return (i > k) - (i < k);
+        return COMPARE(i, k);
 }
 
 /* The one column of raw edges that have stamps of one end each. */
@@ -317,7 +311,7 @@ static void fill_one_column(EdgeTrace *edge, RawEdge *const *raw, guint n_raw)
                                 edge->sent[n++] = o->at[k].time;
                 }
         if (!sorted)
-                qsort(edge->sent, n, sizeof *edge->sent, compare_times);
+                qsort(edge->sent, n, sizeof *edge->sent, compare_int64s);
 }
 
 static void fill_two_columns(EdgeTrace *edge, GArray *messages)
@@ -406,7 +400,7 @@ static int compare_folded(const void *va, const void *vb)
                 return a->from < b->from ? -1 : 1;
         if (a->to != b->to)
                 return a->to < b->to ? -1 : 1;
-        return (a->raw > b->raw) - (a->raw < b->raw);
+        return COMPARE(a->raw, b->raw);
 }
 
 static void make_edges(EdgeTraceLoader *l, EdgeTraces *t, const NodeId *fold)

@@ -8,8 +8,9 @@
  */
 #include <stdlib.h>
 
-#include "convolution/convolution.h"
+#include "base/compare.h"
 #include "base/time-search.h"
+#include "convolution/convolution.h"
 
 /* The first message of Z from index from on that is not before slot: by steps that double,
  * since it mostly is near. */
@@ -44,13 +45,6 @@ static guint32 find_shifted(const Convolution *run, const EdgeSignal *v, const N
                         shifted[n++] = at++;
         }
         return n;
-}
-
-static int compare_times(const void *va, const void *vb)
-{
-        gint64 a = *(const gint64 *)va, b = *(const gint64 *)vb;
-
-        return (a > b) - (a < b);
 }
 
 /* Lines 23 to 26: those messages, by destination. */
@@ -92,7 +86,7 @@ static void split_by_destination(const Convolution *run, NodeId node, const guin
                 CausedMessages *o = &g_array_index(caused, CausedMessages, i);
 
                 if (t->edges[first + o->edge].arrival)
-                        qsort(o->messages.received, o->messages.n, sizeof(gint64), compare_times);
+                        qsort(o->messages.received, o->messages.n, sizeof(gint64), compare_int64s);
         }
 }
 
@@ -105,7 +99,7 @@ static int compare_caused(const void *va, const void *vb)
                 return a->messages.n > b->messages.n ? -1 : 1;
         if (a->edge != b->edge)
                 return a->edge < b->edge ? -1 : 1;
-        return (a->delay > b->delay) - (a->delay < b->delay);
+        return COMPARE(a->delay, b->delay);
 }
 
 GArray *find_caused_messages(PathSearch *search, NodeId node, const Messages *messages)

@@ -11,7 +11,6 @@
  * that sent the first message to each node that it talks with is a root.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "convolution/convolution.h"
 #include "convolution/delay-profile.h"
@@ -49,12 +48,6 @@ static gboolean is_root(const EdgeTraces *t, NodeId node, gint64 resolution)
         return t->first_in[node] == t->first_in[node + 1] || is_answered(t, node, resolution);
 }
 
-static int compare_names(const void *va, const void *vb, void *nodes)
-{
-        return strcmp(node_table_written(nodes, *(const NodeId *)va),
-                      node_table_written(nodes, *(const NodeId *)vb));
-}
-
 GArray *convolution_find_roots(const EdgeTraces *t)
 {
         GArray *roots = g_array_new(FALSE, FALSE, sizeof(NodeId));
@@ -63,6 +56,6 @@ GArray *convolution_find_roots(const EdgeTraces *t)
         for (NodeId node = 0; node < t->n_nodes; node++)
                 if (is_root(t, node, resolution))
                         g_array_append_val(roots, node);
-        g_array_sort_with_data(roots, compare_names, t->nodes);
+        g_array_sort_with_data(roots, node_table_compare, t->nodes);
         return roots;
 }

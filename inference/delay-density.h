@@ -10,9 +10,8 @@
 #ifndef RAVEL_DELAY_DENSITY_H
 #define RAVEL_DELAY_DENSITY_H
 
-#include <string.h>
-
 #include "base/fixed-log.h"
+#include "base/log-bins.h"
 #include "inference/bytes.h"
 
 enum {
@@ -37,12 +36,9 @@ typedef struct {
 
 static inline guint density_bin(gint64 delay)
 {
-        double d = delay;
-        gint64 bits, bin;
+        /* Counted from the first bin. */
+        gint64 bin = log_bin(delay, 3) - DENSITY_FIRST_OCTAVE * 8 + 1;
 
-        /* The exponent and the first three bits of the mantissa, counted from the first bin. */
-        memcpy(&bits, &d, 8);
-        bin = (bits >> 49) - (1023 + DENSITY_FIRST_OCTAVE) * 8 + 1;
         return CLAMP(bin, 0, DENSITY_BINS - 1);
 }
 

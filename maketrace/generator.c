@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/grow.h"
 
 /* Times saturate here, where no stamp is. */
 #define TIME_LIMIT (MAX_STAMP + 1)
@@ -106,10 +107,8 @@ static void plan(Generator *g, gint64 time, EventKind kind, gpointer who)
         Event e = { time, g->order++ << KIND_BITS | kind, who };
         gsize i = g->n_events++;
 
-        if (g->n_events > g->heap_size) {
-                g->heap_size = MAX(64, g->heap_size * 2);
-                g->heap = g_renew(Event, g->heap, g->heap_size);
-        }
+        if (g->n_events > g->heap_size)
+                GROW(g->heap, g->heap_size, 64);
         for (; i > 0 && before(&e, &g->heap[(i - 1) / WAYS]); i = (i - 1) / WAYS)
                 g->heap[i] = g->heap[(i - 1) / WAYS];
         g->heap[i] = e;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/big-memory.h"
+#include "base/compare.h"
 #include "base/fill.h"
 #include "calls/node-order.h"
 #include "nesting/explanation.h"
@@ -52,7 +53,7 @@ static int compare_in(const void *a, const void *b)
 
         if (x->enter != y->enter)
                 return x->enter < y->enter ? -1 : 1;
-        return (x->call > y->call) - (x->call < y->call);
+        return COMPARE(x->call, y->call);
 }
 
 static int compare_out(const void *a, const void *b)
@@ -61,7 +62,7 @@ static int compare_out(const void *a, const void *b)
 
         if (x->start != y->start)
                 return x->start < y->start ? -1 : 1;
-        return (x->call > y->call) - (x->call < y->call);
+        return COMPARE(x->call, y->call);
 }
 
 /* Takes the offsets of the clocks off that the stamps are of. */
@@ -261,14 +262,14 @@ static int compare_work(const void *a, const void *b)
 {
         double x = ((const Task *)a)->work, y = ((const Task *)b)->work;
 
-        return (x < y) - (x > y);
+        return COMPARE(y, x);
 }
 
 static int compare_nodes(const void *a, const void *b)
 {
         NodeId x = ((const Task *)a)->node, y = ((const Task *)b)->node;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 /* How long calls into a node take together, ns. */

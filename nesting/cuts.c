@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 typedef struct {
         NodeId caller, callee;
         gint64 longest;
@@ -14,7 +16,7 @@ static int compare_edges(const void *a, const void *b)
 
         if (x->caller != y->caller)
                 return x->caller < y->caller ? -1 : 1;
-        return (x->callee > y->callee) - (x->callee < y->callee);
+        return COMPARE(x->callee, y->callee);
 }
 
 Cut *cuts_find(CallMatcher *matcher, guint n_nodes)

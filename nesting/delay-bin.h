@@ -9,15 +9,14 @@
 #define RAVEL_DELAY_BIN_H
 
 #include <glib.h>
-#include <string.h>
+
+#include "base/log-bins.h"
 
 enum {
         N_DELAY_BINS = 896, /* 1.05^896 ns is over 300 years */
-        DELAY_OCTAVE = 32,  /* parts of an octave; none is wider than a bin */
+        DELAY_OCTAVE_BITS = 5,
+        DELAY_OCTAVE = 1 << DELAY_OCTAVE_BITS, /* parts of an octave; none is wider than a bin */
 };
-
-/* As doubles, delays up to here are exact. */
-#define DELAY_EXACT ((gint64)1 << 53)
 
 typedef struct {
         gint64 edge[N_DELAY_BINS + 1];    /* the least delay of each bin */
@@ -32,15 +31,11 @@ guint delay_bin_slowly(const DelayBins *bins, gint64 delay);
 /* The same for a delay of at least 1. */
 static inline gsize delay_bin_positive(const DelayBins *bins, gint64 delay)
 {
-        double d = delay;
-        guint64 bits;
         gsize guess;
 
-        if (G_UNLIKELY(delay > DELAY_EXACT))
+        if (G_UNLIKELY(delay > LOG_BIN_EXACT))
                 return delay_bin_slowly(bins, delay);
-        /* The exponent and the first five bits of the mantissa. */
-        memcpy(&bits, &d, 8);
-        guess = bins->guess[(bits >> 47) - 1023 * DELAY_OCTAVE];
+        guess = bins->guess[log_bin(delay, DELAY_OCTAVE_BITS)];
         return guess + (delay >= bins->edge[guess + 1]);
 }
 

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/grow.h"
+
 static inline float family_of(const CallPaths *p, const CallTree *tree)
 {
         if (p->calls->pairs.family)
@@ -48,10 +50,8 @@ static guint32 gather(CallPaths *g, guint32 root)
                 const CallTree *t = &trees->tree[tree];
                 guint32 next;
 
-                if (G_UNLIKELY(n == g->path_size)) {
-                        g->path_size = MAX(64, g->path_size * 2);
-                        g->path = g_renew(PathCall, g->path, g->path_size);
-                }
+                if (G_UNLIKELY(n == g->path_size))
+                        GROW(g->path, g->path_size, 64);
                 fill(g, t, up, &g->path[n++]);
                 if (t->link[FIRST_CHILD] != NO_TREE) {
                         up = n - 1;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/log-bins.h"
+
 #define OCTAVE_BITS 6 /* 64 bins to an octave */
 
 /* Longer lists would take the room of the bins that they save. */
@@ -17,16 +19,9 @@ static inline guint32 bin_of(gint64 delay)
                 return 0;
         if (delay < 1 << OCTAVE_BITS)
                 return 1 + (guint32)delay;
-        /* The octave, then the OCTAVE_BITS bits after the leading one: as a double has them,
-         * which is quicker than to look for that. */
-        if (G_LIKELY(delay < (gint64)1 << 53)) {
-                double exact = (double)delay;
-                guint64 bits;
-
-                memcpy(&bits, &exact, 8);
-                return 1 + (guint32)(bits >> (52 - OCTAVE_BITS)) -
-                       ((1023 + OCTAVE_BITS - 1) << OCTAVE_BITS);
-        }
+        if (G_LIKELY(delay < LOG_BIN_EXACT))
+                return 1 + (guint32)log_bin(delay, OCTAVE_BITS) -
+                       ((OCTAVE_BITS - 1) << OCTAVE_BITS);
         guint32 shift = (guint32)(63 - OCTAVE_BITS) - (guint32)__builtin_clzll((guint64)delay);
         return 1 + (shift << OCTAVE_BITS) + (guint32)((guint64)delay >> shift);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-graph.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/compare.h"
 
 struct PathGraph {
         GArray *vertices;     /* of PathVertex */
@@ -28,7 +31,7 @@ PathGraph *path_graph_new(void)
 
         g->vertices = g_array_new(FALSE, FALSE, sizeof(PathVertex));
         g_array_set_clear_func(g->vertices, vertex_clear);
-        g->by_place = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        g->by_place = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         return g;
 }
 
@@ -112,7 +115,7 @@ static int compare_delays(const void *va, const void *vb)
 
         if (a->count != b->count)
                 return a->count > b->count ? -1 : 1;
-        return (a->delay > b->delay) - (a->delay < b->delay);
+        return COMPARE(a->delay, b->delay);
 }
 
 const PathVertex *path_graph_vertex(const PathGraph *g, guint32 vertex)

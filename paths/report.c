@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -594,7 +595,7 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.stack = g_array_new(FALSE, FALSE, sizeof(guint32));
         l.all = g_array_new(FALSE, FALSE, sizeof(Moment));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-        l.edges = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
         gboolean ok = read_captures(&l, error) && read_trust(&l, error) && read_doubts(&l, error) &&
                       read_patterns(&l, error);

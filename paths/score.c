@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/grow.h"
 #include "base/hash.h"
 
 const guint score_tolerances[SCORE_TOLERANCES] = { 0, 2, 6 };
@@ -116,8 +118,7 @@ static gboolean read_calls(Score *s, Side side, StoreReader *reader, Paths *path
                 guint32 i = paths->n_calls++;
 
                 if (i == size) {
-                        size = MAX(1024, size * 2);
-                        paths->calls = g_realloc_n(paths->calls, size, sizeof *paths->calls);
+                        GROW(paths->calls, size, 1024);
                         paths->keys = g_renew(Key, paths->keys, size);
                 }
                 paths->calls[i].parent = call.parent;
@@ -151,7 +152,7 @@ static int compare_same(const Key *a, const Key *b)
 {
         if (a->start != b->start)
                 return a->start < b->start ? -1 : 1;
-        return (a->what > b->what) - (a->what < b->what);
+        return COMPARE(a->what, b->what);
 }
 
 static int compare_keys(const void *va, const void *vb)
@@ -163,7 +164,7 @@ static int compare_keys(const void *va, const void *vb)
                 return same;
         if (a->end != b->end)
                 return a->end < b->end ? -1 : 1;
-        return (a->call > b->call) - (a->call < b->call);
+        return COMPARE(a->call, b->call);
 }
 
 static void sort_keys(Paths *paths)

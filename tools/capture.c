@@ -73,7 +73,8 @@ static const GOptionEntry entries[] = {
           "Open TLS by the keys of FILE (SSLKEYLOGFILE)", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels,
           "Whole routes as names of operations (GET /users/{id})", NULL },
-        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations", NULL },
+        { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No names of operations",
+          NULL },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -186,9 +187,9 @@ static gboolean parse_protocols(Run *run, GError **error)
                 if (port == 0 || port > 65535 || !protocol)
                         return usage(
                                 error,
-                                "--proto %s: expected PORT=NAME, NAME one of amqp, http, http2, "
-                                "tls, dns, ldap, memcached, mysql, postgres, redis, rpc, rpc-udp, "
-                                "smtp, generic",
+                                "--proto %s: expected PORT=NAME, NAME one of amqp, fastcgi, http, "
+                                "http2, tls, dns, ldap, memcached, mqtt, mysql, postgres, redis, "
+                                "rpc, rpc-udp, smtp, websocket, zookeeper, generic",
                                 *p);
                 run->ports[port] = protocol;
         }

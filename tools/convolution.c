@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "convolution/convolution.h"
 #include "convolution/correlation-series.h"
 #include "paths/path-clocks.h"
@@ -152,7 +153,7 @@ static void counts_begin(Counts *c)
 {
         counts_clear(c);
         c->edges = g_array_new(FALSE, TRUE, sizeof(Counted));
-        c->number = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        c->number = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         c->one_way[0] = c->one_way[1] = 0;
 }
 
@@ -573,7 +574,7 @@ int tool_convolution(int argc, char **argv)
         g_autofree char *arguments = g_strjoinv(" ", argv);
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(EdgeTraces) traces = NULL;
-        g_auto(Counts) counts = { NULL };
+        g_auto(Counts) counts = { 0 };
         g_autoptr(Verdict) verdict = NULL;
         GError *error = NULL;
         int status;

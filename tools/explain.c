@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-#include "paths/write/path-text.h"
+#include "base/compare.h"
 #include "base/error.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/tool.h"
@@ -122,7 +123,7 @@ static int compare_parents(gconstpointer va, gconstpointer vb, gpointer data)
         double x = a->score * a->penalty, y = b->score * b->penalty;
 
         (void)data;
-        return (x < y) - (x > y);
+        return COMPARE(y, x);
 }
 
 static char *format_share(double share)

@@ -5,13 +5,14 @@
  */
 #include <string.h>
 
-#include "paths/write/path-write.h"
-#include "paths/write/path-text.h"
+#include "base/error.h"
+#include "paths/json.h"
 #include "paths/score.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 #define ALL_PATTERNS G_MAXUINT32
@@ -221,49 +222,75 @@ static void write_tsv(const GArray *rows, GString *out)
         g_string_append_c(out, '\n');
 }
 
+static void put_row(Json *j, const TopRow *r)
+{
+        json_line(j, 4);
+        json_open(j, '{');
+        json_key(j, "top");
+        if (r->top == ALL_PATTERNS)
+                json_null(j);
+        else
+                json_count(j, r->top);
+        for (guint i = 0; i < G_N_ELEMENTS(counts); i++) {
+                json_key(j, counts[i].name);
+                json_count(j, row_count(&r->row, i));
+        }
+        for (guint i = 0; i < G_N_ELEMENTS(delays); i++) {
+                g_autofree char *share_key = g_strdup_printf("%s_share", delays[i].name);
+                gint64 ns;
+                double share;
+                gboolean known = row_error(&r->row, i, &ns, &share);
+
+                json_key(j, delays[i].name);
+                if (known)
+                        json_time(j, ns);
+                else
+                        json_null(j);
+                json_key(j, share_key);
+                if (known)
+                        json_number(j, share, "%.6g");
+                else
+                        json_null(j);
+        }
+        json_close(j, '}');
+}
+
 static void write_json(const Score *score, const GArray *rows, GString *out)
 {
         const ScoreParents *p = score_parents(score);
+        const struct {
+                const char *key;
+                guint64 n;
+                gboolean line; /* it begins one */
+        } parents[] = {
+                { "calls_in_both", p->in_both, TRUE }, { "children", p->children, TRUE },
+                { "right_parents", p->right, FALSE },  { "other_parents", p->other, FALSE },
+                { "no_parents", p->none, FALSE },      { "not_found", p->gone, FALSE },
+                { "roots", p->roots, TRUE },           { "right_roots", p->right_roots, FALSE },
+        };
+        Json j = JSON_IN(out);
 
-        g_string_append_printf(
-                out,
-                "{\n  \"format\": \"ravel score\", \"version\": 1,\n"
-                "  \"calls_in_both\": %" G_GUINT64_FORMAT ",\n"
-                "  \"children\": %" G_GUINT64_FORMAT ", \"right_parents\": %" G_GUINT64_FORMAT
-                ", \"other_parents\": %" G_GUINT64_FORMAT ", \"no_parents\": %" G_GUINT64_FORMAT
-                ", \"not_found\": %" G_GUINT64_FORMAT ",\n"
-                "  \"roots\": %" G_GUINT64_FORMAT ", \"right_roots\": %" G_GUINT64_FORMAT ",\n"
-                "  \"rows\": [",
-                p->in_both, p->children, p->right, p->other, p->none, p->gone, p->roots,
-                p->right_roots);
-        for (guint k = 0; k < rows->len; k++) {
-                const TopRow *r = &g_array_index(rows, TopRow, k);
-
-                g_string_append(out, k ? ",\n    {\"top\": " : "\n    {\"top\": ");
-                if (r->top == ALL_PATTERNS)
-                        g_string_append(out, "null");
-                else
-                        g_string_append_printf(out, "%u", r->top);
-                for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
-                        g_string_append_printf(out, ", \"%s\": %" G_GUINT64_FORMAT, counts[i].name,
-                                               row_count(&r->row, i));
-                for (guint i = 0; i < G_N_ELEMENTS(delays); i++) {
-                        gint64 ns;
-                        double share;
-
-                        if (!row_error(&r->row, i, &ns, &share)) {
-                                g_string_append_printf(out, ", \"%s\": null, \"%s_share\": null",
-                                                       delays[i].name, delays[i].name);
-                                continue;
-                        }
-                        g_string_append_printf(out,
-                                               ", \"%s\": \"%" G_GINT64_FORMAT "\", \"%s_share\": ",
-                                               delays[i].name, ns, delays[i].name);
-                        append_share(out, share);
-                }
-                g_string_append_c(out, '}');
+        json_open(&j, '{');
+        json_line(&j, 2);
+        json_key(&j, "format");
+        json_string(&j, "ravel score");
+        json_key(&j, "version");
+        json_count(&j, 1);
+        for (guint i = 0; i < G_N_ELEMENTS(parents); i++) {
+                if (parents[i].line)
+                        json_line(&j, 2);
+                json_key(&j, parents[i].key);
+                json_count(&j, parents[i].n);
         }
-        g_string_append(out, "]\n}\n");
+        json_line(&j, 2);
+        json_key(&j, "rows");
+        json_open(&j, '[');
+        for (guint k = 0; k < rows->len; k++)
+                put_row(&j, &g_array_index(rows, TopRow, k));
+        json_close(&j, ']');
+        g_string_append_c(out, '\n');
+        json_close(&j, '}');
+        g_string_append_c(out, '\n');
 }
 
 /* --- text ------------------------------------------------------------------ */

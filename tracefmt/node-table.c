@@ -224,3 +224,9 @@ guint node_table_size(const NodeTable *t)
 {
         return t->nodes->len;
 }
+
+int node_table_compare(gconstpointer a, gconstpointer b, gpointer nodes)
+{
+        return strcmp(node_table_written(nodes, *(const NodeId *)a),
+                      node_table_written(nodes, *(const NodeId *)b));
+}

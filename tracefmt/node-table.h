@@ -52,4 +52,8 @@ guint node_table_size(const NodeTable *nodes);
  * attribute (blanks, what is not printable, '%'), for ids and attribute values. */
 void node_table_escape(GString *out, const char *text, gsize n, gboolean node_name);
 
+/* Of two NodeIds that a and b point to, which name comes first in its written form; nodes is the
+ * table. For g_array_sort_with_data() and qsort_r(). */
+int node_table_compare(gconstpointer a, gconstpointer b, gpointer nodes);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/hash.h"
 
 enum {
@@ -31,7 +32,7 @@ Overlap *overlap_new(guint n_traces)
         Overlap *o = g_new0(Overlap, 1);
 
         o->n_traces = n_traces;
-        o->ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+        o->ids = g_hash_table_new_full(hash_int64, g_int64_equal, g_free,
                                        (GDestroyNotify)g_array_unref);
         o->limit = G_MAXUINT64;
         o->nodes = g_new(GArray *, n_traces);
@@ -118,7 +119,7 @@ static int by_traces(gconstpointer a, gconstpointer b)
 
         if (x->seen->trace != y->seen->trace)
                 return x->seen->trace < y->seen->trace ? -1 : 1;
-        return (x->other->trace > y->other->trace) - (x->other->trace < y->other->trace);
+        return COMPARE(x->other->trace, y->other->trace);
 }
 
 /* All of the sample, of Both, those of the same traces together. */
@@ -158,13 +159,6 @@ static guint end_of_traces(const GArray *both, guint i)
 
 /* --- clocks ---------------------------------------------------------------- */
 
-static int by_value(gconstpointer a, gconstpointer b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
 static ClocksApart compare_clocks(const GArray *both, guint begin, guint end)
 {
         const Both *first = &g_array_index(both, Both, begin);
@@ -180,7 +174,7 @@ static ClocksApart compare_clocks(const GArray *both, guint begin, guint end)
                 apart.twice |= b->seen->op == b->other->op;
                 g_array_append_val(ahead, by);
         }
-        g_array_sort(ahead, by_value);
+        g_array_sort(ahead, compare_int64s);
         apart.messages = ahead->len;
         if (ahead->len)
                 apart.ahead = g_array_index(ahead, gint64, ahead->len / 2);
@@ -215,7 +209,7 @@ static int by_names(gconstpointer a, gconstpointer b)
 
         if (x->node != y->node)
                 return x->node < y->node ? -1 : 1;
-        return (x->other_node > y->other_node) - (x->other_node < y->other_node);
+        return COMPARE(x->other_node, y->other_node);
 }
 
 static void add_names(const Overlap *o, GArray *names, const Both *b, NodeId node, NodeId other)

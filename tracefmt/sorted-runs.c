@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/compare.h"
 #include "base/error.h"
 #include "tracefmt/output-file.h"
 
@@ -87,7 +88,7 @@ static int by_time(gconstpointer a, gconstpointer b)
 {
         gint64 x = ((const Held *)a)->message.time, y = ((const Held *)b)->message.time;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 static gboolean disk_error(const char *what, GError **error)

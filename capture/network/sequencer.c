@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/network/sequencer.h"
 
+#include "base/grow.h"
+
 enum { MAX_WAITING = 200000 };
 
 /* Where a message stands among the others. */
@@ -102,10 +104,8 @@ void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
         if (item->in && item->time == time)
                 return;
         if (!item->in) {
-                if (s->n_items == s->items_size) {
-                        s->items_size = MAX(64, 2 * s->items_size);
-                        s->items = g_renew(OpenItem *, s->items, s->items_size);
-                }
+                if (s->n_items == s->items_size)
+                        GROW(s->items, s->items_size, 64);
                 item->in = s;
                 item->place = s->n_items++;
         }

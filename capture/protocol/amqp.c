@@ -342,7 +342,7 @@ static guint64 hash_properties(guint64 h, Cursor c)
 static void part_set(const Content *content, guint part, Parsed *parsed)
 {
         parsed->kind = (MessageKind)content->kind;
-        parsed->part = (guint8)(content->part | part);
+        parsed->part = (guint16)(content->part | part);
         parsed->keyed = TRUE;
         parsed->key = content->key;
 }

@@ -6,6 +6,7 @@
  */
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/raft-record.h"
 
 #include <string.h>
 
@@ -14,22 +15,27 @@ enum {
         MAX_LINE = 65536,
         MAX_HEAD = 262144, /* all header lines of a message, or trailers */
         MAX_METHOD = 24,
+        MAX_RECORDS = 4096, /* of a chunk in which records are looked for */
+        MAX_STRAY = 131072, /* of a chunk by which it is seen that there are some */
 };
 #define MAX_BODY (G_GUINT64_CONSTANT(1) << 56)
 
 /* What a response must know of its request. */
-enum { CALL_PLAIN = 1, CALL_HEAD, CALL_CONNECT };
+enum { CALL_PLAIN = 1, CALL_HEAD, CALL_CONNECT, CALL_RAFT };
 
-typedef enum { START, HEADERS, UNTIL_CLOSE, CHUNK_SIZE, TRAILERS } Phase;
+typedef enum { START, HEADERS, UNTIL_CLOSE, CHUNK_SIZE, RECORDS, TRAILERS } Phase;
 
 typedef struct {
-        guint64 content_length;
+        guint64 content_length; /* or what is left of a chunk of records */
         guint32 head_bytes;
         guint16 status; /* 0 in a request */
         guint8 phase;
         guint8 call;
         guint8 has_length, chunked, coded;
-        guint8 h2c; /* it switches to HTTP/2, where the answer comes */
+        guint8 events;    /* the body is a stream of events, and so endless */
+        guint8 stray;     /* chunks of a message whose beginning was not seen */
+        guint8 h2c;       /* it switches to HTTP/2, where the answer comes */
+        guint8 websocket; /* it switches to that */
 } HttpState;
 
 G_STATIC_ASSERT(sizeof(HttpState) <= PROTOCOL_STATE_SIZE);
@@ -126,6 +132,9 @@ static void label_append(GString *label, const guint8 *line, gsize n, gsize meth
         path_label_append(label, line + method + 1, n - method - VERSION - 2);
 }
 
+/* By which one server of etcd asks another to send it all there will be. */
+static const char raft_request[] = "GET /raft/stream/";
+
 static gboolean request_begin(HttpState *s, const Line *line, GString *label, Parsed *parsed)
 {
         gsize method = request_line_parse(line->text, line->n);
@@ -136,6 +145,8 @@ static gboolean request_begin(HttpState *s, const Line *line, GString *label, Pa
                 parsed->call = CALL_HEAD;
         else if (method == 7 && memcmp(line->text, "CONNECT", 7) == 0)
                 parsed->call = CALL_CONNECT;
+        else if (memcmp(line->text, raft_request, MIN(line->n, sizeof raft_request - 1)) == 0)
+                parsed->call = CALL_RAFT;
         if (label)
                 label_append(label, line->text, line->n, method);
         s->status = 0;
@@ -213,12 +224,18 @@ static ParseStatus header_read(HttpState *s, const Line *line)
                         return PARSE_NOT_MINE;
                 s->content_length = length;
                 s->has_length = TRUE;
+        } else if (first == 'c' && s->status && header_is(line, "content-type", 12)) {
+                const guint8 *value = skip_blanks(line->text + 13, end);
+                s->events = end - value >= 17 &&
+                            g_ascii_strncasecmp((const char *)value, "text/event-stream", 17) == 0;
         } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
                 s->coded = TRUE;
                 s->chunked = coding_is_chunked(line->text + 18, end);
         } else if (first == 'u' && s->status == 101 && header_is(line, "upgrade", 7)) {
                 const guint8 *value = skip_blanks(line->text + 8, end);
                 s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
+                s->websocket = end - value >= 9 &&
+                               g_ascii_strncasecmp((const char *)value, "websocket", 9) == 0;
         }
         return PARSE_MORE;
 }
@@ -227,6 +244,7 @@ static ParseStatus header_read(HttpState *s, const Line *line)
 static ParseStatus headers_end(HttpState *s, Parsed *parsed)
 {
         parsed->switches = s->status == 101 || (s->call == CALL_CONNECT && s->status / 100 == 2);
+        parsed->next = s->websocket ? &protocol_websocket : NULL;
         s->phase = START;
         if (parsed->switches || (s->status && (s->status < 200 || s->status == 204 ||
                                                s->status == 304 || s->call == CALL_HEAD)))
@@ -258,11 +276,37 @@ static ParseStatus chunk_begin(HttpState *s, const Line *line, Parsed *parsed)
         if (i == 0 ||
             (i < line->n && line->text[i] != ';' && line->text[i] != ' ' && line->text[i] != '\t'))
                 return PARSE_NOT_MINE;
-        if (size == 0)
+        if (size == 0) {
                 s->phase = TRAILERS;
-        else
-                parsed->length += size + 2;
-        return PARSE_MORE;
+                return PARSE_MORE;
+        }
+        parsed->piece = (guint32)(parsed->length - line->next);
+        if (s->call == CALL_RAFT && size <= MAX_RECORDS) {
+                s->content_length = size;
+                s->phase = RECORDS;
+                return PARSE_MORE;
+        }
+        parsed->length += size + 2;
+        parsed->endless = s->events || s->call == CALL_RAFT;
+        return PARSE_PIECE;
+}
+
+/* The next record of what is left of a chunk, all of which must be there. */
+static ParseStatus record_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        gsize left = (gsize)s->content_length;
+        if (n < left + 2)
+                return PARSE_MORE;
+        gsize length = raft_record_length(bytes, left);
+        s->content_length -= length;
+        if (length == left) {
+                length += 2;
+                s->phase = s->stray ? START : CHUNK_SIZE;
+        }
+        parsed->piece = (guint32)parsed->length;
+        parsed->length += length;
+        parsed->endless = TRUE;
+        return PARSE_PIECE;
 }
 
 static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GString *label,
@@ -287,9 +331,50 @@ static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GStrin
                 s->phase = START;
                 return PARSE_MESSAGE;
         case UNTIL_CLOSE:
+        case RECORDS:
                 break;
         }
         g_assert_not_reached();
+}
+
+/* A chunk of a message whose beginning was not seen. It is known by its length: after so many bytes
+ * it must end as chunks do; and what follows one is one. */
+static ParseStatus stray_chunk_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        guint64 size = 0;
+        gsize i = 0;
+        for (; i < n && i < 8 && g_ascii_isxdigit(bytes[i]); i++)
+                size = size << 4 | (guint64)g_ascii_xdigit_value((char)bytes[i]);
+        if (i == n || (i + 1 == n && i > 0 && bytes[i] == '\r'))
+                return PARSE_MORE;
+        if (i == 0 || bytes[i] != '\r' || bytes[i + 1] != '\n' || (size == 0 && !s->stray))
+                return PARSE_NOT_MINE;
+        guint64 end = i + 2 + size;
+        if (!s->stray && n < end + 2)
+                return end <= MAX_STRAY ? PARSE_MORE : PARSE_NOT_MINE;
+        if (n >= end + 2 && (bytes[end] != '\r' || bytes[end + 1] != '\n'))
+                return PARSE_NOT_MINE; /* also trailers */
+        if (size == 0) {
+                if (n < end + 2)
+                        return PARSE_MORE;
+                s->stray = FALSE;
+                parsed->kind = KIND_CONTROL;
+                parsed->length = end + 2;
+                return PARSE_MESSAGE;
+        }
+        if (size <= MAX_RECORDS && n < end + 2)
+                return PARSE_MORE;
+        s->stray = TRUE;
+        parsed->kind = KIND_ONE_WAY;
+        if (size <= MAX_RECORDS) {
+                s->content_length = size;
+                s->phase = RECORDS;
+                parsed->length = i + 2;
+                record_read(s, bytes + i + 2, n - i - 2, parsed);
+        } else {
+                parsed->length = end + 2;
+        }
+        return PARSE_MESSAGE;
 }
 
 /* Nothing more comes: a message that was begun ends here. */
@@ -307,9 +392,23 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                               gboolean eof, GString *label, Parsed *parsed)
 {
         HttpState *s = state;
+        if (s->phase == START && n > 0 && g_ascii_isxdigit(bytes[0])) {
+                ParseStatus status = stray_chunk_read(s, bytes, n, parsed);
+                if (status != PARSE_NOT_MINE || s->stray)
+                        return status;
+        }
+        if (s->phase == RECORDS && s->stray) {
+                parsed->kind = KIND_ONE_WAY;
+                record_read(s, bytes, n, parsed);
+                return parsed->length > 0 ? PARSE_MESSAGE : PARSE_MORE;
+        }
         while (s->phase != UNTIL_CLOSE && parsed->length < n) {
                 gsize at = (gsize)parsed->length;
                 Line line;
+                if (s->phase == RECORDS) {
+                        parsed->kind = KIND_RETURN;
+                        return record_read(s, bytes + at, n - at, parsed);
+                }
                 if (!line_find(bytes + at, n - at, &line)) {
                         if (s->phase == START ? !start_line_is_plausible(bytes + at, n - at)
                                               : n - at > MAX_LINE)
@@ -326,14 +425,20 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
                         return status;
                 if (s->status != 101 || s->phase == START) /* else its headers say */
                         parsed->kind = message_kind(s);
-                if (status == PARSE_MESSAGE)
+                if (status != PARSE_MORE)
                         return status;
         }
         if (eof)
                 return parse_end(s, n, parsed);
         if (s->phase != START && s->status != 101)
                 parsed->kind = message_kind(s);
-        if (s->phase == UNTIL_CLOSE)
+        if (s->phase == UNTIL_CLOSE && s->events && n > parsed->length) {
+                parsed->piece = (guint32)parsed->length; /* what is written at a time */
+                parsed->length = n;
+                parsed->endless = TRUE;
+                return PARSE_PIECE;
+        }
+        if (s->phase == UNTIL_CLOSE && !s->events)
                 parsed->length = PARSE_FOREVER;
         return PARSE_MORE;
 }

@@ -315,7 +315,7 @@ static MessageKind part_kind(const Http2State *s)
 static void part_set(const Http2State *s, const Frame *f, guint part, Parsed *parsed)
 {
         parsed->kind = f->stream % 2 ? part_kind(s) : KIND_CONTROL;
-        parsed->part = f->stream % 2 ? (guint8)part : 0;
+        parsed->part = f->stream % 2 ? (guint16)part : 0;
         parsed->keyed = TRUE;
         parsed->key = f->stream;
 }
@@ -425,7 +425,10 @@ static ParseStatus frame_read(Http2State *s, const guint8 *bytes, gsize n, gbool
                 continuation_read(s, &f, parsed);
                 break;
         case DATA:
-                part_set(s, &f, f.flags & FLAG_END_STREAM ? PART_ENDS : PART_GOES_ON, parsed);
+                part_set(s, &f,
+                         (f.flags & FLAG_END_STREAM ? PART_ENDS : PART_GOES_ON) |
+                                 (f.length > 0 ? PART_PIECE : 0),
+                         parsed);
                 break;
         case RST_STREAM:
                 part_set(s, &f, PART_ABORTS, parsed);

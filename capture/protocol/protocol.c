@@ -9,6 +9,7 @@ const Protocol *const protocols[] = {
         &protocol_http,
         &protocol_http2,
         &protocol_tls,
+        &protocol_fastcgi,
         &protocol_amqp,
         &protocol_rpc,
         &protocol_dns,
@@ -20,6 +21,9 @@ const Protocol *const protocols[] = {
         &protocol_memcached,
         &protocol_mysql,
         &protocol_smtp,
+        &protocol_zookeeper,
+        &protocol_mqtt,
+        &protocol_websocket,
         NULL,
 };
 

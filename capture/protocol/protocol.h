@@ -25,6 +25,7 @@ typedef enum {
 typedef enum {
         PARSE_MORE,    /* not a whole message yet */
         PARSE_MESSAGE, /* a message ends */
+        PARSE_PIECE,   /* a piece of one ends, and is a message itself if that does not end */
         PARSE_NOT_MINE /* this is not the protocol */
 } ParseStatus;
 
@@ -40,7 +41,8 @@ typedef enum {
         PART_OF_RUN = 16,   /* of a message by the generic rule: see exchange.h */
         PART_ANSWERS = 32,  /* and no message before the first call */
         PART_BY_PLACE = 64, /* its call's id is that of a call in order; the key only pairs */
-        PART_THROUGH = 128  /* with the others of its group whose keys are lower: see KEY_GROUP */
+        PART_THROUGH = 128, /* with the others of its group whose keys are lower: see KEY_GROUP */
+        PART_PIECE = 256    /* a piece of it: see pieces.h */
 } PartFlags;
 
 /* The keys of a group differ in their lower bits only. */
@@ -50,7 +52,9 @@ typedef enum {
 /* Who sends such a message. */
 typedef enum { SENDER_ANY, SENDER_CLIENT, SENDER_SERVER } Sender;
 
-/* What parse() found out. Zero when it is called, but for the first. */
+typedef struct Protocol Protocol;
+
+/* What parse() found out. Zero when it is called, but for other, memory and sender. */
 typedef struct {
         gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
         /* What parse() keeps of the connection, of a protocol that has a forget(): it allocates
@@ -58,18 +62,22 @@ typedef struct {
         gpointer *memory;
         /* Bytes settled, from the first of those shown: never shown again. May
          * be more than were shown: the rest, when it comes, need not be. With
-         * PARSE_MESSAGE the message ends after them. */
+         * PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece. */
         guint64 length;
+        guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
+        gboolean endless; /* the message says that it has no end: see pieces.h */
         MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
         gboolean keyed;   /* paired by key, not in order */
         guint64 key;
-        guint8 part;       /* PartFlags; 0 where messages are whole */
-        guint8 call;       /* of a call: what parse() must know to parse its return */
-        gboolean session;  /* of a call: it is a login, and with its return as KIND_SESSION */
-        gboolean switches; /* after this message the connection speaks something else */
-        guint8 sender;     /* Sender, of a protocol whose both sides call */
-        guint64 content;   /* a hash of what the message of key carries, where others that carry
-                              the same continue it; else 0. See links.h */
+        guint16 part;         /* PartFlags; 0 where messages are whole */
+        guint8 call;          /* of a call: what parse() must know to parse its return */
+        gboolean session;     /* of a call: it is a login, and with its return as KIND_SESSION */
+        gboolean switches;    /* after this message the connection speaks something else */
+        const Protocol *next; /* and that is this; NULL: what is found out */
+        guint8 sender;        /* Sender, as far as it is known; of a protocol whose both sides call
+                                 parse() may say more */
+        guint64 content;      /* a hash of what the message of key carries, where others that carry
+                                 the same continue it; else 0. See links.h */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
          * bytes shown; NULL where it has none. See header-labels.h. */
@@ -86,7 +94,7 @@ enum {
         CALL_PROBE = 255, /* of no call: the bytes are shown to recognise them: see parse() */
 };
 
-typedef struct {
+struct Protocol {
         const char *name;   /* as in --proto PORT=NAME */
         gboolean datagrams; /* over UDP, a message a datagram; else over TCP */
         gboolean greets;    /* its servers speak first, and may not say what they speak */
@@ -110,11 +118,12 @@ typedef struct {
         gsize (*find_boundary)(const guint8 *bytes, gsize n);
 
         void (*forget)(gpointer memory); /* frees Parsed.memory; NULL where it keeps none */
-} Protocol;
+};
 
-extern const Protocol protocol_amqp, protocol_http, protocol_dns, protocol_dns_stream,
-        protocol_http2, protocol_ldap, protocol_memcached, protocol_mysql, protocol_postgres,
-        protocol_redis, protocol_rpc, protocol_rpc_udp, protocol_smtp, protocol_tls;
+extern const Protocol protocol_amqp, protocol_fastcgi, protocol_http, protocol_dns,
+        protocol_dns_stream, protocol_http2, protocol_ldap, protocol_memcached, protocol_mqtt,
+        protocol_mysql, protocol_postgres, protocol_redis, protocol_rpc, protocol_rpc_udp,
+        protocol_smtp, protocol_tls, protocol_websocket, protocol_zookeeper;
 
 /* For what no protocol recognises: see exchange.h. Its functions are NULL. */
 extern const Protocol protocol_generic;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/exact-log.h"
 
 enum {
@@ -16,17 +17,10 @@ enum {
  * standard deviations. */
 static const double GROW_SHARE = 0.05, GROW_DEVIATIONS = 2;
 
-static int compare(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* The median of values, which it sorts. */
 static double median(double *values, gsize n)
 {
-        qsort(values, n, sizeof *values, compare);
+        qsort(values, n, sizeof *values, compare_doubles);
         return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
@@ -53,7 +47,7 @@ static void level_blocks(Blocks *b, const float *c, gsize n)
         }
         /* Where most blocks are empty the median is 0. Then the background is at least half of the
          * mean of all but the highest blocks. */
-        qsort(sorted, b->n, sizeof *sorted, compare);
+        qsort(sorted, b->n, sizeof *sorted, compare_doubles);
         low = MAX(b->n * 9 / 10, 1);
         for (gsize k = 0; k < low; k++)
                 sum += sorted[k];
@@ -169,7 +163,7 @@ static int compare_windows(gconstpointer a, gconstpointer b)
 {
         const DelayWindow *x = a, *y = b;
 
-        return (x->from > y->from) - (x->from < y->from);
+        return COMPARE(x->from, y->from);
 }
 
 GArray *delay_windows_find(const float *c, const Lags *lags, gsize search,

@@ -4,25 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 enum { SIDES = 8 }; /* ranges before, and as many after, that show how frequent accidents are */
 
 static const double
         CERTAIN = 4, /* deviations of accident that the messages must amount to, to be missed */
         SEEN = 0.25; /* share of the messages that must be seen */
-
-static int compare(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
-static int compare_counts(const void *a, const void *b)
-{
-        double x = *(const double *)a, y = *(const double *)b;
-
-        return (x > y) - (x < y);
-}
 
 /* Counts pairs of a cause and an effect with a delay from `from` to to - 1. */
 static double count_pairs(const EdgeTrace *in, const EdgeTrace *out, gint64 from, gint64 to)
@@ -77,7 +65,7 @@ gboolean derived_correlation_fits(const MessageCauses *c, const guint32 *message
                 delay[i] = out->sent[m - c->first[c->edge[m]]] -
                            in->received[edge_trace_arrival(in, visit - c->first[edge])];
         }
-        qsort(delay, n, sizeof *delay, compare);
+        qsort(delay, n, sizeof *delay, compare_int64s);
         from = delay[n / 10];
         width = delay[n - 1 - n / 10] - from + 1;
         for (gint64 i = 0; i < SIDES; i++) {
@@ -86,11 +74,11 @@ gboolean derived_correlation_fits(const MessageCauses *c, const guint32 *message
                 around[2 * i + 1] =
                         count_pairs(in, out, from + (i + 2) * width, from + (i + 3) * width);
         }
-        qsort(around, 2 * SIDES, sizeof *around, compare_counts);
+        qsort(around, 2 * SIDES, sizeof *around, compare_doubles);
         usual = (around[SIDES - 1] + around[SIDES]) / 2;
         for (guint i = 0; i < 2 * SIDES; i++)
                 off[i] = fabs(around[i] - usual);
-        qsort(off, 2 * SIDES, sizeof *off, compare_counts);
+        qsort(off, 2 * SIDES, sizeof *off, compare_doubles);
         spread = MAX(1.4826 * (off[SIDES - 1] + off[SIDES]) / 2, sqrt(MAX(usual, 1)));
         pairs = count_pairs(in, out, from, from + width);
         return 0.8 * n < CERTAIN * spread || pairs - usual >= SEEN * 0.8 * n;

@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/fill.h"
+#include "base/hash.h"
 #include "convolution/convolution.h"
 #include "convolution/joint/derived-correlation.h"
 #include "convolution/joint/message-causes.h"
@@ -349,7 +351,7 @@ static int compare_returns(gconstpointer va, gconstpointer vb)
                 return a->message < b->message ? -1 : 1;
         if (a->time != b->time)
                 return a->time < b->time ? -1 : 1;
-        return (a->later > b->later) - (a->later < b->later);
+        return COMPARE(a->later, b->later);
 }
 
 /* The message into the node that led to this one into it, over messages that the node sent; or
@@ -515,13 +517,6 @@ static void sort_by_prefix(const MessageCauses *m, ByPrefix *by)
                         by->message[by->first[m->prefix[i] + 1]++] = i;
 }
 
-static int compare_delays(const void *a, const void *b)
-{
-        gint64 x = *(const gint64 *)a, y = *(const gint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* The number of messages that one message of the sample stands for. It is found from the edge that
  * leaves the root of the prefix. */
 static double weight_of(const JointSearch *s, guint32 prefix)
@@ -588,7 +583,7 @@ static void add_delays(const JointSearch *s, PathGraph *graph, guint32 vertex,
 
         for (guint32 i = 0; i < n; i++)
                 delays[i] = message_delay(s->messages, messages[i]);
-        qsort(delays, n, sizeof *delays, compare_delays);
+        qsort(delays, n, sizeof *delays, compare_int64s);
         /* the nearer quartile, as the other may lie in another peak */
         width = MIN(delays[n / 2] - delays[n / 4], delays[n - 1 - n / 4] - delays[n / 2]);
         width = MAX(4 * width / cube_root(n), s->run->quanta.quantum);
@@ -671,7 +666,7 @@ static gint64 *passed_key(guint in, guint out)
 
 static void count_passed(const MessageCauses *m, Passed *passed)
 {
-        passed->messages = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        passed->messages = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
         for (guint32 i = 0; i < m->n; i++)
                 if (m->cause[i] != NO_MESSAGE) {
                         gint64 *key = passed_key(m->edge[m->cause[i]], m->edge[i]);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/compare.h"
 #include "base/fill.h"
 #include "convolution/joint/matching.h"
 
@@ -190,7 +191,7 @@ static int compare_supports(gconstpointer a, gconstpointer b)
 {
         const Support *x = a, *y = b;
 
-        return (x->from > y->from) - (x->from < y->from);
+        return COMPARE(x->from, y->from);
 }
 
 /* Makes supports around the windows, and around the supports of an old passage. Merges supports

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/time-search.h"
 
 enum { MOST_STRETCHES = 16 };
@@ -29,24 +30,17 @@ static guint choose_stretches(const EdgeTraces *t, guint64 most, gint64 shortest
         return n;
 }
 
-static int compare_indices(const void *a, const void *b)
-{
-        guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* Samples the receptions of messages with these indices in received of `all`. */
 static void sample_received(EdgeTrace *e, const EdgeTrace *all, const guint32 *place)
 {
         g_autofree guint32 *sorted = g_memdup2(place, e->n * sizeof *place);
 
-        qsort(sorted, e->n, sizeof *sorted, compare_indices);
+        qsort(sorted, e->n, sizeof *sorted, compare_uint32s);
         e->received = g_new(gint64, e->n);
         e->arrival = g_new(guint32, e->n);
         for (guint32 i = 0; i < e->n; i++) {
                 const guint32 *at =
-                        bsearch(&place[i], sorted, e->n, sizeof *sorted, compare_indices);
+                        bsearch(&place[i], sorted, e->n, sizeof *sorted, compare_uint32s);
 
                 e->arrival[i] = (guint32)(at - sorted);
                 e->received[e->arrival[i]] = all->received[place[i]];

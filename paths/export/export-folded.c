@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 
 /* A stack this high is no picture, and a line of all below it for each of its frames
  * would take its square of bytes. */
@@ -197,7 +198,7 @@ gboolean export_folded(StoreReader *reader, const NodeTable *nodes, OutputFile *
         Stacks s = { .reader = reader,
                      .names = name_frames(nodes),
                      .frames = g_array_new(FALSE, FALSE, sizeof(Frame)),
-                     .known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL) };
+                     .known = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL) };
         gboolean ok = read_stacks(&s, error) && write_stacks(&s, out, error);
 
         g_ptr_array_unref(s.names);

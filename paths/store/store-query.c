@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/store/store-layout.h"
-#include "paths/store/store-error.h"
-#include "paths/store/store-open.h"
+#include "base/compare.h"
 #include "base/error.h"
+#include "paths/store/store-error.h"
+#include "paths/store/store-layout.h"
+#include "paths/store/store-open.h"
 
 struct StoreQuery {
         char *path;
@@ -35,14 +36,14 @@ static int compare_integers(const void *a, const void *b)
 {
         gint64 x = ((const Number *)a)->integer, y = ((const Number *)b)->integer;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 static int compare_reals(const void *a, const void *b)
 {
         double x = ((const Number *)a)->real, y = ((const Number *)b)->real;
 
-        return (x > y) - (x < y);
+        return COMPARE(x, y);
 }
 
 static void sample_make_real(Sample *sample)

@@ -1,41 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The patterns with all their nodes as JSON (docs/paths.md has the schema). Ids
- * and times are strings: a reader whose numbers are doubles would round them.
+ * The patterns with all their nodes as JSON (docs/paths.md has the schema).
  */
+#include "paths/json.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
-#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 
-static void append_time(GString *out, const char *key, gint128 ns)
-{
-        char digits[PATH_INTEGER_SIZE];
+enum { FLUSH_SIZE = 1 << 16 };
 
-        g_string_append_printf(out, "\"%s\": \"%s\"", key, path_format_integer(ns, digits));
+static void put_time(Json *j, const char *key, gint128 ns)
+{
+        json_key(j, key);
+        json_time(j, ns);
 }
+
+static void put_count(Json *j, const char *key, guint64 n)
+{
+        json_key(j, key);
+        json_count(j, n);
+}
+
+static void put_string(Json *j, const char *key, const char *text)
+{
+        json_key(j, key);
+        json_string(j, text);
+}
+
+/* null where it is none. */
+static void put_index(Json *j, const char *key, guint32 i, guint32 none)
+{
+        json_key(j, key);
+        if (i == none)
+                json_null(j);
+        else
+                json_count(j, i);
+}
+
+/* Writes the text once there is enough of it, or in any case (all). */
+static gboolean flush(Json *j, gboolean all, OutputFile *file, GError **error)
+{
+        if (!all && j->text->len < FLUSH_SIZE)
+                return TRUE;
+        if (!output_file_write(file, j->text->str, j->text->len, error))
+                return FALSE;
+        g_string_truncate(j->text, 0);
+        return TRUE;
+}
+
+/* --- patterns --------------------------------------------------------------- */
 
 /* An empty histogram has no extremes; 0 stands for them. */
-static void append_statistics(GString *out, const Histogram *h)
+static void put_statistics(Json *j, const Histogram *h)
 {
-        append_time(out, "total", h->sum);
-        g_string_append(out, ", ");
-        append_time(out, "mean", histogram_mean(h));
-        g_string_append(out, ", ");
-        append_time(out, "deviation", histogram_deviation(h));
-        g_string_append(out, ", ");
-        append_time(out, "p50", histogram_quantile(h, 0.5));
-        g_string_append(out, ", ");
-        append_time(out, "p90", histogram_quantile(h, 0.9));
-        g_string_append(out, ", ");
-        append_time(out, "p99", histogram_quantile(h, 0.99));
-        g_string_append(out, ", ");
-        append_time(out, "min", h->min);
-        g_string_append(out, ", ");
-        append_time(out, "max", h->max);
+        put_time(j, "total", h->sum);
+        put_time(j, "mean", histogram_mean(h));
+        put_time(j, "deviation", histogram_deviation(h));
+        put_time(j, "p50", histogram_quantile(h, 0.5));
+        put_time(j, "p90", histogram_quantile(h, 0.9));
+        put_time(j, "p99", histogram_quantile(h, 0.99));
+        put_time(j, "min", h->min);
+        put_time(j, "max", h->max);
 }
 
-static void append_node(GString *out, const PathSet *set, const PathPattern *p, guint32 i)
+static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
         const struct {
@@ -46,272 +74,282 @@ static void append_node(GString *out, const PathSet *set, const PathPattern *p, 
                       { "own", &node->own },
                       { "network", &node->network } };
 
-        g_string_append_printf(out, "%s\n        {\"index\": %u, \"parent\": ", i > 0 ? "," : "",
-                               i);
-        if (node->parent == NO_PARENT)
-                g_string_append(out, "null");
-        else
-                g_string_append_printf(out, "%u", node->parent);
-        g_string_append_printf(out, ", \"depth\": %u, \"name\": ", node->depth);
-        path_append_json_string(out, node_table_name(path_set_nodes(set), node->node));
+        json_line(j, 8);
+        json_open(j, '{');
+        put_count(j, "index", i);
+        put_index(j, "parent", node->parent, NO_PARENT);
+        put_count(j, "depth", node->depth);
+        put_string(j, "name", node_table_name(path_set_nodes(set), node->node));
         for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
-                g_string_append_printf(out, ",\n         \"%s\": {", parts[k].key);
-                append_statistics(out, parts[k].histogram);
-                g_string_append_c(out, '}');
+                json_line(j, 9);
+                json_key(j, parts[k].key);
+                json_open(j, '{');
+                put_statistics(j, parts[k].histogram);
+                json_close(j, '}');
         }
-        g_string_append_c(out, '}');
+        json_close(j, '}');
 }
 
 /* null where what was captured is not fit: the summary says why. */
-static void append_probability(GString *out, const PathSet *set, double p)
+static void put_probability(Json *j, const PathSet *set, double p)
 {
-        char probability[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, path_set_shows_probability(set)
-                                     ? g_ascii_formatd(probability, sizeof probability, "%.6g", p)
-                                     : "null");
+        json_key(j, "probability");
+        if (path_set_shows_probability(set))
+                json_number(j, p, "%.6g");
+        else
+                json_null(j);
 }
 
-static gboolean write_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
-                              OutputFile *file, GError **error)
+static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, guint32 rank,
+                            OutputFile *file, GError **error)
 {
-        g_autoptr(GString) out = g_string_new(rank > 0 ? ",\n    {" : "\n    {");
         int doubt = path_set_find_doubt(set, p);
 
-        g_string_append_printf(out, "\"rank\": %u, \"id\": \"%016" G_GINT64_MODIFIER "x\",\n",
-                               rank + 1, p->id);
-        g_string_append(out, "     \"signature\": ");
-        path_append_json_string(out, p->signature);
-        g_string_append(out, ",\n     \"client\": ");
-        path_append_json_string(out, node_table_name(path_set_nodes(set), p->client));
-        g_string_append_printf(
-                out, ",\n     \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", p->count);
-        append_probability(out, set, p->probability);
-        if (doubt >= 0)
-                g_string_append_printf(out, ", \"doubt\": %d", doubt);
-        else
-                g_string_append(out, ", \"doubt\": null");
-        g_string_append_printf(out, ", \"slowest\": %u,\n     ", path_pattern_slowest(p));
-        append_statistics(out, &p->nodes[0].latency);
-        g_string_append(out, ",\n     \"nodes\": [");
+        json_line(j, 4);
+        json_open(j, '{');
+        put_count(j, "rank", rank + 1);
+        json_key(j, "id");
+        json_id(j, p->id);
+        json_line(j, 5);
+        put_string(j, "signature", p->signature);
+        json_line(j, 5);
+        put_string(j, "client", node_table_name(path_set_nodes(set), p->client));
+        json_line(j, 5);
+        put_count(j, "count", p->count);
+        put_probability(j, set, p->probability);
+        put_index(j, "doubt", (guint32)doubt, (guint32)-1);
+        put_count(j, "slowest", path_pattern_slowest(p));
+        json_line(j, 5);
+        put_statistics(j, &p->nodes[0].latency);
+        json_line(j, 5);
+        json_key(j, "nodes");
+        json_open(j, '[');
         for (guint32 i = 0; i < p->n_nodes; i++) {
-                append_node(out, set, p, i);
-                if (out->len < 1 << 16)
-                        continue;
-                if (!output_file_write(file, out->str, out->len, error))
+                put_node(j, set, p, i);
+                if (!flush(j, FALSE, file, error))
                         return FALSE;
-                g_string_truncate(out, 0);
         }
-        g_string_append(out, "]}");
-        return output_file_write(file, out->str, out->len, error);
+        json_close(j, ']');
+        json_close(j, '}');
+        return flush(j, TRUE, file, error);
 }
 
-static void append_stamp(GString *out, const char *key, gint64 time)
+/* --- the summary ------------------------------------------------------------- */
+
+static void put_stamp(Json *j, const char *key, gint64 time)
 {
-        g_string_append(out, ",\n    ");
+        json_line(j, 4);
+        json_key(j, key);
         if (time == NO_TIME)
-                g_string_append_printf(out, "\"%s\": null", key);
+                json_null(j);
         else
-                append_time(out, key, time);
+                json_time(j, time);
 }
 
-static void append_count(GString *out, const char *key, guint64 n)
+static void put_total(Json *j, const char *key, guint64 n)
 {
-        g_string_append_printf(out, ",\n    \"%s\": %" G_GUINT64_FORMAT, key, n);
+        json_line(j, 4);
+        put_count(j, key, n);
 }
 
 /* How far to trust parents, by the node that makes the calls. */
-static void append_trust(GString *out, const PathSet *set)
+static void put_trust(Json *j, const PathSet *set)
 {
         guint32 n;
         const PathTrust *trust = path_set_trust(set, &n);
-        const char *separator = "";
 
-        g_string_append(out, ",\n    \"parents\": [");
+        json_line(j, 4);
+        json_key(j, "parents");
+        json_open(j, '[');
         for (NodeId node = 0; node < n; node++) {
                 if (trust[node].calls == 0)
                         continue;
-                g_string_append_printf(out, "%s\n      {\"name\": ", separator);
-                path_append_json_string(out, node_table_name(path_set_nodes(set), node));
-                g_string_append_printf(out,
-                                       ", \"calls\": %" G_GUINT64_FORMAT
-                                       ", \"guessed\": %" G_GUINT64_FORMAT ", \"probability\": ",
-                                       trust[node].calls, trust[node].guessed);
-                append_probability(out, set, trust[node].right / (double)trust[node].calls);
-                g_string_append_c(out, '}');
-                separator = ",";
+                json_line(j, 6);
+                json_open(j, '{');
+                put_string(j, "name", node_table_name(path_set_nodes(set), node));
+                put_count(j, "calls", trust[node].calls);
+                put_count(j, "guessed", trust[node].guessed);
+                put_probability(j, set, trust[node].right / (double)trust[node].calls);
+                json_close(j, '}');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
-static void append_bound(GString *out, const char *key, gint64 ns, gint64 none)
+static void put_bound(Json *j, const char *key, gint64 ns, gint64 none)
 {
-        g_string_append(out, ", ");
+        json_key(j, key);
         if (ns == none)
-                g_string_append_printf(out, "\"%s\": null", key);
+                json_null(j);
         else
-                append_time(out, key, ns);
+                json_time(j, ns);
 }
 
 /* What was put right, and what only looks like a clock. */
-static void append_clocks(GString *out, const PathSet *set)
+static void put_clocks(Json *j, const PathSet *set)
 {
         const GArray *clocks = path_set_summary(set)->clocks;
 
-        g_string_append(out, ",\n    \"clocks\": [");
+        json_line(j, 4);
+        json_key(j, "clocks");
+        json_open(j, '[');
         for (guint i = 0; clocks && i < clocks->len; i++) {
                 const ClockOffset *c = &g_array_index(clocks, ClockOffset, i);
 
-                g_string_append_printf(out, "%s\n      {\"name\": ", i > 0 ? "," : "");
-                path_append_json_string(out, node_table_name(path_set_nodes(set), c->node));
-                g_string_append_printf(out, ", \"put_right\": %s, ",
-                                       c->doubtful ? "false" : "true");
-                append_time(out, "by", path_clock_by(c));
-                append_bound(out, "least", path_clock_least(c), G_MININT64);
-                append_bound(out, "most", path_clock_most(c), G_MAXINT64);
-                g_string_append_c(out, '}');
+                json_line(j, 6);
+                json_open(j, '{');
+                put_string(j, "name", node_table_name(path_set_nodes(set), c->node));
+                json_key(j, "put_right");
+                json_boolean(j, !c->doubtful);
+                put_time(j, "by", path_clock_by(c));
+                put_bound(j, "least", path_clock_least(c), G_MININT64);
+                put_bound(j, "most", path_clock_most(c), G_MAXINT64);
+                json_close(j, '}');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
-static void append_doubt(GString *out, const Doubt *d, const NodeTable *nodes)
+static void put_doubt(Json *j, const Doubt *d, const NodeTable *nodes)
 {
         g_autofree char *text = doubt_to_text(d, nodes, TRUE);
 
-        g_string_append(out, "{\"caller\": ");
-        if (d->caller == NO_NODE)
-                g_string_append(out, "null");
-        else
-                path_append_json_string(out, node_table_name(nodes, d->caller));
-        g_string_append(out, ", \"callee\": ");
-        path_append_json_string(out, node_table_name(nodes, d->callee));
-        g_string_append_printf(out,
-                               ", \"reason\": \"%s\", \"count\": %" G_GUINT64_FORMAT
-                               ", \"of\": %" G_GUINT64_FORMAT ", \"kind\": ",
-                               doubt_word(d->reason), d->count, d->of);
-        if (*d->kind)
-                path_append_json_string(out, d->kind);
-        else
-                g_string_append(out, "null");
-        if (d->of_bytes)
-                g_string_append_printf(out,
-                                       ", \"bytes\": \"%" G_GUINT64_FORMAT
-                                       "\", \"of_bytes\": \"%" G_GUINT64_FORMAT "\"",
-                                       d->bytes, d->of_bytes);
-        g_string_append(out, ",\n       \"text\": ");
-        path_append_json_string(out, text);
-        g_string_append_c(out, '}');
+        json_line(j, 6);
+        json_open(j, '{');
+        put_string(j, "caller", d->caller == NO_NODE ? NULL : node_table_name(nodes, d->caller));
+        put_string(j, "callee", node_table_name(nodes, d->callee));
+        put_string(j, "reason", doubt_word(d->reason));
+        put_count(j, "count", d->count);
+        put_count(j, "of", d->of);
+        put_string(j, "kind", *d->kind ? d->kind : NULL);
+        if (d->of_bytes) {
+                put_time(j, "bytes", d->bytes);
+                put_time(j, "of_bytes", d->of_bytes);
+        }
+        json_line(j, 7);
+        put_string(j, "text", text);
+        json_close(j, '}');
 }
 
 /* null where nobody judged. */
-static void append_verdict(GString *out, const PathSet *set)
+static void put_verdict(Json *j, const PathSet *set)
 {
         const Verdict *v = path_set_summary(set)->verdict;
 
-        if (!v) {
-                g_string_append(out, ",\n    \"judgement\": null, \"fit\": null, \"doubts\": []");
-                return;
-        }
-        g_string_append(out, ",\n    \"judgement\": ");
-        path_append_json_string(out, v->judgement);
-        g_string_append_printf(out, ", \"fit\": %s,\n    \"doubts\": [", v->fit ? "true" : "false");
-        for (guint i = 0; i < v->doubts->len; i++) {
-                g_string_append(out, i > 0 ? ",\n      " : "\n      ");
-                append_doubt(out, &g_array_index(v->doubts, Doubt, i), path_set_nodes(set));
-        }
-        g_string_append_c(out, ']');
+        json_line(j, 4);
+        put_string(j, "judgement", v ? v->judgement : NULL);
+        json_key(j, "fit");
+        if (v)
+                json_boolean(j, v->fit);
+        else
+                json_null(j);
+        if (v)
+                json_line(j, 4);
+        json_key(j, "doubts");
+        json_open(j, '[');
+        for (guint i = 0; v && i < v->doubts->len; i++)
+                put_doubt(j, &g_array_index(v->doubts, Doubt, i), path_set_nodes(set));
+        json_close(j, ']');
 }
 
-static gboolean write_summary(const PathSet *set, OutputFile *file, GError **error)
+static void put_summary(Json *j, const PathSet *set)
 {
         const PathSetSummary *summary = path_set_summary(set);
-        g_autoptr(GString) out = g_string_new(NULL);
 
-        g_string_append(out,
-                        "{\n  \"format\": \"ravel paths\", \"version\": 1,\n  \"summary\": {\n");
-        g_string_append(out, "    \"method\": ");
-        path_append_json_string(out, summary->method);
-        append_count(out, "messages", summary->messages);
-        append_count(out, "calls", summary->calls);
-        append_count(out, "unmatched_calls", summary->unmatched_calls);
-        append_count(out, "unmatched_returns", summary->unmatched_returns);
-        append_count(out, "cut_paths", summary->cut_instances);
+        json_key(j, "summary");
+        json_open(j, '{');
+        json_line(j, 4);
+        put_string(j, "method", summary->method);
+        put_total(j, "messages", summary->messages);
+        put_total(j, "calls", summary->calls);
+        put_total(j, "unmatched_calls", summary->unmatched_calls);
+        put_total(j, "unmatched_returns", summary->unmatched_returns);
+        put_total(j, "cut_paths", summary->cut_instances);
+        json_line(j, 4);
+        json_key(j, "parallelism");
         if (summary->parallelism > 0)
-                g_string_append_printf(out, ",\n    \"parallelism\": %.6f", summary->parallelism);
+                json_number(j, summary->parallelism, "%.6f");
         else
-                g_string_append(out, ",\n    \"parallelism\": null");
-        append_stamp(out, "first", summary->first);
-        append_stamp(out, "last", summary->last);
-        append_count(out, "paths", path_set_instances(set));
-        append_count(out, "patterns", path_set_size(set));
-        append_clocks(out, set);
+                json_null(j);
+        put_stamp(j, "first", summary->first);
+        put_stamp(j, "last", summary->last);
+        put_total(j, "paths", path_set_instances(set));
+        put_total(j, "patterns", path_set_size(set));
+        put_clocks(j, set);
         if (!path_set_graph(set))
-                append_trust(out, set);
-        append_verdict(out, set);
-        g_string_append(out, "},\n  \"patterns\": [");
-        return output_file_write(file, out->str, out->len, error);
+                put_trust(j, set);
+        put_verdict(j, set);
+        json_close(j, '}');
 }
 
-static void append_vertex(GString *out, const PathSet *set, guint32 i)
+/* --- the graph of linear patterns -------------------------------------------- */
+
+static void put_vertex(Json *j, const PathSet *set, guint32 i)
 {
         const PathVertex *v = path_graph_vertex(path_set_graph(set), i);
 
-        g_string_append_printf(out, "%s\n    {\"vertex\": %u, \"parent\": ", i > 0 ? "," : "", i);
-        if (v->parent == NO_VERTEX)
-                g_string_append(out, "null");
-        else
-                g_string_append_printf(out, "%u", v->parent);
-        g_string_append(out, ", \"name\": ");
-        path_append_json_string(out, node_table_name(path_set_nodes(set), v->node));
-        g_string_append_printf(out,
-                               ", \"count\": %" G_GUINT64_FORMAT ", \"probability\": ", v->count);
-        append_probability(out, set, v->probability);
-        g_string_append(out, ", \"end\": ");
-        if (v->end == PATH_GOES_ON)
-                g_string_append(out, "null");
-        else
-                path_append_json_string(out, path_end_name(v->end));
-        g_string_append(out, ", \"delays\": [");
+        json_line(j, 4);
+        json_open(j, '{');
+        put_count(j, "vertex", i);
+        put_index(j, "parent", v->parent, NO_VERTEX);
+        put_string(j, "name", node_table_name(path_set_nodes(set), v->node));
+        put_count(j, "count", v->count);
+        put_probability(j, set, v->probability);
+        put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
+        json_key(j, "delays");
+        json_open(j, '[');
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
-                g_string_append(out, k > 0 ? ", {" : "{");
-                append_time(out, "delay", d->delay);
-                g_string_append_printf(out, ", \"count\": %" G_GUINT64_FORMAT "}", d->count);
+                json_open(j, '{');
+                put_time(j, "delay", d->delay);
+                put_count(j, "count", d->count);
+                json_close(j, '}');
         }
-        g_string_append(out, "]}");
+        json_close(j, ']');
+        json_close(j, '}');
 }
 
-/* Of linear patterns; nothing of others. */
-static gboolean write_graph(const PathSet *set, OutputFile *file, GError **error)
+/* Nothing of others. */
+static gboolean put_graph(Json *j, const PathSet *set, OutputFile *file, GError **error)
 {
         const PathGraph *graph = path_set_graph(set);
-        g_autoptr(GString) out = g_string_new(",\n  \"graph\": [");
 
         if (!graph)
                 return TRUE;
+        json_line(j, 2);
+        json_key(j, "graph");
+        json_open(j, '[');
         for (guint32 i = 0; i < path_graph_size(graph); i++) {
-                append_vertex(out, set, i);
-                if (out->len < 1 << 16)
-                        continue;
-                if (!output_file_write(file, out->str, out->len, error))
+                put_vertex(j, set, i);
+                if (!flush(j, FALSE, file, error))
                         return FALSE;
-                g_string_truncate(out, 0);
         }
-        g_string_append_c(out, ']');
-        return output_file_write(file, out->str, out->len, error);
+        json_close(j, ']');
+        return TRUE;
 }
 
 gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, OutputFile *file,
                          GError **error)
 {
-        static const char end[] = "\n}\n";
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json j = JSON_IN(text);
 
-        if (!write_summary(set, file, error))
-                return FALSE;
+        json_open(&j, '{');
+        json_line(&j, 2);
+        put_string(&j, "format", "ravel paths");
+        put_count(&j, "version", 1);
+        json_line(&j, 2);
+        put_summary(&j, set);
+        json_line(&j, 2);
+        json_key(&j, "patterns");
+        json_open(&j, '[');
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (!write_pattern(set, path_set_pattern(set, options->rank[i]), i, file, error))
+                if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i, file, error))
                         return FALSE;
-        return output_file_write(file, "]", 1, error) && write_graph(set, file, error) &&
-               output_file_write(file, end, sizeof end - 1, error);
+        json_close(&j, ']');
+        if (!put_graph(&j, set, file, error))
+                return FALSE;
+        g_string_append_c(text, '\n');
+        json_close(&j, '}');
+        g_string_append_c(text, '\n');
+        return flush(&j, TRUE, file, error);
 }

@@ -4,6 +4,7 @@
  * patterns (section 5.4's sorting by frequency or total latency), and of the
  * first few the tree with each node's share of the time.
  */
+#include "base/compare.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
@@ -477,7 +478,7 @@ static int compare_doubtful(const void *va, const void *vb)
 
         if (a->right != b->right)
                 return a->right < b->right ? -1 : 1;
-        return (a->node > b->node) - (a->node < b->node);
+        return COMPARE(a->node, b->node);
 }
 
 /* The nodes that make calls whose parents had to be guessed, least certain first; of Doubtful. */

@@ -106,7 +106,7 @@ static Convolution *put_clocks_right(EdgeTraces *traces, const ConvolutionOption
 
         for (guint i = 0; i < traces->n_nodes && convolution_find_clock_offset(run, prove, &o);
              i++) {
-                g_assert(o.node < traces->n_nodes && o.least <= o.most && o.delay < 0);
+                g_assert(o.node < traces->n_nodes && o.least <= o.most);
                 if (o.doubtful)
                         break;
                 edge_traces_shift(traces, o.node, -o.offset);

@@ -49,6 +49,8 @@ static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize 
                         at += parsed.length;
                         if (status == PARSE_MORE)
                                 break;
+                        if (status == PARSE_PIECE)
+                                continue;
                         g_assert(parsed.length > 0 && kind != KIND_UNKNOWN);
                         ends->end[ends->n] = at;
                         ends->kind[ends->n++] = kind;

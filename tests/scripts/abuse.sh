@@ -75,6 +75,14 @@ headers = b"".join(b"\0\0\1\1\4" + struct.pack(">I", x) + b"\x82" for x in strea
 data = b"".join(b"\0\0\1\0\0" + struct.pack(">I", x) + b"x" for x in streams)
 multiplier = 0x9E3779B97F4A7C15
 
+def query(client, number):
+    """A name is asked for."""
+    return (struct.pack(">BBHHHBBHII", 0x45, 0, 49, 0, 0, 64, 17, 0, 0x20000000 + client, SERVER) +
+            struct.pack(">HHHH", 1024 + client % 60000, 53, 29, 0) +
+            struct.pack(">HHHHHH", number, 0x100, 1, 0, 0, 0) + b"\3abc\0\0\1\0\1")
+
+
+write("queries", [(START + i, query(7 * i, i & 0xFFFF)) for i in range(100000)])
 write("switches", talk([b"GET / HTTP/1.1\r\n\r\n"], [b"HTTP/1.1 101 x\r\n\r\n" * 500000]))
 write("frames", talk(pieces(frame * 29000, 1), []))
 write("streams", talk([preface] + pieces(headers, 1400) + pieces(data, 1400) * 10, []))
@@ -96,4 +104,10 @@ abuse streams 'streams that would share a place in a table' 500000
 abuse past 'many messages that begin before others that are open' 500000
 abuse heads 'header lines without an end on many connections' 140000
 abuse addresses 'addresses that would share a place in a table' 500000
+abuse queries 'a hundred thousand clients of one server' 500000
+# And in a trace.
+awk 'BEGIN { print "# ravel trace 1"; for (i = 0; i < 60000; i++) printf("%.6f\tCALL_SENT\tc%d\ts\t%d\n%.6f\tRET_SENT\ts\tc%d\t%d\n",
+	1000 + i / 1000, i, i, 1000.0005 + i / 1000, i, i) }' >"$dir/many.trace"
+timeout 20 "$ravel" convolution "$dir/many.trace" >"$dir/out" 2>"$dir/err"
+result $? 'sixty thousand clients of one server, by convolution' "$dir/err"
 finish

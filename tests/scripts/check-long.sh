@@ -206,6 +206,7 @@ step_long() {
 	RAVEL_LONG=1 make -k check
 	system_test system
 	system_test protocols
+	system_test brokers
 }
 
 step_drops() {

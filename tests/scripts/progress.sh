@@ -34,7 +34,7 @@ matches() { # NAME EXPRESSION: it matches the whole of what was said, \r as newl
 		echo "ok $n - $1"
 	else
 		echo "not ok $n - $1"
-		cat -A said | sed 's/^/# /' | head -20
+		{ cat -A said && echo; } | sed 's/^/# /' | head -20
 		bad=1
 	fi
 }
@@ -62,7 +62,7 @@ matches 'not within the first second' 'first .*'
 "$gen_trace" 300000 8 >many.trace
 python3 terminal sh -c "'$ravel' nesting -j 1 -w /dev/null many.trace" >said
 matches 'the work after reading' \
-	'(ravel nesting: reading, [^\r]*\r +\r)*(ravel nesting: finding parents, [1-9]?[0-9] %, [0-9]+:[0-9][0-9] left\r +\r)+(ravel nesting: finding paths, .*\r +\r)?(ravel nesting: [0-9]+ clients.*)?'
+	'(ravel nesting: reading, [^\r]*\r +\r)*(ravel nesting: finding parents, (100|[1-9]?[0-9]) %, [0-9]+:[0-9][0-9] left\r +\r)+(ravel nesting: finding paths, .*\r +\r)?(ravel nesting: [0-9]+ clients.*)?'
 
 # A live capture, on a loopback of its own.
 unshare_options=(--net)
@@ -96,7 +96,7 @@ if [ -n "${RAVEL_LONG:-}" ] && command -v zstd >/dev/null; then
 	} | zstd -q >long.zst
 	python3 terminal "$ravel" stats long.zst >said
 	matches 'a share, a rate and the time left of a file' \
-		'(ravel stats: [1-9]?[0-9] % of 0\.[0-9] MB, [0-9.]+ MB/s, [0-9]+:[0-9][0-9] left\r +\r)+(ravel stats: .*\r)?first .*'
+		'(ravel stats: (100|[1-9]?[0-9]) % of 0\.[0-9] MB, [0-9.]+ MB/s, [0-9]+:[0-9][0-9] left\r +\r)+(ravel stats: .*\r)?first .*'
 else
 	n=$((n + 1))
 	echo "ok $n - a share, a rate and the time left of a file # SKIP RAVEL_LONG is not set, or zstd not installed"

@@ -40,6 +40,8 @@ static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gs
                         at = parsed.length == PARSE_FOREVER ? n + 1 : at + parsed.length;
                         if (status == PARSE_MORE)
                                 break;
+                        if (status == PARSE_PIECE)
+                                continue;
                         g_string_append_printf(out, "%c%" G_GUINT64_FORMAT "%s ", letters[kind], at,
                                                parsed.switches ? "s" : "");
                         if (label && label->len > 0)

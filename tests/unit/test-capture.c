@@ -511,7 +511,38 @@ static void test_stream_settled(void)
         say_hex(s, CLIENT, 20005, "000001 00 00 00000001 'b'");
         say_hex(s, SERVER, 20006, SETTINGS "000001 01 05 00000001 88");
         scene_end(s, "5 CALL_SENT a>b 1000.1 dur=2000000000\n"
+                     "20005 MSG_SENT a>b 1000.147\n"
                      "20006 RET_SENT b>a 1000.1\n");
+}
+
+/* A return that goes on for longer than that: its frames are messages; not those of one that ends.
+ */
+static void test_stream_endless(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 83 000001 01 05 00000003 83");
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 04 00000001 88 000001 01 04 00000003 88");
+        say_hex(s, SERVER, 7, "000001 00 00 00000001 'a' 000001 00 00 00000003 'a'");
+        say_hex(s, SERVER, 5000, "000001 00 00 00000001 'b' 000001 00 01 00000003 'b'");
+        say_hex(s, SERVER, 10000, "000002 00 00 00000001 'b'");
+        say_hex(s, SERVER, 11000, "'b'");
+        say_hex(s, SERVER, 20000, "000001 00 00 00000001 'c'");
+        say_hex(s, SERVER, 21000, "000001 01 05 00000001 88");
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "5 CALL_SENT a>b 1000.3\n"
+                     "7 MSG_SENT b>a 50.524\n"
+                     "5000 RET_SENT b>a 1000.3 dur=4994000000\n"
+                     "5000 MSG_SENT b>a 50.538\n"
+                     "10000 MSG_SENT b>a 50.54c dur=1000000000\n"
+                     "20000 MSG_SENT b>a 50.557\n"
+                     "21000 RET_SENT b>a 1000.1 dur=20994000000\n");
+        s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, PREFACE "000001 01 05 00000001 83");
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 04 00000001 88 000001 00 00 00000001 'a'");
+        scene_end(s, "5 CALL_SENT a>b 1000.1\n"
+                     "6 MSG_SENT b>a 50.51a\n");
 }
 
 /* --- TLS ------------------------------------------------------------------- */
@@ -769,15 +800,14 @@ static void test_ldap_lost(void)
 
 /* --- AMQP ------------------------------------------------------------------ */
 
-#define AMQP_CONTENT(text) "02 0001 0000000e 003c 0000 0000000000000001 0000 ce " \
-                           "03 0001 00000001 '" text "' ce "
-#define AMQP_PUBLISH       "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
-#define AMQP_DELIVER(tag)                                                                          \
-        "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
-#define AMQP_ACK(tag, multiple)                                                                    \
-        "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
-#define AMQP_SELECT    "01 0001 00000005 0055 000a 00 ce "
-#define AMQP_HEARTBEAT "08 0000 00000000 ce "
+#define AMQP_CONTENT(text)                                                                         \
+        "02 0001 0000000e 003c 0000 0000000000000001 0000 ce "                                     \
+        "03 0001 00000001 '" text "' ce "
+#define AMQP_PUBLISH            "01 0001 0000000a 003c 0028 0000 00 01 'q' 00 ce "
+#define AMQP_DELIVER(tag)       "01 0001 00000012 003c 003c 01 't' 00000000000000" tag " 00 00 01 'q' ce "
+#define AMQP_ACK(tag, multiple) "01 0001 0000000d 003c 0050 00000000000000" tag " " multiple " ce "
+#define AMQP_SELECT             "01 0001 00000005 0055 000a 00 ce "
+#define AMQP_HEARTBEAT          "08 0000 00000000 ce "
 
 /* What one publishes and its confirmation; deliveries, acknowledged in another order, several at a
  * time, or never; a content in two segments; one that is delivered again. Both sides' keys are the
@@ -835,6 +865,223 @@ static void test_amqp_lost(void)
                      "101 RET_SENT a>b a028.500\n"
                      "102 RET_SENT a>b a028.582\n"
                      "103 MSG_SENT a>b 9c40.12a link=a028.582\n");
+}
+
+/* --- responses without end -------------------------------------------------- */
+
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+/* Events are one-way messages as they come. */
+static void test_events(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET /events HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n");
+        say(s, SERVER, 7, "8\r\ndata: a\n\r\n8\r\ndata: b\n\r\n");
+        say(s, SERVER, 20, "8\r\ndata");
+        say(s, SERVER, 21, ": c\n\r\n");
+        say(s, SERVER, 3000, "1\r\n\n\r\n");
+        take_lines(s);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 MSG_SENT b>a 50.551\n"
+                     "7 MSG_SENT b>a 50.55e\n"
+                     "20 MSG_SENT b>a 50.56b dur=1000000\n"
+                     "3000 MSG_SENT b>a 50.578\n");
+}
+
+/* Of a response that goes on for longer than the trace may wait chunks are messages, from the first
+ * one on; when it ends it is one all the same. */
+static void test_endless_chunks(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, CHUNKED "1\r\na\r\n");
+        say(s, SERVER, 100, "1\r\nb\r\n");
+        say(s, SERVER, 101, "0\r\n\r\n");
+        say(s, CLIENT, 105, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 106, CHUNKED "1\r\na\r\n");
+        say(s, SERVER, 5000, "1\r\nb\r\n");
+        say(s, SERVER, 12000, "3\r\nabc");
+        say(s, SERVER, 13000, "\r\n1\r\nc\r\n");
+        say(s, SERVER, 14000, "0\r\n\r\n");
+        take_lines(s);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "101 RET_SENT b>a 1000.101 dur=95000000\n"
+                     "105 CALL_SENT a>b 1000.113\n"
+                     "106 MSG_SENT b>a 50.570\n"
+                     "5000 MSG_SENT b>a 50.576\n"
+                     "12000 MSG_SENT b>a 50.57c\n"
+                     "13000 MSG_SENT b>a 50.584\n"
+                     "14000 RET_SENT b>a 1000.113 dur=13894000000\n");
+}
+
+/* The capture ends before it is known; so does a body without a length. Chunks of a response whose
+ * beginning was not seen. */
+static void test_endless_cut(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, CHUNKED "1\r\na\r\n");
+        say(s, SERVER, 100, "1\r\nb\r\n2\r\nc");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 MSG_SENT b>a 50.530\n"
+                     "100 MSG_SENT b>a 50.536\n"
+                     "100 MSG_SENT b>a 50.53c\n");
+        s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.0\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        say(s, SERVER, 7, "data: a\n\n");
+        say(s, SERVER, 100, "data: b\n\n");
+        hang_up(s, SERVER, 101);
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 MSG_SENT b>a 50.535\n"
+                     "100 MSG_SENT b>a 50.53e\n"
+                     "101 RET_SENT b>a 1000.101 dur=95000000\n");
+        s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say(s, SERVER, 6, "3\r\nabc\r\n");
+        say(s, SERVER, 7, "3\r\na");
+        say(s, SERVER, 8, "bc\r\n3\r\nabc\r\n");
+        say(s, SERVER, 9, "0\r\n\r\n");
+        say(s, CLIENT, 10, "GET / HTTP/1.1\r\n\r\n");
+        scene_end(s, "6 MSG_SENT b>a 50.500\n"
+                     "7 MSG_SENT b>a 50.508 dur=1000000\n"
+                     "8 MSG_SENT b>a 50.510\n"
+                     "10 CALL_SENT a>b 9c40.100\n");
+}
+
+/* What one server of etcd sends another: of a chunk with two messages of raft, two. */
+static void test_raft(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET /raft/stream/message/8e HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, CHUNKED);
+        say_hex(s, SERVER, 7, "'14' 0d0a 0000000000000002 0804 0000000000000002 0809 0d0a");
+        say_hex(s, SERVER, 8, "'1' 0d0a 00 0d0a 'a' 0d0a 02 0000000000000001 08 0d0a");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "7 MSG_SENT b>a 50.534\n"
+                     "7 MSG_SENT b>a 50.53e\n"
+                     "8 MSG_SENT b>a 50.54d\n"
+                     "8 MSG_SENT b>a 50.553\n");
+        s = scene_new(two_nodes, NULL, FALSE);
+        s->port[CLIENT] = 40000;
+        say_hex(s, SERVER, 7, "'b' 0d0a 00 02 0000000000000001 08 0d0a");
+        say_hex(s, SERVER, 8, "'15' 0d0a 00 02 0000000000000001 08 02 00000000000000");
+        say_hex(s, SERVER, 9, "01 09 0d0a 'c' 0d0a 00 02 0000000000000001 08 03 0d0a");
+        scene_end(s, "7 MSG_SENT b>a 50.500\n"
+                     "7 MSG_SENT b>a 50.504\n"
+                     "8 MSG_SENT b>a 50.510 dur=1000000\n"
+                     "8 MSG_SENT b>a 50.515 dur=1000000\n"
+                     "8 MSG_SENT b>a 50.51f dur=1000000\n"
+                     "9 MSG_SENT b>a 50.52b\n");
+}
+
+/* Both sides publish, with the same ids. What was published at one quality of service is delivered
+ * at another. */
+static void test_mqtt(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, "10 0d 0004 'MQTT' 04 02 003c 0001 'c'");
+        say_hex(s, SERVER, 6, "20 02 00 00");
+        say_hex(s, CLIENT, 7, "82 08 0001 0003 'a/b' 02");
+        say_hex(s, SERVER, 8, "90 03 0001 02");
+        say_hex(s, CLIENT, 9, "34 08 0003 'a/b' 0001 'x'");
+        say_hex(s, SERVER, 10, "50 02 0001 32 08 0003 'a/b' 0001 'x'");
+        say_hex(s, CLIENT, 11, "62 02 0001");
+        say_hex(s, SERVER, 12, "70 02 0001 c0");
+        say_hex(s, CLIENT, 13, "40 02 0001 30 06 0003 'a/b' 'y' e0 00");
+        capture_finish(s->capture);
+        check_count(s, ACCOUNT_SESSION, 3);
+        scene_end(s, "7 CALL_SENT a>b 1000.110\n"
+                     "8 RET_SENT b>a 1000.110\n"
+                     "9 CALL_SENT a>b 1000.11a link=1000.11a\n"
+                     "10 CALL_SENT b>a 50.50e link=1000.11a\n"
+                     "12 RET_SENT b>a 1000.11a\n"
+                     "13 RET_SENT a>b 50.50e\n"
+                     "13 MSG_SENT a>b 1000.12c link=1000.12c\n");
+}
+
+/* --- FastCGI, WebSocket, ZooKeeper ------------------------------------------ */
+
+#define FCGI_BEGIN(id)  "01 01 " id " 0008 00 00 0001 01 0000000000 "
+#define FCGI_PARAMS(id) "01 04 " id " 0022 00 00 0e 03 'REQUEST_METHODGET' 0b 02 'REQUEST_URI/a' "
+#define FCGI_STDIN(id)  "01 05 " id " 0000 00 00 "
+#define FCGI_STDOUT(id) "01 06 " id " 0003 01 00 'abc' 00 "
+#define FCGI_END(id)    "01 03 " id " 0008 00 00 00000000 00 000000 "
+
+/* Two requests at a time; an id is used again. */
+static void test_fastcgi(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5, FCGI_BEGIN("0001") FCGI_BEGIN("0002") FCGI_PARAMS("0001"));
+        say_hex(s, CLIENT, 6, FCGI_STDIN("0002") FCGI_STDIN("0001"));
+        say_hex(s, SERVER, 7, FCGI_STDOUT("0002") FCGI_STDOUT("0001"));
+        say_hex(s, SERVER, 8, FCGI_END("0001"));
+        say_hex(s, CLIENT, 9, FCGI_BEGIN("0001") FCGI_STDIN("0001"));
+        say_hex(s, SERVER, 10, FCGI_END("0001") FCGI_STDOUT("0002") FCGI_END("0002"));
+        scene_end(s, "5 CALL_SENT a>b 1000.111 dur=1000000\n"
+                     "5 CALL_SENT a>b 1000.101 dur=1000000 label=GET%20/a\n"
+                     "8 RET_SENT b>a 1000.101 dur=1000000\n"
+                     "9 CALL_SENT a>b 1000.15b\n"
+                     "10 RET_SENT b>a 1000.15b\n"
+                     "10 RET_SENT b>a 1000.111 dur=3000000\n");
+}
+
+/* What follows the upgrade in the same segment is of the new protocol. */
+static void test_websocket(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        g_autoptr(GByteArray) bytes =
+                hex_bytes("'HTTP/1.1 101 S' 0d0a 'Upgrade: WebSocket' 0d0a 0d0a 81 03 'abc' 89 00");
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n");
+        s->time = 6 * MS;
+        segment(s, SERVER, ACK, s->next[SERVER], (const char *)bytes->data, bytes->len);
+        s->next[SERVER] += bytes->len;
+        say_hex(s, CLIENT, 7, "8a 80 01020304 01 82 01020304 'ab'");
+        say_hex(s, CLIENT, 8, "80 82 01020304 'c'");
+        say_hex(s, CLIENT, 9, "'d' 88 80 01020304");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "6 MSG_SENT b>a 50.527\n"
+                     "7 MSG_SENT a>b 1000.12d dur=2000000\n");
+}
+
+/* Responses in another order than requests, and an event. */
+static void test_zookeeper(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, TRUE);
+        handshake(s);
+        say_hex(s, CLIENT, 5,
+                "0000002c 00000000 0000000000000000 00007530 0000000000000000 00000010 "
+                "00000000000000000000000000000000");
+        say_hex(s, SERVER, 6,
+                "00000024 00000000 00007530 0100000000000001 00000010 "
+                "00000000000000000000000000000000");
+        say_hex(s, CLIENT, 7,
+                "0000000f 00000001 00000004 00000002 '/a' 01 "
+                "0000000f 00000002 00000003 00000002 '/a' 01");
+        say_hex(s, SERVER, 8, "00000010 00000001 0000000300000004 00000000");
+        say_hex(s, SERVER, 9,
+                "0000001e ffffffff ffffffffffffffff 00000000 00000001 00000003 "
+                "00000002 '/a' 00000010 00000002 0000000300000004 ffffff9b");
+        say_hex(s, CLIENT, 10, "00000008 00000003 fffffff5");
+        say_hex(s, SERVER, 11, "00000010 00000003 0000000300000004 00000000");
+        check_count(s, ACCOUNT_SESSION, 4);
+        scene_end(s, "7 CALL_SENT a>b 1000.1 label=getData%20/a\n"
+                     "7 CALL_SENT a>b 1000.2 label=exists%20/a\n"
+                     "8 RET_SENT b>a 1000.1\n"
+                     "9 MSG_SENT b>a 50.53d\n"
+                     "9 RET_SENT b>a 1000.2\n");
 }
 
 /* --- goodbyes -------------------------------------------------------------- */
@@ -1701,6 +1948,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/upgrade-to-http2", test_upgrade_to_http2);
         g_test_add_func("/capture/too-many-streams", test_too_many_streams);
         g_test_add_func("/capture/stream-settled", test_stream_settled);
+        g_test_add_func("/capture/stream-endless", test_stream_endless);
         g_test_add_func("/capture/tls", test_tls);
         g_test_add_func("/capture/tls-hole", test_tls_hole);
         g_test_add_func("/capture/never-decided", test_never_decided);
@@ -1712,6 +1960,14 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/ldap", test_ldap);
         g_test_add_func("/capture/ldap-tls", test_ldap_tls);
         g_test_add_func("/capture/ldap-lost", test_ldap_lost);
+        g_test_add_func("/capture/mqtt", test_mqtt);
+        g_test_add_func("/capture/fastcgi", test_fastcgi);
+        g_test_add_func("/capture/websocket", test_websocket);
+        g_test_add_func("/capture/zookeeper", test_zookeeper);
+        g_test_add_func("/capture/events", test_events);
+        g_test_add_func("/capture/endless-chunks", test_endless_chunks);
+        g_test_add_func("/capture/endless-cut", test_endless_cut);
+        g_test_add_func("/capture/raft", test_raft);
         g_test_add_func("/capture/amqp", test_amqp);
         g_test_add_func("/capture/amqp-lost", test_amqp_lost);
         g_test_add_func("/capture/goodbyes", test_goodbyes);

@@ -191,6 +191,24 @@ static void test_redis_runs(void)
         expect(s, "1C0 4R0 11C48 14R48 21C96 22R96");
 }
 
+/* Nothing is seen: so it is where a segment had room for what the next one says, and not where
+ * a long call goes on. */
+static void test_unseen_runs(void)
+{
+        Scene *s = scene_new(0, NULL, TRUE);
+        SAY(s, CLIENT, 1, GET("1abcd"));
+        SAY(s, CLIENT, 2, GET("2abcd"));
+        SAY(s, SERVER, 3, "$4\r\nabcd\r\n$4\r\nefgh\r\n");
+        SAY_LONG(s, CLIENT, 11, "a", 1448);
+        SAY_LONG(s, CLIENT, 12, "a", 1448);
+        SAY_LONG(s, CLIENT, 13, "a", 700);
+        SAY(s, SERVER, 14, "+OK\r\n");
+        SAY(s, CLIENT, 21, GET("3abcd"));
+        SAY(s, SERVER, 22, "$4\r\nijkl\r\n");
+        g_assert_cmpuint(s->exchange.pairing.doubtful, ==, 1);
+        expect(s, "1C0 3R0 11C48 14R48 21C3644 22R3644");
+}
+
 /* A mail is many runs, and they are no calls. */
 static void test_smtp_runs(void)
 {
@@ -357,6 +375,7 @@ int main(int argc, char **argv)
         g_test_add_func("/cut-run/redis-value", test_redis_value);
         g_test_add_func("/cut-run/redis-pipeline", test_redis_pipeline);
         g_test_add_func("/cut-run/redis-runs", test_redis_runs);
+        g_test_add_func("/cut-run/unseen-runs", test_unseen_runs);
         g_test_add_func("/cut-run/smtp-runs", test_smtp_runs);
         g_test_add_func("/cut-run/smtp-text", test_smtp_text);
         g_test_add_func("/cut-run/mysql-runs", test_mysql_runs);

@@ -31,6 +31,8 @@ static char *parse(const char *text, gsize n, guint8 call, gsize step, gboolean 
                         at = parsed.length == PARSE_FOREVER ? n + 1 : at + parsed.length;
                         if (status == PARSE_MORE)
                                 break;
+                        if (status == PARSE_PIECE)
+                                continue;
                         g_string_append_printf(out, "%c%" G_GUINT64_FORMAT "%s ", letters[kind], at,
                                                parsed.switches ? "s" : "");
                         open = FALSE;
@@ -203,6 +205,16 @@ static void test_labels(void)
         check_label("OPTIONS * HTTP/1.1\r\n\r\n", "OPTIONS *");
 }
 
+/* Chunks of which nobody saw the beginning of the message. */
+static void test_stray_chunks(void)
+{
+        check("3\r\nabc\r\n", 0, FALSE, "m8");
+        check("3\r\nabc\r\n3\r\nabc\r\n0\r\n\r\n", 0, FALSE, "m8 m16 c21");
+        check("3\r\nabcd\r\n", 0, FALSE, "!");
+        check("3;x\r\nabc\r\n", 0, FALSE, "!");
+        check("0\r\n\r\n", 0, FALSE, "!");
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -214,5 +226,6 @@ int main(int argc, char **argv)
         g_test_add_func("/http/bounds", test_bounds);
         g_test_add_func("/http/find-boundary", test_find_boundary);
         g_test_add_func("/http/labels", test_labels);
+        g_test_add_func("/http/stray-chunks", test_stray_chunks);
         return g_test_run();
 }

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Arrays that are read in loops where a GArray's calls would cost too much: a pointer, and room for
+ * size elements.
+ */
+#ifndef RAVEL_GROW_H
+#define RAVEL_GROW_H
+
+#include <glib.h>
+
+/* Makes room for more than size elements: twice as many, at least LEAST. */
+#define GROW(array, size, LEAST)                                                                   \
+        ((size) = MAX((LEAST), 2 * (size)),                                                        \
+         (array) = g_realloc_n((array), (size), sizeof *(array)))
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Pieces: what a message that does not end is made of, chunks of HTTP/1 or frames of HTTP/2. Of a
+ * message that ends they are nothing. Once it has lasted for as long as the trace may wait, or says
+ * of itself that it has no end, each piece is a one-way message; and should it end all the same, it
+ * is written as any other.
+ *
+ * Until that is known the pieces that are complete are held, a few bytes each, and an open item
+ * stands at the first of them.
+ */
+#ifndef RAVEL_PIECES_H
+#define RAVEL_PIECES_H
+
+#include "capture/source/packet.h"
+
+/* Made with the first piece of a message. */
+typedef struct Pieces Pieces;
+
+typedef struct {
+        Stamp first, last;
+        guint64 number; /* of its id */
+} Piece;
+
+/* Where pieces are written to. */
+typedef void (*WritePiece)(gpointer user, const Piece *piece);
+
+/* endless: it is known from the first. held: how many of all messages are held; borrowed. */
+Pieces *pieces_new(gboolean endless, gsize *held);
+
+/* Those that are held are forgotten: the message has ended. */
+void pieces_free(Pieces *pieces);
+
+/* A piece begins at first; more of it comes; it ends. FALSE: too many are held, and the message is
+ * to be settled. */
+gboolean pieces_begin(Pieces *pieces, guint64 number, Stamp first);
+gboolean pieces_end(Pieces *pieces, Stamp last, WritePiece write, gpointer user);
+
+/* The message has lasted for too long: it is endless, and what is held is written. */
+void pieces_settle(Pieces *pieces, WritePiece write, gpointer user);
+
+gboolean pieces_are_endless(const Pieces *pieces);
+
+/* The time of the first that may yet be written. FALSE where there is none. */
+gboolean pieces_time(const Pieces *pieces, gint64 *time);
+
+#endif

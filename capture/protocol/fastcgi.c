@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * FastCGI: records of many requests in between each other, by request id. A call goes from
+ * BEGIN_REQUEST to the end of STDIN, its return to END_REQUEST. An id is used again and again, so a
+ * call's own is its place, as that of a run. Questions about the application are nothing.
+ *
+ * A record is version, type, id, length, padding, and so many bytes.
+ */
+#include "capture/protocol/path-label.h"
+#include "capture/protocol/protocol.h"
+
+#include <string.h>
+
+enum {
+        RECORD_HEADER = 8,
+        BEGIN = 1,
+        ABORT,
+        END,
+        PARAMS,
+        STDIN,
+        STDOUT,
+        STDERR,
+        DATA,
+        GET_VALUES,
+        VALUES,
+        UNKNOWN,
+
+        BODY = 8,         /* bytes of BEGIN and END */
+        MAX_RECORDS = 256 /* by which a connection is recognised */
+};
+
+typedef struct {
+        guint type;
+        guint16 id, length;
+        guint8 padding;
+} Record;
+
+static gsize record_size(const Record *r)
+{
+        return RECORD_HEADER + (gsize)r->length + r->padding;
+}
+
+static ParseStatus record_read(const guint8 *bytes, gsize n, Record *r)
+{
+        if (n > 0 && bytes[0] != 1)
+                return PARSE_NOT_MINE;
+        if (n > 1 && (bytes[1] < BEGIN || bytes[1] > UNKNOWN))
+                return PARSE_NOT_MINE;
+        if (n < RECORD_HEADER)
+                return PARSE_MORE;
+        *r = (Record){ bytes[1], read_u16(bytes + 2), read_u16(bytes + 4), bytes[6] };
+        gboolean of_request = r->type <= DATA;
+        if (bytes[7] != 0 || of_request != (r->id != 0) ||
+            ((r->type == BEGIN || r->type == END) && r->length != BODY))
+                return PARSE_NOT_MINE;
+        return PARSE_MESSAGE;
+}
+
+/* --- recognising ----------------------------------------------------------- */
+
+/* A role, flags, and five bytes that are not used. */
+static gboolean is_begin(const guint8 *body)
+{
+        return body[0] == 0 && body[1] >= 1 && body[1] <= 3 && body[2] <= 1 &&
+               memcmp(body + 3, "\0\0\0\0", 5) == 0;
+}
+
+/* A state of the protocol, after that of the application, and three bytes that are not used. */
+static gboolean is_end(const guint8 *body)
+{
+        return body[4] <= 3 && memcmp(body + 5, "\0\0", 3) == 0;
+}
+
+/* PARSE_MESSAGE where the bytes begin with a request, or, in the middle of a connection, with what
+ * a server says to its end. */
+static ParseStatus recognise(const guint8 *bytes, gsize n)
+{
+        gsize at = 0;
+        for (guint i = 0; i < MAX_RECORDS; i++) {
+                Record r;
+                ParseStatus status = record_read(bytes + at, n - at, &r);
+                if (status != PARSE_MESSAGE)
+                        return status;
+                gboolean first = r.type == BEGIN && i == 0;
+                if (!first && r.type != STDOUT && r.type != STDERR && r.type != END)
+                        return PARSE_NOT_MINE;
+                if (n - at < RECORD_HEADER + (first || r.type == END ? (gsize)BODY : 0))
+                        return PARSE_MORE;
+                if (first)
+                        return is_begin(bytes + at + RECORD_HEADER) ? PARSE_MESSAGE
+                                                                    : PARSE_NOT_MINE;
+                if (r.type == END)
+                        return is_end(bytes + at + RECORD_HEADER) ? PARSE_MESSAGE : PARSE_NOT_MINE;
+                at += record_size(&r);
+                if (at > n)
+                        return PARSE_MORE;
+        }
+        return PARSE_NOT_MINE;
+}
+
+/* --- labels ---------------------------------------------------------------- */
+
+/* A length of one byte, or of four. */
+static gboolean length_read(Cursor *c, guint32 *length)
+{
+        guint8 first;
+        if (cursor_left(c) > 0 && *c->at & 0x80) {
+                if (!cursor_u32(c, length))
+                        return FALSE;
+                *length &= 0x7fffffff;
+                return TRUE;
+        }
+        if (!cursor_u8(c, &first))
+                return FALSE;
+        *length = first;
+        return TRUE;
+}
+
+/* Method and path of the request, from its parameters. */
+static void label_append(GString *label, Cursor c)
+{
+        Cursor method = { NULL, NULL }, route = { NULL, NULL };
+        guint32 n_name, n_value;
+        while (cursor_left(&c) > 0 && length_read(&c, &n_name) && length_read(&c, &n_value)) {
+                const guint8 *name = cursor_take(&c, n_name);
+                const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
+                if (!value)
+                        break;
+                if (n_name == 14 && memcmp(name, "REQUEST_METHOD", 14) == 0)
+                        method = cursor(value, n_value);
+                else if (n_name == 11 && memcmp(name, "REQUEST_URI", 11) == 0)
+                        route = cursor(value, n_value);
+                else if (!route.at && n_name == 11 && memcmp(name, "SCRIPT_NAME", 11) == 0)
+                        route = cursor(value, n_value);
+        }
+        if (!method.at || !route.at || cursor_left(&method) > 24)
+                return;
+        g_string_append_len(label, (const char *)method.at, (gssize)cursor_left(&method));
+        g_string_append_c(label, ' ');
+        path_label_append(label, route.at, cursor_left(&route));
+}
+
+/* --- records --------------------------------------------------------------- */
+
+static void part_set(const Record *r, Parsed *parsed)
+{
+        guint part = PART_GOES_ON;
+        parsed->kind = KIND_CALL;
+        switch (r->type) {
+        case BEGIN:
+                part = PART_BEGINS | PART_BY_PLACE;
+                break;
+        case STDIN:
+                part = r->length == 0 ? PART_ENDS : PART_GOES_ON;
+                break;
+        case STDOUT:
+        case STDERR:
+                parsed->kind = KIND_RETURN;
+                part = PART_GOES_ON | (r->length > 0 ? PART_PIECE : 0);
+                break;
+        case END:
+                parsed->kind = KIND_RETURN;
+                part = PART_ENDS;
+                break;
+        case PARAMS:
+        case DATA:
+                break;
+        default:
+                parsed->kind = KIND_CONTROL;
+                return;
+        }
+        parsed->part = (guint16)part;
+        parsed->keyed = TRUE;
+        parsed->key = r->id;
+}
+
+static ParseStatus fastcgi_parse(gpointer state, guint8 call, const guint8 *bytes, gsize n,
+                                 gboolean eof, GString *label, Parsed *parsed)
+{
+        Record r;
+        (void)state;
+        if (eof)
+                return PARSE_NOT_MINE; /* within a record */
+        ParseStatus status = call == CALL_PROBE ? recognise(bytes, n) : PARSE_MESSAGE;
+        if (status == PARSE_MESSAGE)
+                status = record_read(bytes, n, &r);
+        if (status != PARSE_MESSAGE)
+                return status;
+        if (label && r.type == PARAMS && r.length > 0) {
+                if (n < record_size(&r))
+                        return PARSE_MORE;
+                label_append(label, cursor(bytes + RECORD_HEADER, r.length));
+        }
+        part_set(&r, parsed);
+        parsed->length = record_size(&r);
+        return PARSE_MESSAGE;
+}
+
+static gsize fastcgi_find_boundary(const guint8 *bytes, gsize n)
+{
+        for (gsize at = 0; at < n; at++)
+                if (bytes[at] == 1 && recognise(bytes + at, n - at) != PARSE_NOT_MINE)
+                        return at;
+        return n;
+}
+
+const Protocol protocol_fastcgi = {
+        .name = "fastcgi",
+        .keyed = TRUE,
+        .parse = fastcgi_parse,
+        .find_boundary = fastcgi_find_boundary,
+};

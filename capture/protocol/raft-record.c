@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "capture/protocol/raft-record.h"
+
+#include "capture/source/packet.h"
+
+typedef gboolean (*SkipRecord)(Cursor *c);
+
+static gboolean number_read(Cursor *c, guint64 *number)
+{
+        const guint8 *p = cursor_take(c, 8);
+        if (p)
+                *number = read_u64(p);
+        return p != NULL;
+}
+
+/* A length and so many bytes. */
+static gboolean message_skip(Cursor *c)
+{
+        guint64 length;
+        return number_read(c, &length) && length > 0 && length <= cursor_left(c) &&
+               cursor_skip(c, (gsize)length);
+}
+
+/* A heartbeat of the link; entries, their number before them and a number after; a message. */
+static gboolean typed_skip(Cursor *c)
+{
+        guint8 type;
+        guint64 n;
+        if (!cursor_u8(c, &type) || type > 2)
+                return FALSE;
+        if (type == 0)
+                return TRUE;
+        if (type == 2)
+                return message_skip(c);
+        if (!number_read(c, &n))
+                return FALSE;
+        while (n-- > 0)
+                if (!message_skip(c))
+                        return FALSE;
+        return cursor_skip(c, 8);
+}
+
+gsize raft_record_length(const guint8 *chunk, gsize n)
+{
+        static const SkipRecord encodings[] = { message_skip, typed_skip };
+        for (guint i = 0; i < G_N_ELEMENTS(encodings); i++) {
+                Cursor c = cursor(chunk, n);
+                gsize first = 0;
+                gboolean sound = TRUE;
+                while (cursor_left(&c) > 0 && (sound = encodings[i](&c)))
+                        if (first == 0)
+                                first = (gsize)(c.at - chunk);
+                if (sound)
+                        return first;
+        }
+        return n;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * JSON, written into a text piece by piece: commas, keys and lines. Ids and times are strings: a
+ * reader whose numbers are doubles would round them.
+ */
+#ifndef RAVEL_JSON_H
+#define RAVEL_JSON_H
+
+#include "paths/histogram.h"
+
+typedef struct {
+        GString *text;      /* borrowed; what stands in it may be taken out at any time */
+        gboolean inside;    /* something stands in the innermost brackets */
+        gboolean after_key; /* the next value belongs to a key */
+        int line;           /* the next value or key begins a line, after so many blanks; or -1 */
+} Json;
+
+#define JSON_IN(text) ((Json){ (text), FALSE, FALSE, -1 })
+
+/* The next value or key begins a line; else it stands after a blank. */
+void json_line(Json *json, guint blanks);
+
+/* The key of the next value. It needs no escapes. */
+void json_key(Json *json, const char *key);
+
+/* '{' or '['; and its end. */
+void json_open(Json *json, char bracket);
+void json_close(Json *json, char bracket);
+
+void json_null(Json *json);
+void json_boolean(Json *json, gboolean value);
+void json_count(Json *json, guint64 n);
+void json_string(Json *json, const char *text); /* UTF-8; NULL: null */
+void json_time(Json *json, gint128 ns);
+void json_id(Json *json, guint64 id);
+void json_number(Json *json, double number, const char *format);
+
+#endif

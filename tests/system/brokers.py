@@ -1,0 +1,454 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""brokers.py RAVEL
+
+The system test of brokers: Mosquitto, RabbitMQ and ZooKeeper of the distribution, each under a load
+that is known, captured live on the loopback of a network namespace. Every message must be in the
+trace, each delivery linked to what was published, and each request paired. TAP; what is not
+installed is skipped. Run it by brokers.sh.
+"""
+import collections, os, shutil, socket, struct, subprocess, sys, tempfile, threading, time
+
+RAVEL = sys.argv[1]
+WORK = tempfile.mkdtemp()
+count = bad = 0
+
+
+def tap(ok, name, note=''):
+    global count, bad
+    count += 1
+    bad += not ok
+    print('%sok %d - %s%s' % ('' if ok else 'not ', count, name, note), flush=True)
+
+
+def take(sock, n):
+    out = b''
+    while len(out) < n:
+        more = sock.recv(n - len(out))
+        if not more:
+            raise EOFError
+        out += more
+    return out
+
+
+def connect(address, port, patience=60):
+    """From an address of its own, so that the trace tells who it is."""
+    end = time.time() + patience
+    while True:
+        sock = socket.socket()
+        try:
+            sock.bind((address, 0))
+            sock.connect(('127.0.0.1', port))
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return sock
+        except OSError:
+            sock.close()
+            if time.time() > end:
+                raise
+            time.sleep(0.2)
+
+
+def is_up(port, patience):
+    try:
+        connect('127.0.0.1', port, patience).close()
+        return True
+    except OSError:
+        return False
+
+
+class Capture:
+    """What is captured of a port between its beginning and lines()."""
+
+    def __init__(self, port):
+        self.file = os.path.join(WORK, '%d.pcap' % port)
+        self.dump = subprocess.Popen(['tcpdump', '-i', 'lo', '-U', '-s', '0', '-B', '65536', '-w', self.file,
+                                      'tcp', 'port', str(port)], stderr=subprocess.PIPE)
+        self.dump.stderr.readline()
+        time.sleep(0.5)
+
+    def lines(self):
+        time.sleep(1)
+        self.dump.terminate()
+        self.dump.wait()
+        text = subprocess.run([RAVEL, 'capture', '-r', self.file, '-w', '-'], capture_output=True,
+                              text=True, check=True).stdout
+        self.facts = [line for line in text.splitlines() if line.startswith('#')]
+        rows = []
+        for line in text.splitlines():
+            if line.startswith('#'):
+                continue
+            fields = line.split()
+            rows.append(dict(op=fields[1], sender=fields[2], receiver=fields[3], id=fields[4],
+                             **dict(f.split('=', 1) for f in fields[5:] if '=' in f)))
+        return rows
+
+
+def links_of(rows, published, delivered):
+    """How many deliveries are linked to what was published: both are lists of what was said, by
+    address, in the order of each connection."""
+    link, wrong, n = {}, 0, 0
+    for address, said in published.items():
+        sent = [r for r in rows if r['sender'] == address and r['op'] in ('CALL_SENT', 'MSG_SENT') and 'link' in r]
+        if len(sent) != len(said):
+            return 'published by %s: %d of %d' % (address, len(sent), len(said)), n
+        for row, text in zip(sent, said):
+            link[text] = row['link']
+    for address, said in delivered.items():
+        got = [r for r in rows if r['receiver'] == address and r['op'] in ('CALL_SENT', 'MSG_SENT') and 'link' in r]
+        if len(got) != len(said):
+            return 'delivered to %s: %d of %d' % (address, len(got), len(said)), n
+        for row, text in zip(got, said):
+            n += 1
+            wrong += row['link'] != link[text]
+    return '%d wrong' % wrong if wrong else '', n
+
+
+# --- MQTT ------------------------------------------------------------------------
+
+class Mqtt:
+    def __init__(self, address, port, name, version):
+        self.sock, self.version, self.id = connect(address, port), version, 0
+        body = struct.pack('>H4sBBH', 4, b'MQTT', version, 2, 60) + (b'\0' if version == 5 else b'')
+        self.send(0x10, body + struct.pack('>H', len(name)) + name.encode())
+        self.read()
+
+    def send(self, head, body):
+        size, out = len(body), b''
+        while True:
+            out += bytes([size & 127 | (128 if size > 127 else 0)])
+            size >>= 7
+            if not size:
+                break
+        self.sock.sendall(bytes([head]) + out + body)
+
+    def read(self):
+        head, size, shift = take(self.sock, 1)[0], 0, 0
+        while True:
+            byte = take(self.sock, 1)[0]
+            size |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        return head, take(self.sock, size)
+
+    def subscribe(self, topic, qos):
+        self.send(0x82, b'\0\1' + (b'\0' if self.version == 5 else b'') + struct.pack('>H', len(topic)) +
+                  topic.encode() + bytes([qos]))
+        self.read()
+
+    def publish(self, topic, text, qos):
+        body = struct.pack('>H', len(topic)) + topic.encode()
+        if qos:
+            self.id += 1
+            body += struct.pack('>H', self.id)
+        self.send(0x30 | qos << 1, body + (b'\0' if self.version == 5 else b'') + text.encode())
+        while qos:
+            head, body = self.read()
+            if head == 0x50:
+                self.send(0x62, body[:2])
+            elif head in (0x40, 0x70):
+                break
+
+    def receive(self):
+        """What is published next; acknowledged."""
+        while True:
+            head, body = self.read()
+            if head >> 4 == 3:
+                n, qos = struct.unpack('>H', body[:2])[0], head >> 1 & 3
+                rest = body[2 + n:]
+                if qos:
+                    self.send(0x40 if qos == 1 else 0x50, rest[:2])
+                    rest = rest[2:]
+                return (rest[1 + rest[0]:] if self.version == 5 else rest).decode()
+            if head == 0x62:
+                self.send(0x70, body[:2])
+
+
+def test_mqtt():
+    port, n = 18830, 50
+    with open(os.path.join(WORK, 'mosquitto.conf'), 'w') as conf:
+        conf.write('listener %d 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\nset_tcp_nodelay true\n' % port)
+    server = subprocess.Popen([shutil.which('mosquitto', path=PATH), '-c', conf.name],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    is_up(port, 20)
+    capture = Capture(port)
+    published, delivered, threads = {}, {}, []
+
+    def subscriber(address, qos, version, expected):
+        client = Mqtt(address, port, address, version)
+        client.subscribe('q/#', qos)
+        ready.release()
+        for _ in range(expected):
+            delivered[address].append(client.receive())
+        client.sock.settimeout(0.5)
+        try:
+            client.receive()
+        except OSError:
+            pass
+
+    def publisher(address, qos, version):
+        client = Mqtt(address, port, address, version)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i))
+            client.publish('q/%d' % qos, published[address][-1], qos)
+        time.sleep(1)
+
+    ready = threading.Semaphore(0)
+    for i, (qos, version) in enumerate([(0, 4), (1, 4), (2, 4), (2, 5)]):
+        address = '127.0.1.%d' % (i + 1)
+        delivered[address] = []
+        threads.append(threading.Thread(target=subscriber, args=(address, qos, version, 8 * n), daemon=True))
+        threads[-1].start()
+        ready.acquire()
+    for i in range(8):
+        address = '127.0.2.%d' % (i + 1)
+        published[address] = []
+        threads.append(threading.Thread(target=publisher, args=(address, i % 3, 5 if i > 5 else 4), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(30)
+    rows = capture.lines()
+    server.terminate()
+    server.wait()
+    problem, linked = links_of(rows, published, delivered)
+    tap(not problem and linked == 4 * 8 * n, 'mosquitto: deliveries are linked', ': %d %s' % (linked, problem))
+    calls, returns = (sum(r['op'] == op for r in rows) for op in ('CALL_SENT', 'RET_SENT'))
+    tap(calls == returns, 'mosquitto: what is acknowledged is', ': %d calls, %d returns' % (calls, returns))
+
+
+# --- AMQP ------------------------------------------------------------------------
+
+def short(text):
+    return bytes([len(text)]) + text.encode()
+
+
+class Amqp:
+    def __init__(self, address, port):
+        self.sock = connect(address, port)
+        self.sock.sendall(b'AMQP\0\0\x09\1')
+        self.method()
+        answer = b'\0guest\0guest'
+        self.send(0, 10, 11, struct.pack('>I', 0) + short('PLAIN') + struct.pack('>I', len(answer)) + answer + short('en_US'))
+        self.method()
+        self.send(0, 10, 31, struct.pack('>HIH', 2047, 131072, 0))
+        self.send(0, 10, 40, short('/') + short('') + b'\0')
+        self.method()
+        self.call(20, 10, b'\0')
+
+    def send(self, channel, group, method, body):
+        body = struct.pack('>HH', group, method) + body
+        self.sock.sendall(struct.pack('>BHI', 1, channel, len(body)) + body + b'\xce')
+
+    def frame(self):
+        while True:
+            kind, _, size = struct.unpack('>BHI', take(self.sock, 7))
+            body = take(self.sock, size + 1)[:-1]
+            if kind != 8:
+                return kind, body
+
+    def method(self):
+        return self.frame()[1]
+
+    def call(self, group, method, body):
+        self.send(1, group, method, body)
+        return self.method()
+
+    def publish(self, queue, text):
+        method = struct.pack('>HHH', 60, 40, 0) + short('') + short(queue) + b'\0'
+        header = struct.pack('>HHQH', 60, 0, len(text), 0)
+        out = b''
+        for kind, body in ((1, method), (2, header), (3, text.encode())):
+            out += struct.pack('>BHI', kind, 1, len(body)) + body + b'\xce'
+        self.sock.sendall(out)
+
+    def receive(self):
+        """Tag, body."""
+        method = self.method()
+        n = method[4]
+        tag = struct.unpack('>Q', method[5 + n:13 + n])[0]
+        size, body = struct.unpack('>Q', self.method()[4:12])[0], b''
+        while len(body) < size:
+            body += self.method()
+        return tag, body.decode()
+
+
+def test_amqp():
+    port, n = 18840, 100
+    home = os.path.join(WORK, 'rabbit')
+    os.mkdir(home)
+    subprocess.run(['chown', '-R', 'rabbitmq', WORK], check=True)
+    os.chmod(WORK, 0o755)
+    env = dict(os.environ, PATH=PATH, HOME=home, RABBITMQ_NODE_PORT=str(port), RABBITMQ_NODENAME='ravel@localhost',
+               RABBITMQ_NODE_IP_ADDRESS='127.0.0.1', RABBITMQ_MNESIA_BASE=home, RABBITMQ_LOG_BASE=home,
+               RABBITMQ_DIST_PORT='18841', ERL_EPMD_PORT='18842', RABBITMQ_PID_FILE=os.path.join(home, 'pid'),
+               RABBITMQ_ENABLED_PLUGINS_FILE=os.path.join(home, 'plugins'), RABBITMQ_CONF_ENV_FILE='/dev/null')
+    log = open(os.path.join(WORK, 'rabbit.log'), 'w')
+    server = subprocess.Popen([shutil.which('rabbitmq-server', path=PATH)], stdout=log, stderr=log, env=env, cwd='/')
+    if not is_up(port, 90):
+        print('# ' + open(log.name).read().replace('\n', '\n# '))
+        tap(False, 'rabbitmq: starts')
+        server.terminate()
+        return
+    time.sleep(3)
+    setup = Amqp('127.0.0.1', port)
+    setup.call(50, 10, struct.pack('>H', 0) + short('work') + b'\0' + struct.pack('>I', 0))
+    capture = Capture(port)
+    published, delivered, settled = {}, collections.defaultdict(list), collections.Counter()
+    done, lock, threads = set(), threading.Lock(), []
+
+    def worker(address, dies):
+        broker, rejected, kept = Amqp(address, port), set(), []
+        broker.call(60, 10, struct.pack('>IHB', 0, 4, 0))
+        broker.call(60, 20, struct.pack('>H', 0) + short('work') + short('') + b'\0' + struct.pack('>I', 0))
+        broker.sock.settimeout(3)
+        try:
+            while True:
+                tag, text = broker.receive()
+                delivered[address].append(text)
+                if dies and len(delivered[address]) == 20:
+                    broker.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
+                    broker.sock.close()
+                    return
+                time.sleep(0.001)
+                if text.endswith('7') and text not in rejected:
+                    rejected.add(text)
+                    settled[address] += 1
+                    broker.send(1, 60, 90, struct.pack('>QB', tag, 1))
+                elif address.endswith('2') and len(kept) < 1:
+                    kept.append((tag, text))
+                else: # with the one before it, where that was kept
+                    settled[address] += 1 + len(kept)
+                    broker.send(1, 60, 80, struct.pack('>QB', tag, len(kept) > 0))
+                    with lock:
+                        done.update([text] + [k[1] for k in kept])
+                    kept.clear()
+        except OSError:
+            for tag, text in kept:
+                settled[address] += 1
+                broker.send(1, 60, 80, struct.pack('>QB', tag, 0))
+                done.add(text)
+        time.sleep(0.5)
+
+    def producer(address):
+        broker = Amqp(address, port)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i))
+            broker.publish('work', published[address][-1])
+            time.sleep(0.002)
+        time.sleep(1)
+
+    for i in range(4):
+        threads.append(threading.Thread(target=worker, args=('127.0.3.%d' % (i + 1), i == 3), daemon=True))
+    for i in range(8):
+        published['127.0.4.%d' % (i + 1)] = []
+        threads.append(threading.Thread(target=producer, args=('127.0.4.%d' % (i + 1),), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    rows = capture.lines()
+    server.terminate()
+    server.wait()
+    deliveries = sum(map(len, delivered.values()))
+    problem, linked = links_of([r for r in rows if r['sender'] != '127.0.0.1' or r['op'] != 'RET_SENT'],
+                               published, {a: delivered[a] for a in delivered if not a.endswith('.4')})
+    tap(not problem and linked == deliveries - 20, 'rabbitmq: deliveries are linked, also again',
+        ': %d of %d, %d published %s' % (linked, deliveries, 8 * n, problem))
+    tap(len(done) == 8 * n, 'rabbitmq: the load was done', ': %d' % len(done))
+    returns = collections.Counter(r['sender'] for r in rows if r['op'] == 'RET_SENT')
+    open_calls = {(r['id'], r['receiver']) for r in rows if r['op'] == 'CALL_SENT' and 'link' in r} - \
+        {(r['id'], r['sender']) for r in rows if r['op'] == 'RET_SENT'}
+    got = {a: returns[a] for a in delivered}
+    tap(all(got[a] == settled[a] for a in delivered), 'rabbitmq: what is settled is, several at a time too',
+        ': %s settled, %s returns' % (dict(settled), got))
+    tap(all(who.endswith('.3.4') for _, who in open_calls) and len(open_calls) >= 1,
+        'rabbitmq: only the dead worker leaves calls open', ': %d' % len(open_calls))
+
+
+# --- ZooKeeper -------------------------------------------------------------------
+
+class ZooKeeper:
+    def __init__(self, address, port):
+        self.sock, self.xid = connect(address, port), 0
+        self.sock.sendall(struct.pack('>IIQIQI16sB', 45, 0, 0, 30000, 0, 16, b'', 0))
+        self.read()
+
+    def read(self):
+        return take(self.sock, struct.unpack('>I', take(self.sock, 4))[0])
+
+    def request(self, kind, body):
+        self.xid += 1
+        return struct.pack('>III', 8 + len(body), self.xid, kind) + body
+
+
+def test_zookeeper():
+    port, n = 18850, 3000
+    home = os.path.join(WORK, 'zookeeper')
+    os.mkdir(home)
+    with open(os.path.join(WORK, 'zoo.cfg'), 'w') as conf:
+        conf.write('tickTime=2000\ndataDir=%s\nclientPort=%d\nclientPortAddress=127.0.0.1\n'
+                   'admin.enableServer=false\n' % (home, port))
+    log = open(os.path.join(WORK, 'zookeeper.log'), 'w')
+    jars = ':'.join('/usr/share/java/' + name for name in sorted(os.listdir('/usr/share/java')) if name.endswith('.jar'))
+    server = subprocess.Popen(['java', '-Xmx256m', '-cp', jars, 'org.apache.zookeeper.server.ZooKeeperServerMain',
+                               conf.name], stdout=log, stderr=log)
+    if not is_up(port, 60):
+        print('# ' + open(log.name).read()[-2000:].replace('\n', '\n# '))
+        tap(False, 'zookeeper: starts')
+        server.terminate()
+        return
+    time.sleep(2)
+    capture = Capture(port)
+    acl = struct.pack('>II', 1, 31) + struct.pack('>I', 5) + b'world' + struct.pack('>I', 6) + b'anyone'
+    path = lambda text: struct.pack('>I', len(text)) + text.encode()
+    watcher, client = ZooKeeper('127.0.5.2', port), ZooKeeper('127.0.5.1', port)
+    client.sock.sendall(client.request(1, path('/a') + struct.pack('>I', 1) + b'x' + acl + struct.pack('>I', 0)))
+    client.read()
+    watcher.sock.sendall(watcher.request(4, path('/a') + b'\1'))
+    watcher.read()
+    asked = []
+    reader = threading.Thread(target=lambda: [client.read() for _ in range(n)])
+    reader.start()
+    for i in range(0, n, 100): # pipelined, many in a segment and over the edges of segments
+        out = b''
+        for j in range(100):
+            kind = (4, 3, 8, 12)[j % 4] if i or j != 50 else 5
+            out += client.request(kind, path('/a') + (struct.pack('>I', 1) + b'y' + b'\xff' * 4 if kind == 5 else b'\0'))
+            asked.append(client.xid)
+        client.sock.sendall(out)
+    reader.join(60)
+    event = watcher.read()
+    client.sock.sendall(client.request(0xfffffff5, b''))
+    client.read()
+    client.sock.close()
+    rows = capture.lines()
+    server.terminate()
+    server.wait()
+    calls = [r for r in rows if r['op'] == 'CALL_SENT' and r['sender'] == '127.0.5.1']
+    returns = [r for r in rows if r['op'] == 'RET_SENT' and r['receiver'] == '127.0.5.1']
+    want = ['%x' % xid for xid in [1] + asked]
+    tap([r['id'].split('.')[1] for r in calls] == want and
+        sorted(r['id'].split('.')[1] for r in returns) == sorted(want),
+        'zookeeper: pipelined requests', ': %d calls, %d returns, %d asked' % (len(calls), len(returns), len(want)))
+    events = [r for r in rows if r['op'] == 'MSG_SENT']
+    tap(event[:4] == b'\xff' * 4 and len(events) == 1 and events[0]['receiver'] == '127.0.5.2',
+        'zookeeper: the event of a watch', ': %d' % len(events))
+
+
+PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
+TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
+         ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
+         ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))
+try:
+    for name, test, installed in TESTS:
+        if len(sys.argv) > 2 and name not in sys.argv[2:]:
+            continue
+        if installed() and shutil.which('tcpdump', path=PATH):
+            test()
+        else:
+            count += 1
+            print('ok %d # SKIP %s is not installed' % (count, name))
+finally:
+    shutil.rmtree(WORK, ignore_errors=True)
+print('1..%d' % count)
+sys.exit(bad > 0)
