@@ -3,17 +3,16 @@
  * ravel export STORE --as FORMAT: what a store holds, for other programs.
  */
 #include "paths/export/export.h"
+#include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 static struct {
         char *as, *output;
 } options;
 
-static const char *const formats[] = { "otlp", "folded", "chrome", "tsv", NULL };
-static const ToolChoice choices[] = { { "--as", &options.as, formats }, { .option = NULL } };
+static const ToolChoice choices[] = { { "--as", &options.as, export_formats }, { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
                                           "otlp, folded (flame graphs), chrome or tsv", "FORMAT" },

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "paths/path-clocks.h"
+#include "paths/write/path-write.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/file-kind.h"
@@ -41,8 +42,8 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
 
 void result_add_options(GOptionContext *context)
 {
-        static const char *const formats[] = { "text", "dot", "svg", "json", "tsv", NULL };
-        static const ToolChoice result_choices[] = { { "--format", &options.format, formats },
+        static const ToolChoice result_choices[] = { { "--format", &options.format,
+                                                       path_write_formats },
                                                      { "--sort", &options.sort, sorts },
                                                      { .option = NULL } };
 

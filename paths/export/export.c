@@ -3,20 +3,13 @@
 
 #include <string.h>
 
-static const struct {
-        const char *format;
-        ExportWriter writer;
-} formats[] = {
-        { "otlp", export_otlp },
-        { "folded", export_folded },
-        { "chrome", export_chrome },
-        { "tsv", export_tsv },
-};
+const char *const export_formats[] = { "otlp", "folded", "chrome", "tsv", NULL };
+static const ExportWriter writers[] = { export_otlp, export_folded, export_chrome, export_tsv };
 
 ExportWriter export_writer_lookup(const char *format)
 {
-        for (gsize i = 0; i < G_N_ELEMENTS(formats); i++)
-                if (!strcmp(formats[i].format, format))
-                        return formats[i].writer;
+        for (gsize i = 0; i < G_N_ELEMENTS(writers); i++)
+                if (!strcmp(export_formats[i], format))
+                        return writers[i];
         return NULL;
 }

@@ -3,18 +3,14 @@
 
 #include <string.h>
 
-static const struct {
-        const char *format;
-        PathWriter writer;
-} formats[] = {
-        { "text", path_write_text }, { "dot", path_write_dot }, { "svg", path_write_svg },
-        { "json", path_write_json }, { "tsv", path_write_tsv },
-};
+const char *const path_write_formats[] = { "text", "dot", "svg", "json", "tsv", NULL };
+static const PathWriter writers[] = { path_write_text, path_write_dot, path_write_svg,
+                                      path_write_json, path_write_tsv };
 
 PathWriter path_writer_lookup(const char *format)
 {
-        for (gsize i = 0; i < G_N_ELEMENTS(formats); i++)
-                if (!strcmp(formats[i].format, format))
-                        return formats[i].writer;
+        for (gsize i = 0; i < G_N_ELEMENTS(writers); i++)
+                if (!strcmp(path_write_formats[i], format))
+                        return writers[i];
         return NULL;
 }

@@ -46,6 +46,20 @@ result 'every --help fits a screen of 80 columns and 34 lines' "$(
 		"$ravel" $verb --help | awk -v verb="$verb" 'length > 80 { print verb ": " $0 }
 			END { if (NR > 34) print verb ": " NR " lines" }'
 	done)"
+# The words that an option takes stand once in the program, where completion and errors have them
+# from. VERB OPTION: those that its --help, and its part of the manual page, do not name; the usual
+# word need not be.
+words_without_help() {
+	"$ravel" "$1" --help | awk -v option="--${2#--}=" '
+		/^  / { is = index($0, option) > 0 } is { print }' >"$work/help"
+	sed -n "/^\\.It Fl \\(.* , Fl \\)\\?-${2#--} /,/^\\.It Fl \\|^\\.El\\|^\\.Sh /p" "$docs/ravel-$1.1" \
+		>"$work/page"
+	"$ravel" "$1" --complete "$2" | tail -n +2 | while read -r word; do
+		grep -qw -- "$word" "$work/help" || echo "--help of $1 $2: $word"
+		grep -qw -- "$word" "$work/page" || echo "ravel-$1(1) $2: $word"
+	done
+}
+
 # "TABLE COLUMN" of every table and view, sorted
 columns_of_store() {
 	local table
@@ -57,6 +71,13 @@ columns_of_store() {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-manual.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
+for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+	for option in $("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=' | sed 's/.*--/--/; s/=//'); do
+		[ -z "$("$ravel" "$verb" --complete "$option")" ] ||
+			result "$verb $option: --help and its page name the words it takes" \
+				"$(words_without_help "$verb" "$option")"
+	done
+done
 columns_of_store >"$work/columns"
 result 'ravel-store(5) has the columns of the store' "$(diff "$work/columns" \
 	<(sed -nE -e 's/^\.Ss (.*)/= \1/p' -e 's/^\.It Li //p' "$docs/ravel-store.5" |
