@@ -635,6 +635,7 @@ G_ALWAYS_INLINE static inline gboolean add_usual_return(CallMatcher *m, const Me
                        edge->kinds != (1 << CALL_SENT | 1 << RET_SENT) ||
                        message->time - edge->kinds_since <= m->horizon))
                 return FALSE;
+        m->latest = c->number;
         c->stamp[RET_SENT] = message->time;
         release_pair(m, index, 1 << CALL_SENT | 1 << RET_SENT);
         remove_key(m, slot);

@@ -82,7 +82,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
 /* Returns MATCH_ flags. Constant time. */
 guint call_matcher_add(CallMatcher *matcher, const Message *message);
 
-/* The number (see DoneCall) of the call that the last message was of, where it was a call. */
+/* The number (see DoneCall) of the call that the last message was of, where it was a call, or a
+ * return that matched one. */
 guint64 call_matcher_latest(const CallMatcher *matcher);
 
 /* Gives up waiting: what is open and complete enough comes out, the rest is

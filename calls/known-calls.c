@@ -27,6 +27,7 @@ void known_calls_clear(KnownCalls *k)
         edge_roles_clear(&k->roles);
         call_matcher_free(k->matcher);
         call_labels_clear(&k->labels);
+        call_connections_clear(&k->connections);
         call_pairs_clear(&k->pairs);
         if (k->ids)
                 g_byte_array_free(k->ids, TRUE);
@@ -60,6 +61,18 @@ static gboolean take_done(KnownCalls *k, GError **error)
         return TRUE;
 }
 
+/* What a message says besides: of the call that it is, or that it answers. */
+static void take_attributes(KnownCalls *k, const Message *message, guint did)
+{
+        guint64 call = call_matcher_latest(k->matcher) - k->dropped;
+
+        if (message_is_call(message))
+                call_labels_add(&k->labels, call, message);
+        if ((k->pairs.wanted & WANT_CONNECTIONS) &&
+            (message_is_call(message) || (did & MATCH_CLOSED)))
+                call_connections_add(&k->connections, call, message);
+}
+
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
         Message with_path;
@@ -71,8 +84,7 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
                 message = &with_path;
         }
         did = call_matcher_add(k->matcher, message);
-        if (message_is_call(message))
-                call_labels_add(&k->labels, call_matcher_latest(k->matcher) - k->dropped, message);
+        take_attributes(k, message, did);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -100,6 +112,7 @@ void known_calls_close_up(KnownCalls *k)
                         ;
                 if (kept < first) {
                         call_labels_move(&k->labels, kept, first, end - first);
+                        call_connections_move(&k->connections, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }
                 kept += end - first;
@@ -127,6 +140,7 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         call_pairs_drop(&k->pairs, n);
         edge_roles_drop_calls(&k->roles, n);
         call_labels_drop(&k->labels, n);
+        call_connections_drop(&k->connections, n);
         k->dropped += n;
         if (k->ids)
                 drop_ids(k);

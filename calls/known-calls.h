@@ -7,6 +7,7 @@
 #ifndef RAVEL_KNOWN_CALLS_H
 #define RAVEL_KNOWN_CALLS_H
 
+#include "calls/call-connections.h"
 #include "calls/call-labels.h"
 #include "calls/call-order.h"
 #include "calls/edge-roles.h"
@@ -17,6 +18,7 @@ typedef struct {
         CallMatcher *matcher;
         CallPairs pairs;
         CallLabels labels;
+        CallConnections connections;
         EdgeRoles roles;
         guint64 dropped; /* calls that are no longer there, all before the others */
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
@@ -28,6 +30,7 @@ typedef struct {
 
 /* What is kept of calls, besides the columns of CallPairs. */
 enum {
+        WANT_CONNECTIONS = 1 << 16,
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
 };
 

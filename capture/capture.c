@@ -49,6 +49,7 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
                                        &c->account,
                                        stream_pool_new(),
                                        &c->memory,
+                                       connection_numbers_new(),
                                        options->labels ? g_string_new(NULL) : NULL,
                                        link_table_new(),
                                        options->keys ? &c->tls : NULL };
@@ -69,6 +70,7 @@ void capture_free(Capture *c)
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
         stream_pool_free(c->context.streams);
+        connection_numbers_free(c->context.numbers);
         link_table_free(c->context.links);
         sequencer_free(c->sequencer);
         if (c->context.label)
@@ -233,6 +235,23 @@ static void keep_order(Capture *c, CapturedMessage *m)
         c->last = m->stamp.time;
 }
 
+static void add_key(Capture *c, const char *key)
+{
+        if (c->attrs->len)
+                g_string_append_c(c->attrs, ' ');
+        g_string_append(c->attrs, key);
+}
+
+/* An attribute that is left out where it is 0. */
+static void add_number(Capture *c, const char *key, gint64 value)
+{
+        char text[20];
+        if (value <= 0)
+                return;
+        add_key(c, key);
+        g_string_append_len(c->attrs, text, put_number(text, (guint64)value, 10) - text);
+}
+
 static void label_fill(Capture *c, const CapturedMessage *m)
 {
         const char *operation =
@@ -241,7 +260,7 @@ static void label_fill(Capture *c, const CapturedMessage *m)
 
         if (c->operations && !operation)
                 return;
-        g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
+        add_key(c, "label=");
         if (operation)
                 g_string_append(c->attrs, operation);
         else
@@ -263,11 +282,9 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 message_set_id(message, c->id, put_number(at, m->number, 16) - c->id);
         }
         g_string_truncate(c->attrs, 0);
-        if (m->duration > 0) {
-                char text[24] = "dur=";
-                g_string_append_len(c->attrs, text,
-                                    put_number(text + 4, (guint64)m->duration, 10) - text);
-        }
+        add_number(c, "dur=", m->duration);
+        add_number(c, "conn=", m->connection);
+        add_number(c, "txn=", m->transaction);
         if (m->label)
                 label_fill(c, m);
         if (m->link.some) {
@@ -277,6 +294,7 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 const char *from = text + (c->attrs->len == 0);
                 g_string_append_len(c->attrs, from, at - from);
         }
+        add_number(c, "syn=", m->since_opened);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;
 }

@@ -488,6 +488,8 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         c->greeted = FALSE;
         memset(&c->tcp, 0, sizeof c->tcp);
         exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
+        if (c->syn_seen)
+                c->exchange.pairing.opened = stamp.time;
         for (guint i = 0; i < 2; i++)
                 c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
         gboolean alone = address_equal(c->address[0], c->address[1]);

@@ -561,6 +561,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                         at++;
                         continue;
                 }
+                m->transaction = parsed.transaction != FALSE;
                 if (parsed.fields)
                         streams_fields(&x->pairing, side, &parsed, context);
                 if (parsed.content)

@@ -15,6 +15,20 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2])
         memcpy(p->node, node, sizeof p->node);
         memcpy(p->port, port, sizeof p->port);
         p->client = NO_SIDE;
+        p->opened = NO_TIME;
+}
+
+void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
+                       const CaptureContext *context)
+{
+        if (!p->called) {
+                p->called = TRUE;
+                p->number = connection_numbers_take(context->numbers, p->node[client],
+                                                    p->node[!client], p->port[client], p);
+                if (p->opened != NO_TIME && p->opened < out->stamp.time)
+                        out->since_opened = out->stamp.time - p->opened;
+        }
+        out->connection = p->number;
 }
 
 static WaitingCall *call_at(const Pairing *p, guint i)
@@ -187,6 +201,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         return;
                 }
                 out.label = g_steal_pointer(&m->label);
+                pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
                 if (m->several)
@@ -206,6 +221,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.stamp = m->last;
                 out.port = p->port[!side];
                 out.number = call.number;
+                out.transaction = m->transaction;
                 account_add(context->account, ACCOUNT_RETURNS);
                 break;
         case KIND_ONE_WAY:
@@ -306,7 +322,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
         m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
-                m->several = m->unseen = FALSE;
+                m->several = m->unseen = m->transaction = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -501,6 +517,8 @@ void pairing_clear(Pairing *p, const CaptureContext *context)
         pairing_account(p, 0, FALSE);
         pairing_account(p, 1, FALSE);
         pairing_forget_calls(p, context);
+        for (guint i = 0; p->called && i < 2; i++)
+                connection_numbers_drop(context->numbers, p->node[i], p->node[!i], p->port[i], p);
         g_clear_pointer(&p->calls, g_free);
         context->memory->calls -= p->capacity;
         p->capacity = p->first = 0;

@@ -19,6 +19,7 @@
 #define RAVEL_PAIRING_H
 
 #include "capture/account.h"
+#include "capture/connection-number.h"
 #include "capture/network/sequencer.h"
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
@@ -42,6 +43,7 @@ typedef struct {
         Account *account;
         StreamPool *streams;
         CaptureMemory *memory;
+        ConnectionNumbers *numbers;
         GString *label; /* scratch; NULL where labels are not wanted */
         LinkTable *links;
         TlsOpening *tls; /* NULL where nothing is opened */
@@ -69,12 +71,13 @@ typedef struct {
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
-        guint8 lost;    /* it was dropped, as it answers no call */
-        guint8 stray;   /* a return: which call it answers is not known */
-        guint8 beyond;  /* a call that is not kept */
-        guint8 by_run;  /* no parser has begun it, since packets were cut */
-        guint8 several; /* a call by run: more than one, by what is seen of it */
-        guint8 unseen;  /* by run, and no byte of its beginning is there */
+        guint8 lost;        /* it was dropped, as it answers no call */
+        guint8 stray;       /* a return: which call it answers is not known */
+        guint8 beyond;      /* a call that is not kept */
+        guint8 by_run;      /* no parser has begun it, since packets were cut */
+        guint8 several;     /* a call by run: more than one, by what is seen of it */
+        guint8 unseen;      /* by run, and no byte of its beginning is there */
+        guint8 transaction; /* Parsed.transaction */
 } MessageInProgress;
 
 typedef struct {
@@ -106,6 +109,9 @@ typedef struct {
         gint64 quiet;     /* since when nobody talks */
         guint8 datagrams; /* messages without sequence numbers */
         guint8 cut;       /* packets were cut where their bytes had to be seen */
+        guint8 called;    /* a call was written */
+        guint32 number;   /* of the connection; 0: see connection-number.h */
+        gint64 opened;    /* when the client asked for it; NO_TIME: not seen */
         /* For signs.h, which sets them back to 0. */
         guint32 n_written;        /* calls */
         guint32 doubtful;         /* more than one, or some hidden, by cut packets */
@@ -192,6 +198,10 @@ static inline void pairing_account(Pairing *p, guint side, gboolean seen)
         p->loose[side] = 0;
         p->loose_bytes[side] = 0;
 }
+
+/* The call in out, of client, is about to be written: what it says of its connection. */
+void pairing_mark_call(Pairing *p, guint client, CapturedMessage *out,
+                       const CaptureContext *context);
 
 void pairing_clear(Pairing *p, const CaptureContext *context);
 

@@ -194,6 +194,7 @@ static void call_write(Stream *s, const CaptureContext *context)
                 return;
         s->written = TRUE;
         out.label = g_steal_pointer(&s->label);
+        pairing_mark_call(p, s->side, &out, context);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
         account_add(context->account, s->one_way ? ACCOUNT_ONE_WAY : ACCOUNT_CALLS);

@@ -81,11 +81,11 @@ static double overconfidence(const Joint *j, const float *other)
         return MAX(excess, 0) / j->problem->n_choice;
 }
 
-/* Calibration: turns shares into probabilities. The less the second shares agree, the lower these
+/* Calibration: turns shares into probabilities, which are the lower the more overconfident shares
  * are. */
-static void calibrate(Joint *j, const float *second)
+static void calibrate(Joint *j, double excess)
 {
-        double excess = overconfidence(j, second), doubt = DOUBT * excess * sqrt(excess);
+        double doubt = DOUBT * excess * sqrt(excess);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 guint32 n = n_candidates(j->problem, i);
@@ -122,10 +122,15 @@ static void find_scores(Joint *j)
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         g_autofree guint32 *first = NULL;
+        gboolean refined = evidence_refines(&j->model->evidence);
         Sampler *chain;
 
         j->scores->drawn = g_new0(Drawings, n);
         ask_again(j, second, both);
+        if (refined) {
+                evidence_refine(&j->model->evidence, both);
+                memcpy(j->scores->score, both, n * sizeof *both);
+        }
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
         first = g_memdup2(j->assignment->parent, j->problem->node->n_out * sizeof *first);
         chain = sampler_new(j, both, FALSE);
@@ -143,14 +148,15 @@ static void find_scores(Joint *j)
                         squares += (double)both[k] * both[k];
                         drawn += drawings_count(j->scores->drawn[k]);
                 }
-                prior = sampler_prior(squares);
+                prior = sampler_prior(j, squares);
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         j->scores->share[k] = j->scores->score[k] =
                                 (drawings_count(j->scores->drawn[k]) + prior * both[k] +
                                  FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
                                 (drawn + prior + FIRST_DRAWINGS);
         }
-        calibrate(j, second);
+        /* What the second shares lack is what refines the chances. */
+        calibrate(j, refined ? 0 : overconfidence(j, second));
 }
 
 void joint_settle(Joint *j)

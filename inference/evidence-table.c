@@ -5,6 +5,7 @@
 const EvidenceKind *const evidence_table[] = {
         &evidence_durations,
         &evidence_contexts,
+        &evidence_leases,
         &evidence_order,
         NULL,
 };

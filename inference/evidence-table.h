@@ -15,6 +15,9 @@ extern const EvidenceKind evidence_durations;
  * parents of another. */
 extern const EvidenceKind evidence_contexts;
 
+/* Connections that are leased to parents, call by call or for longer. */
+extern const EvidenceKind evidence_leases;
+
 /* Whether the node serves in order, as event loops and queues do. */
 extern const EvidenceKind evidence_order;
 

@@ -78,6 +78,16 @@ void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice)
         }
 }
 
+void evidence_round(EvidenceSet *s, Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->watched && e->kind->round)
+                        e->kind->round(e, j);
+        }
+}
+
 void evidence_watch(EvidenceSet *s, const Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {
@@ -118,6 +128,16 @@ void evidence_learn(EvidenceSet *s, Joint *j, gboolean last)
 
                 if (evidence_counts(e) && e->kind->learn)
                         e->kind->learn(e, j, last);
+        }
+}
+
+void evidence_refine(const EvidenceSet *s, float *chance)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->refine)
+                        e->kind->refine(e, chance);
         }
 }
 
@@ -193,6 +213,17 @@ gboolean evidence_has_outputs(const EvidenceSet *s)
                 const Evidence *e = s->of[i];
 
                 if (evidence_counts(e) && e->kind->output)
+                        return TRUE;
+        }
+        return FALSE;
+}
+
+gboolean evidence_refines(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->refine)
                         return TRUE;
         }
         return FALSE;

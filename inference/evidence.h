@@ -76,6 +76,8 @@ struct EvidenceKind {
         /* There is a first assignment, and nothing is learned of walks. The kind tries what it
          * supposes (joint_judge()), and keeps it or not. It may reset the walks. */
         void (*try_first)(Evidence *e, Joint *j);
+        /* The walks were learned anew from an assignment of calls. */
+        void (*round)(Evidence *e, Joint *j);
         gboolean without_choice; /* also where no call has more than one candidate */
         /* Beliefs have nearly settled, or a model goes on: the kind may begin to watch. */
         void (*watch)(Evidence *e, const Joint *j);
@@ -116,10 +118,13 @@ struct EvidenceKind {
          * likelihood, in 1/LOG_UNIT. back() undoes the latest one. */
         gint64 (*put)(Evidence *e, const Family f[2]);
         void (*back)(Evidence *e);
-        /* Proposes a move of several calls at once: changes two families, of which the first has
-         * the call. Returns the ratio of the probabilities of the backward and the forward
-         * proposal; 0: there is no such move. random: a random word. */
-        double (*move)(Evidence *e, const Joint *j, Family f[2], guint32 call, guint64 random);
+        /* Before a chain: given the chances of candidates without this kind, which sum to 1 for
+         * each call, finds those with it. */
+        void (*refine)(Evidence *e, float *chance);
+        /* Finds the calls of two parents, of which one has the call, that hang together with it:
+         * whoever made one of them made the others, too. The same calls whichever of the two has
+         * which of them. Writes up to 2 * MOST_CHILDREN calls, in order; returns their number. */
+        guint32 (*block)(Evidence *e, guint32 call, guint32 parent, guint32 other, guint32 *calls);
 };
 
 enum { EVIDENCE_MOST = 16 }; /* rows that there is room for */
@@ -147,11 +152,13 @@ void evidence_end(EvidenceSet *s);
 
 /* choice: some call has more than one candidate. */
 void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice);
+void evidence_round(EvidenceSet *s, Joint *j);
 void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);
 void evidence_learn(EvidenceSet *s, Joint *j, gboolean last);
 void evidence_forget(EvidenceSet *s);
+void evidence_refine(const EvidenceSet *s, float *chance);
 
 /* No kind watches; or no kind that is not in use. */
 void evidence_unwatch(EvidenceSet *s);
@@ -167,5 +174,6 @@ double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint
 /* Whether any kind that counts has a function of call(), or of output(). */
 gboolean evidence_has_calls(const EvidenceSet *s);
 gboolean evidence_has_outputs(const EvidenceSet *s);
+gboolean evidence_refines(const EvidenceSet *s);
 
 #endif

@@ -17,6 +17,7 @@ enum {
         OUT_PAST = 2,    /* and that parent replied before this stretch: only for learning anew */
         OUT_EXPLAIN = 4, /* the answer shall name all its candidates */
         OUT_ROOT = 8,    /* set by the solver: none of its candidates made it (roots.h) */
+        OUT_TRANSACTION = 16, /* a transaction is open on its connection after its return */
 };
 
 /* A call into the node. */
@@ -38,6 +39,8 @@ typedef struct {
         guint32 connection; /* the connection that it went by; 0: unknown */
         guint16 label;      /* 0: none */
         guint8 flags;
+        gint64 lead; /* of the first call of a connection: how long before it that was opened, ns;
+                        0: unknown, or another call */
 } CallOut;
 
 typedef struct {

@@ -76,6 +76,7 @@ void joint_learn(Joint *j)
                 joint_learn_from_assigned(j,
                                           calm_until(concurrencies, j->problem->node->n_in, round));
                 joint_assign_in_time(j);
+                evidence_round(evidence, j);
         }
         joint_learn_from_assigned(j, calm_until(concurrencies, j->problem->node->n_in, 0));
         joint_start_beliefs(j);

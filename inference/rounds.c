@@ -42,6 +42,7 @@ void joint_learn_from_chain(Joint *j, Sampler *chain)
 {
         sampler_run(chain, CHAIN_SWEEPS);
         joint_learn_from_assigned(j, G_MAXUINT64);
+        evidence_round(&j->model->evidence, j);
         sampler_take_model(chain);
 }
 
@@ -62,6 +63,9 @@ void joint_begin_chain(Joint *j, float *chance)
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         chance[k] /= sum;
         }
+        evidence_refine(&j->model->evidence, chance);
+        memcpy(j->scores->score, chance, problem_n_all(j->problem) * sizeof *chance);
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
 }
 
 /* --- going back --------------------------------------------------------------- */

@@ -13,8 +13,8 @@ struct Sampler {
         guint64 random;                /* state of the xorshift generator */
         gboolean learns;               /* only training parents take part */
         Evidence *put[EVIDENCE_MOST];  /* evidence that depends on the other families */
-        Evidence *move[EVIDENCE_MOST]; /* evidence that proposes moves of its own */
-        guint n_put, n_move;
+        Evidence *ties[EVIDENCE_MOST]; /* evidence that knows calls that hang together */
+        guint n_put, n_ties;
         guint power;   /* likelihoods are raised to it */
         gint32 *log;   /* by parent: the log likelihood of its walk */
         guint32 *open; /* the open calls, which may get another parent */
@@ -151,6 +151,113 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
         return ratio;
 }
 
+/* --- blocks ------------------------------------------------------------------- */
+
+/* Calls of two parents that hang together, and which of them are the first one's. */
+typedef struct {
+        guint32 call[2 * MOST_CHILDREN], n;
+        guint8 first[2 * MOST_CHILDREN];
+        guint32 n_first;
+} Block;
+
+static void find_block(const Sampler *c, Evidence *e, const Family f[2], guint32 call, Block *b)
+{
+        b->n = e->kind->block(e, call, f[0].parent, f[1].parent, b->call);
+        b->n_first = 0;
+        for (guint32 i = 0; i < b->n; i++)
+                b->n_first += b->first[i] = c->j->assignment->parent[b->call[i]] == f[0].parent;
+}
+
+/* The chance of a parent for a call; negative if it is no candidate. */
+static double chance_for(const Sampler *c, guint32 call, guint32 parent)
+{
+        gsize k = problem_find_candidate(c->j->problem, call, parent);
+
+        return k == G_MAXSIZE ? -1 : chance_of(c, k);
+}
+
+/* Gives each call of a block to the other parent. FALSE if that is no candidate, or has too many
+ * children then. */
+static gboolean turn_block(const Sampler *c, Family f[2], const Block *b)
+{
+        for (guint32 i = 0; i < b->n; i++)
+                if (chance_for(c, b->call[i], f[b->first[i]].parent) < 0)
+                        return FALSE;
+        for (guint32 i = 0; i < b->n; i++)
+                family_take_out(&f[!b->first[i]], b->call[i]);
+        if (f[0].n + b->n - b->n_first > MOST_CHILDREN || f[1].n + b->n_first > MOST_CHILDREN)
+                return FALSE;
+        for (guint32 i = 0; i < b->n; i++)
+                family_put_in(&f[b->first[i]], b->call[i]);
+        return TRUE;
+}
+
+/* Exchanges the parents of all calls that hang together with one. The ratio is that of
+ * exchange_same(). */
+static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
+{
+        double forward = 0, backward = 0;
+        Block b;
+
+        find_block(c, e, f, call, &b);
+        for (guint32 i = 0; i < b.n; i++) {
+                forward += chance_for(c, b.call[i], f[b.first[i]].parent);
+                backward += chance_for(c, b.call[i], f[!b.first[i]].parent);
+        }
+        return b.n >= 2 && turn_block(c, f, &b) ? backward / forward : 0;
+}
+
+/* The weight of the proposals to exchange one block, which the first family has, for the other. */
+static double weight_of_exchange(const Sampler *c, const Family *has, const Family *other,
+                                 const Block *a, const Block *b)
+{
+        double weight = 0;
+
+        for (guint32 i = 0; i < a->n; i++) {
+                guint32 same = 0;
+
+                for (guint32 k = 0; k < b->n; k++)
+                        same += kinds_same_callee(c->j->kinds, c->j->model, a->call[i], b->call[k]);
+                if (same > 0)
+                        weight += chance_for(c, a->call[i], other->parent) * same /
+                                  count_same(c->j, other, a->call[i]);
+        }
+        for (guint32 i = 0; i < b->n; i++) {
+                guint32 same = 0;
+
+                for (guint32 k = 0; k < a->n; k++)
+                        same += kinds_same_callee(c->j->kinds, c->j->model, b->call[i], a->call[k]);
+                if (same > 0)
+                        weight += chance_for(c, b->call[i], has->parent) * same /
+                                  count_same(c->j, has, b->call[i]);
+        }
+        return weight;
+}
+
+/* Exchanges the calls that hang together with one for those that hang together with a call of the
+ * other parent to the same callee. The ratio is that of exchange_same(). */
+static double exchange_blocks(Sampler *c, Evidence *e, Family f[2], guint32 call)
+{
+        const Joint *j = c->j;
+        guint32 n_to = count_same(j, &f[1], call), pick, i;
+        double forward;
+        Block a, b;
+
+        if (n_to == 0)
+                return 0;
+        pick = below(c, n_to);
+        for (i = 0; !kinds_same_callee(j->kinds, j->model, f[1].child[i], call) || pick-- > 0; i++)
+                ;
+        find_block(c, e, f, call, &a);
+        find_block(c, e, f, f[1].child[i], &b);
+        if (a.n_first < a.n || b.n_first > 0 || a.n + b.n <= 2)
+                return 0;
+        forward = weight_of_exchange(c, &f[0], &f[1], &a, &b);
+        if (!turn_block(c, f, &a) || !turn_block(c, f, &b))
+                return 0;
+        return weight_of_exchange(c, &f[1], &f[0], &a, &b) / forward;
+}
+
 /* Proposes another parent for a call, and moves to it with the probability of Metropolis and
  * Hastings. */
 static void propose(Sampler *c, guint32 call)
@@ -169,7 +276,7 @@ static void propose(Sampler *c, guint32 call)
             !family_gather(j, parent, &f[0]) || !family_gather(j, j->problem->candidate[k], &f[1]))
                 return;
         ratio = chance_of(c, problem_find_candidate(j->problem, call, parent)) / chance_of(c, k);
-        how = below(c, 4 + c->n_move);
+        how = below(c, 4 + 2 * c->n_ties);
         switch (how) {
         case 0: /* alone */
                 if (f[1].n == MOST_CHILDREN)
@@ -187,8 +294,9 @@ static void propose(Sampler *c, guint32 call)
                 if (ratio == 0)
                         return;
                 break;
-        default: /* as some evidence proposes */
-                ratio = c->move[how - 4]->kind->move(c->move[how - 4], j, f, call, next_random(c));
+        default: /* with all that hangs together with it, alone or in exchange */
+                ratio = how % 2 ? exchange_blocks(c, c->ties[how / 2 - 2], f, call)
+                                : swap_block(c, c->ties[how / 2 - 2], f, call);
                 if (ratio == 0)
                         return;
         }
@@ -197,7 +305,8 @@ static void propose(Sampler *c, guint32 call)
         chance = fixed_log(uniform(c)) - fixed_log(ratio);
         threshold = (gint64)c->log[f[0].parent] + c->log[f[1].parent] - f[0].log - f[1].log +
                     chance / (gint32)c->power;
-        if (c->n_put > 0 ? threshold > HOPELESS * LOG_UNIT || !accept_evidence(c, f, threshold)
+        if (c->n_put > 0 ? threshold > (how < 4 ? HOPELESS : 5 * HOPELESS) * LOG_UNIT ||
+                                   !accept_evidence(c, f, threshold)
                          : threshold > 0)
                 return;
         settle(c, &f[0]);
@@ -206,24 +315,50 @@ static void propose(Sampler *c, guint32 call)
 
 /* --- the chain ---------------------------------------------------------------- */
 
-/* Finds the open calls: calls that are not certain, and not so much in doubt that the few drawings
- * would tell nothing. */
+/* Finds the evidence that takes part, and tells it that a chain begins. */
+static void begin_evidence(Sampler *c)
+{
+        const EvidenceSet *all = &c->j->model->evidence;
+
+        c->n_put = c->n_ties = 0;
+        for (guint i = 0; i < all->n; i++) {
+                Evidence *e = all->of[i];
+
+                if (e->kind->begin_chain)
+                        e->kind->begin_chain(e);
+                if (evidence_counts(e) && e->kind->put)
+                        c->put[c->n_put++] = e;
+                if (evidence_counts(e) && e->kind->block)
+                        c->ties[c->n_ties++] = e;
+        }
+}
+
+/* Whether a call is worth drawing: not so much in doubt that the few drawings would tell nothing.
+ * Where calls hang together they decide on many calls at once. */
+static gboolean is_worth_drawing(const Sampler *c, guint32 call)
+{
+        const Problem *p = c->j->problem;
+        double squares = 0;
+
+        for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
+                squares += (double)c->chance[k] * c->chance[k];
+        return c->n_ties > 0 || squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS;
+}
+
+/* Finds the open calls: calls that are not certain, and worth it. */
 static void find_open(Sampler *c)
 {
-        const Joint *j = c->j;
+        const Problem *p = c->j->problem;
+        const guint32 *parent = c->j->assignment->parent;
 
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double squares = 0;
+        for (guint32 i = 0; i < p->node->n_out; i++) {
                 float most = 0;
 
-                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
                         most = MAX(most, c->chance[k]);
-                        squares += (double)c->chance[k] * c->chance[k];
-                }
-                if (n_candidates(j->problem, i) > 1 && most < CERTAIN &&
-                    (c->learns ? j->assignment->parent[i] != NO_PARENT &&
-                                         is_training_parent(j->problem, j->assignment->parent[i])
-                               : squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS))
+                if (n_candidates(p, i) > 1 && most < CERTAIN &&
+                    (c->learns ? parent[i] != NO_PARENT && is_training_parent(p, parent[i])
+                               : is_worth_drawing(c, i)))
                         c->open[c->n_open++] = i;
         }
 }
@@ -239,6 +374,7 @@ Sampler *sampler_new(Joint *j, const float *chance, gboolean learns)
         c->power = 1;
         c->log = g_new0(gint32, j->problem->node->n_in);
         c->open = g_new(guint32, j->problem->node->n_out);
+        begin_evidence(c);
         find_open(c);
         sampler_take_model(c);
         return c;
@@ -249,24 +385,6 @@ void sampler_free(Sampler *c)
         g_free(c->log);
         g_free(c->open);
         g_free(c);
-}
-
-/* Finds the evidence that takes part, and tells it that a chain begins. */
-static void begin_evidence(Sampler *c)
-{
-        const EvidenceSet *all = &c->j->model->evidence;
-
-        c->n_put = c->n_move = 0;
-        for (guint i = 0; i < all->n; i++) {
-                Evidence *e = all->of[i];
-
-                if (e->kind->begin_chain)
-                        e->kind->begin_chain(e);
-                if (evidence_counts(e) && e->kind->put)
-                        c->put[c->n_put++] = e;
-                if (evidence_counts(e) && e->kind->move)
-                        c->move[c->n_move++] = e;
-        }
 }
 
 /* Tells evidence of a family that is in the assignment. */
@@ -301,8 +419,10 @@ void sampler_cool(Sampler *c, guint power)
         c->power = power;
 }
 
-double sampler_prior(double squares)
+double sampler_prior(const Joint *j, double squares)
 {
+        if (evidence_refines(&j->model->evidence))
+                return PRIOR_DRAWINGS;
         return PRIOR_DRAWINGS / (squares * squares);
 }
 

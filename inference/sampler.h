@@ -50,8 +50,8 @@ void sampler_run(Sampler *c, guint sweeps);
 /* Sets the bits of `drawing` for the present parent of each open call. drawn is by candidate. */
 void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing);
 
-/* What the beliefs on a call are worth in drawings: the less they leave in doubt, the less.
- * squares: the sum of the squares of their shares. */
-double sampler_prior(double squares);
+/* What the beliefs on a call are worth in drawings: the less they leave in doubt, the less, but
+ * where evidence refined them. squares: the sum of the squares of their shares. */
+double sampler_prior(const Joint *j, double squares);
 
 #endif

@@ -49,11 +49,12 @@ static void out_bytes(CallOut *out, Bytes *b)
         bytes_u32(b, &out->connection);
         bytes_u16(b, &out->label);
         bytes_u8(b, &out->flags);
+        time_bytes(&out->lead, b);
 }
 
 static void calls_bytes(NodeProblem *p, Bytes *b)
 {
-        enum { IN_BYTES = 34, OUT_BYTES = 35 };
+        enum { IN_BYTES = 34, OUT_BYTES = 43 };
         guint32 n_in = p->n_in, n_out = p->n_out;
 
         bytes_count(b, &n_in, IN_BYTES);

@@ -105,6 +105,11 @@ static guint8 flags_of(const NodesSearch *n, guint32 call)
         return flags | OUT_DECIDED;
 }
 
+static CallConnection connection_of(const NodesSearch *n, guint32 call)
+{
+        return call_connections_get(&n->calls->connections, call);
+}
+
 /* Copies the calls of one node side by side. */
 static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
@@ -118,16 +123,23 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .call = in[i],
                         .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
                         .context = c->context[in[i]],
+                        .connection = connection_of(n, in[i]).connection,
                         .label = call_labels_get(&n->calls->labels, in[i])
                 };
-        for (guint32 i = 0; i < node->n_out; i++)
+        for (guint32 i = 0; i < node->n_out; i++) {
+                CallConnection way = connection_of(n, out[i]);
+
                 node->out[i] = (CallOut){ .start = c->at_caller[out[i]].from,
+                                          .lead = way.lead,
                                           .end = c->at_caller[out[i]].to,
                                           .call = out[i],
                                           .callee = known_calls_edge(n->calls, out[i])->callee,
                                           .parent = c->cause[out[i]].parent,
                                           .label = call_labels_get(&n->calls->labels, out[i]),
-                                          .flags = flags_of(n, out[i]) };
+                                          .flags = flags_of(n, out[i]) |
+                                                   (way.transaction ? OUT_TRANSACTION : 0),
+                                          .connection = way.connection };
+        }
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];
 }

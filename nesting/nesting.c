@@ -31,6 +31,11 @@ void nesting_set_clocks(Nesting *n, TraceClocks clocks)
                                   clocks == CLOCKS_ONE ? 0 : n->options.max_offset);
 }
 
+void nesting_set_ids(Nesting *n, gboolean by_port)
+{
+        n->calls.connections.by_id = by_port;
+}
+
 gboolean nesting_add(Nesting *n, const Message *message, GError **error)
 {
         return known_calls_add(&n->calls, message, error);

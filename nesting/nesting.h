@@ -31,6 +31,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Nesting, nesting_free)
 /* What the facts of the trace say so far: before the first message, and again after the last. */
 void nesting_set_clocks(Nesting *nesting, TraceClocks clocks);
 
+/* Before the first message: its ids begin with the client's port. */
+void nesting_set_ids(Nesting *nesting, gboolean by_port);
+
 /* Line 2 of Figure 4: for each trace entry. Messages in time order. FALSE with
  * error set past 2^32 - 2 calls. */
 gboolean nesting_add(Nesting *nesting, const Message *message, GError **error);

@@ -2,6 +2,7 @@
 #include "nesting/windows.h"
 
 #include "nesting/nesting-run.h"
+#include "nesting/nesting.h"
 #include "nesting/score-nestings.h"
 
 enum {
@@ -308,6 +309,11 @@ gboolean windows_finish(Windows *w, GError **error)
                 return TRUE;
         nesting_run_find_roles(n, TRUE);
         return step(w, G_MAXINT64, G_MAXINT64, error) && close_window(w, error);
+}
+
+void windows_set_ids(Windows *w, gboolean by_port)
+{
+        nesting_set_ids(&w->run, by_port);
 }
 
 const KnownCalls *windows_calls(const Windows *w)

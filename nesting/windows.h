@@ -38,6 +38,9 @@ Windows *windows_new(NodeTable *nodes, const NestingOptions *options, PathSet *f
 void windows_free(Windows *windows);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Windows, windows_free)
 
+/* As nesting_set_ids(). */
+void windows_set_ids(Windows *windows, gboolean by_port);
+
 /* Messages in time order. FALSE with error set past 2^32 - 2 calls at a time, or where done fails.
  */
 gboolean windows_add(Windows *windows, const Message *message, GError **error);

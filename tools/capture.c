@@ -364,7 +364,8 @@ static gboolean write_facts(Run *run, GError **error)
         }
         run->one_clock = has_one_clock(run);
         return write_observer(run, error) &&
-               (!run->one_clock || trace_writer_fact(run->writer, "clocks", "one", error));
+               (!run->one_clock || trace_writer_fact(run->writer, "clocks", "one", error)) &&
+               trace_writer_fact(run->writer, "ids", "connection.sequence", error);
 }
 
 /* A pcapng file may have had more interfaces than were known at its beginning. */

@@ -141,6 +141,15 @@ static void set_clocks(Nesting *nesting, const TraceReader *reader)
         nesting_set_clocks(nesting, trace_clocks(facts, n));
 }
 
+/* Whether ids begin with the client's port, by the facts so far. */
+static gboolean has_ports(const TraceReader *reader)
+{
+        guint n;
+        char *const *facts = trace_reader_facts(reader, &n);
+
+        return call_connections_by_id(facts, n);
+}
+
 static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(Nesting) nesting = nesting_new(nodes, &options.nesting);
@@ -157,8 +166,10 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
                         begun = FALSE;
                         continue;
                 }
-                if (!begun)
+                if (!begun) {
                         set_clocks(nesting, reader);
+                        nesting_set_ids(nesting, has_ports(reader));
+                }
                 begun = TRUE;
                 if (!nesting_add(nesting, &message, error))
                         return NULL;
@@ -580,6 +591,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         g_auto(Reports) r = { .nodes = nodes };
         const KnownCalls *known;
         Message message;
+        gboolean begun = FALSE;
         int status;
 
         if (result_has_store()) {
@@ -594,9 +606,13 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
         known = windows_calls(r.windows);
         trace_reader_take_late(reader);
-        while ((status = trace_reader_next(reader, &message, error)) > 0)
+        while ((status = trace_reader_next(reader, &message, error)) > 0) {
+                if (!begun)
+                        windows_set_ids(r.windows, has_ports(reader));
+                begun = TRUE;
                 if (!windows_add(r.windows, &message, error))
                         return FALSE;
+        }
         if (status < 0 || !windows_finish(r.windows, error))
                 return FALSE;
         tool_report_reader(reader);

@@ -31,9 +31,12 @@ typedef struct {
         guint16 port; /* the client's; with number, the id */
         gboolean has_id;
         guint64 number;
-        gint64 duration; /* ns between first and last byte */
-        Link link;       /* the first message with what this one carries: see links.h */
-        char *label;     /* owned, NULL where there is none */
+        gint64 duration;      /* ns between first and last byte */
+        gint64 since_opened;  /* of the first call of a connection: ns; 0: not known, or not that */
+        guint32 connection;   /* of a call: its number; 0: none */
+        gboolean transaction; /* of a return: one is open after it */
+        Link link;            /* the first message with what this one carries: see links.h */
+        char *label;          /* owned, NULL where there is none */
 } CapturedMessage;
 
 typedef struct OpenItem OpenItem;

@@ -24,6 +24,7 @@ enum {
         CAPABILITY_PROTOCOL_41 = 0x200,
         CAPABILITY_SSL = 0x800,
         CAPABILITY_ZSTD = 1 << 26,
+        STATUS_IN_TRANSACTION = 0x01,
         STATUS_MORE_RESULTS = 0x08,
         STATUS_CURSOR = 0x40,
         BYTE_OK = 0x00,
@@ -73,6 +74,7 @@ typedef struct {
         guint8 call;        /* that a return in progress answers */
         guint8 continues;   /* the last packet goes on in the next */
         guint8 last_packet; /* and that is all of the message */
+        guint8 transaction; /* is open, by the last status that was sent */
 } MysqlState;
 
 G_STATIC_ASSERT(sizeof(MysqlState) <= PROTOCOL_STATE_SIZE);
@@ -275,8 +277,11 @@ static guint16 status_of(const MysqlPacket *p)
 static gboolean result_ends(MysqlState *s, const MysqlPacket *p)
 {
         s->phase = START;
-        return p->payload[0] == BYTE_ERROR || s->call != CALL_RESULTS ||
-               !(status_of(p) & STATUS_MORE_RESULTS);
+        if (p->payload[0] == BYTE_ERROR)
+                return TRUE;
+        guint16 status = status_of(p);
+        s->transaction = (status & STATUS_IN_TRANSACTION) != 0;
+        return s->call != CALL_RESULTS || !(status & STATUS_MORE_RESULTS);
 }
 
 /* The packet that says how many columns come. FALSE: it cannot be one. */
@@ -309,6 +314,8 @@ static gboolean result_begin(MysqlState *s, const MysqlPacket *p)
 {
         guint8 first = p->payload[0];
         if (first == BYTE_ERROR || s->call == CALL_OK) {
+                if (first == BYTE_OK)
+                        s->transaction = (status_of(p) & STATUS_IN_TRANSACTION) != 0;
                 s->last_packet = TRUE;
                 return TRUE;
         }
@@ -428,6 +435,7 @@ static ParseStatus mysql_parse(gpointer state, guint8 call, const guint8 *bytes,
                 parsed->length = (guint64)at + HEADER + p.length;
                 s->open = s->continues || !s->last_packet;
                 if (!s->open) {
+                        parsed->transaction = s->kind == KIND_RETURN && s->transaction;
                         parsed->switches |=
                                 s->kind == KIND_RETURN && s->call == CALL_LOGIN_COMPRESSED;
                         return PARSE_MESSAGE;

@@ -308,9 +308,13 @@ static ParseStatus postgres_parse(gpointer state, guint8 call, const guint8 *byt
                         return PARSE_NOT_MINE;
                 if (!s->open && !message_begin(s, call, bytes + at, n - at, length, label, parsed))
                         break;
+                if (type == 'Z' && n - at == HEADER && length > 4)
+                        break; /* its status comes */
                 parsed->kind = (MessageKind)s->kind;
                 parsed->length = (guint64)at + 1 + length;
                 if (is_last(s, type)) {
+                        parsed->transaction =
+                                type == 'Z' && length > 4 && bytes[at + HEADER] != 'I';
                         s->open = FALSE;
                         s->streams = type == 'W' || (s->streams && type != 'Z');
                         return PARSE_MESSAGE;

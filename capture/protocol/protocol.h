@@ -72,6 +72,7 @@ typedef struct {
         guint16 part;         /* PartFlags; 0 where messages are whole */
         guint8 call;          /* of a call: what parse() must know to parse its return */
         gboolean session;     /* of a call: it is a login, and with its return as KIND_SESSION */
+        gboolean transaction; /* of a return that ends: one is open on the connection after it */
         gboolean switches;    /* after this message the connection speaks something else */
         const Protocol *next; /* and that is this; NULL: what is found out */
         guint8 sender;        /* Sender, as far as it is known; of a protocol whose both sides call

@@ -175,8 +175,7 @@ write("loop.pcap", [*connection(loop, loop), *connection(one, two)])
 EOF
 if [ -s loop.pcap ]; then
 	printf '127.0.0.1:8080 web\n' >ports.nodes
-	live 'everything on 127.0.0.1' 'name the services by port with --nodes .*callers cannot be told apart' 'net 127'
-	live 'the same, ports named' 'address; callers cannot be told apart' 'net 127' ports.nodes
+	live 'everything on 127.0.0.1' 'everything talks to itself on one address: name the services by port with --nodes' 'net 127'
 	live 'the way there only' 'only one direction of every connection was seen' 'net 10 and dst port 8080'
 	live 'the way back only' 'only one direction of every connection was seen' 'net 10 and src port 8080'
 	live 'no call' 'no call was found: check the interface, the filter' 'net 10 and tcp[tcpflags] & tcp-syn != 0'

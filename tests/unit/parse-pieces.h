@@ -9,9 +9,9 @@
 
 /* Parses bytes as one direction, shown in pieces of step bytes, and says what came
  * of it: "C" a call, "R" a return, "m" one-way, "i" interim, "." nothing, "b" of the session,
- * each with the offset of its end, "s" after it where the connection switches; "!" where it
- * is not the protocol, "+" where more is needed. call is what a return's call set.
- * label: NULL, or where labels go, ended by commas. */
+ * each with the offset of its end, "t" after it where a transaction is open, "s" where the
+ * connection switches; "!" where it is not the protocol, "+" where more is needed. call is what a
+ * return's call set. label: NULL, or where labels go, ended by commas. */
 static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gsize n, guint8 call,
                                  gsize step, GString *label)
 {
@@ -42,7 +42,8 @@ static inline char *parse_pieces(const Protocol *protocol, const char *bytes, gs
                                 break;
                         if (status == PARSE_PIECE)
                                 continue;
-                        g_string_append_printf(out, "%c%" G_GUINT64_FORMAT "%s ", letters[kind], at,
+                        g_string_append_printf(out, "%c%" G_GUINT64_FORMAT "%s%s ", letters[kind],
+                                               at, parsed.transaction ? "t" : "",
                                                parsed.switches ? "s" : "");
                         if (label && label->len > 0)
                                 g_string_append_c(label, ',');

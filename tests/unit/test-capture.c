@@ -24,6 +24,7 @@ typedef struct {
         guint16 port[2];
         guint32 next[2];
         gsize snapshot;
+        gboolean openings; /* lines have syn= */
         GString *lines;
 } Scene;
 
@@ -54,10 +55,25 @@ static Scene *scene_new(const char *nodes, const char *host, gboolean labels)
         return scene_new_live(nodes, host, labels, FALSE);
 }
 
+/* Most tests are not about when a connection was opened. */
+static void drop_opening(Message *m)
+{
+        gsize n;
+        const char *value = message_attribute(m, "syn", &n);
+        if (value) {
+                g_assert_true(value + n == m->attrs + m->attrs_length);
+                m->attrs_length = (guint32)(value - m->attrs - strlen("syn="));
+                if (m->attrs_length)
+                        m->attrs_length--;
+        }
+}
+
 static void take_lines(Scene *s)
 {
         Message m;
         while (capture_next(s->capture, &m)) {
+                if (!s->openings)
+                        drop_opening(&m);
                 g_string_append_printf(
                         s->lines, "%" G_GINT64_FORMAT " %s %s>%s %.*s%s%.*s\n", m.time / MS,
                         message_op_name(m.op), node_table_name(s->nodes, m.sender),
@@ -165,6 +181,31 @@ static void datagram(Scene *s, guint side, gint64 ms, const char *text, gsize n)
         put_u16(out, (guint)(8 + n));
         put_u16(out, 0);
         g_byte_array_append(out, (const guint8 *)text, (guint)n);
+        put_packet(s, out);
+}
+
+/* A segment between any two ends; an end is its last byte of the address, and its port. */
+static void between(Scene *s, const guint from[2], const guint to[2], guint8 flags, guint32 seq,
+                    guint32 ack, guint32 stamp, const char *text)
+{
+        GByteArray *out = g_byte_array_new();
+        put_ip(out, CLIENT, 6, (stamp ? 32 : 20) + strlen(text));
+        out->data[15] = (guint8)from[0];
+        out->data[19] = (guint8)to[0];
+        put_u16(out, from[1]);
+        put_u16(out, to[1]);
+        put_u32(out, seq);
+        put_u32(out, ack);
+        put_u16(out, (stamp ? 0x8000 : 0x5000) | flags);
+        put_u16(out, 65535);
+        put_u32(out, 0);
+        if (stamp) {
+                put_u32(out, 0x0101080a);
+                put_u32(out, stamp);
+                put_u32(out, 0);
+        }
+        g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
+        s->time += MS / 100;
         put_packet(s, out);
 }
 
@@ -1504,6 +1545,48 @@ static void test_port_reuse(void)
                      "8 RET_SENT b>a 1000.90000001\n");
 }
 
+/* The first call of a connection says how long before it the connection was opened, be there a
+ * login in between. */
+static void test_opening(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->openings = TRUE;
+        s->time = 2 * MS;
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 6, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 7, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 syn=3000000\n"
+                     "6 RET_SENT b>a 1000.101\n"
+                     "7 CALL_SENT a>b 1000.113\n"
+                     "8 RET_SENT b>a 1000.113\n");
+}
+
+/* Of connections that caller, callee and port do not tell apart, all but the first have a
+ * number. */
+static void test_numbers(void)
+{
+        static const guint client[3][2] = { { 1, 4096 }, { 3, 4096 }, { 3, 4097 } },
+                           server[2] = { 2, 80 };
+        Scene *s = scene_new("10.0.0.1 a\n10.0.0.3 a\n10.0.0.2 b\n", NULL, FALSE);
+        s->time = 5 * MS;
+        for (guint i = 0; i < 3; i++) {
+                between(s, client[i], server, SYN, 0x100, 0, 0, "");
+                between(s, server, client[i], SYN | ACK, 0x500, 0x101, 0, "");
+                between(s, client[i], server, ACK, 0x101, 0x501, 0, "call");
+                between(s, server, client[i], ACK, 0x501, 0x105, 0, "return");
+        }
+        for (guint i = 0; i < 3; i++)
+                between(s, client[i], server, ACK, 0x105, 0x507, 0, "call");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n5 RET_SENT b>a 1000.101\n"
+                     "5 CALL_SENT a>b 1000.101 conn=1\n5 RET_SENT b>a 1000.101\n"
+                     "5 CALL_SENT a>b 1001.101\n5 RET_SENT b>a 1001.101\n"
+                     "5 CALL_SENT a>b 1000.105\n"
+                     "5 CALL_SENT a>b 1000.105 conn=1\n"
+                     "5 CALL_SENT a>b 1001.105\n");
+}
+
 /* --- the generic rule ------------------------------------------------------ */
 
 static void test_generic(void)
@@ -1727,31 +1810,6 @@ static void test_copies(void)
                      "6 RET_SENT b>a 1000.101\n");
 }
 
-/* A segment between any two ends; an end is its last byte of the address, and its port. */
-static void between(Scene *s, const guint from[2], const guint to[2], guint8 flags, guint32 seq,
-                    guint32 ack, guint32 stamp, const char *text)
-{
-        GByteArray *out = g_byte_array_new();
-        put_ip(out, CLIENT, 6, (stamp ? 32 : 20) + strlen(text));
-        out->data[15] = (guint8)from[0];
-        out->data[19] = (guint8)to[0];
-        put_u16(out, from[1]);
-        put_u16(out, to[1]);
-        put_u32(out, seq);
-        put_u32(out, ack);
-        put_u16(out, (stamp ? 0x8000 : 0x5000) | flags);
-        put_u16(out, 65535);
-        put_u32(out, 0);
-        if (stamp) {
-                put_u32(out, 0x0101080a);
-                put_u32(out, stamp);
-                put_u32(out, 0);
-        }
-        g_byte_array_append(out, (const guint8 *)text, (guint)strlen(text));
-        s->time += MS / 100;
-        put_packet(s, out);
-}
-
 /* A translator of both addresses and ports between client and server, both sides of it
  * captured: the call is the client's, and the server's. */
 static void test_translation(void)
@@ -1828,7 +1886,7 @@ static void test_order(void)
         datagram(s, SERVER, 7, answer, sizeof answer - 1);
         s->port[SERVER] = 80;
         say(s, CLIENT, 8, "ab");
-        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=3000000\n"
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=3000000 conn=1\n"
                      "6 CALL_SENT a>b 1000.1234\n"
                      "7 RET_SENT b>a 1000.1234\n");
 }
@@ -1989,6 +2047,8 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/one-sided", test_one_sided);
         g_test_add_func("/capture/disorder", test_disorder);
         g_test_add_func("/capture/port-reuse", test_port_reuse);
+        g_test_add_func("/capture/opening", test_opening);
+        g_test_add_func("/capture/numbers", test_numbers);
         g_test_add_func("/capture/generic", test_generic);
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);
         g_test_add_func("/capture/known-server", test_known_server);

@@ -32,7 +32,8 @@ static Scene *scene_new(gsize seen, const Protocol *protocol, gboolean start_see
         s->context = (CaptureContext){ .sequencer = sequencer_new(10000 * MS, 0),
                                        .account = &s->account,
                                        .streams = stream_pool_new(),
-                                       .memory = &s->memory };
+                                       .memory = &s->memory,
+                                       .numbers = connection_numbers_new() };
         exchange_init(&s->exchange, protocol, CLIENT, start_seen, node, port);
         s->next[CLIENT] = s->next[SERVER] = START;
         s->seen = seen;
@@ -82,6 +83,7 @@ static void expect(Scene *s, const char *lines)
         g_assert_cmpuint(s->memory.buffers, ==, 0);
         g_assert_cmpuint(s->memory.calls, ==, 0);
         stream_pool_free(s->context.streams);
+        connection_numbers_free(s->context.numbers);
         sequencer_free(s->context.sequencer);
         g_string_free(found, TRUE);
         g_free(s);

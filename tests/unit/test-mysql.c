@@ -96,6 +96,22 @@ static void test_prepared(void)
         CHECK(MYSQL, COUNT("\1") COLUMN("\2") ROW("\3") END("\4"), execute, "R30");
 }
 
+#define IN_TRANSACTION(seq) "\7\0\0" seq "\0\0\0\3\0\0\0"
+#define ERROR               "\3\0\0\1\xff\1\2"
+
+/* A return says whether a transaction is open after it; an error leaves it as it was. */
+static void test_transactions(void)
+{
+        guint8 results = CALL_OF(MYSQL, QUERY), prepare = CALL_OF(MYSQL, PREPARE);
+        CHECK(MYSQL, IN_TRANSACTION("\1") ERROR OK_("\1") ERROR, results, "R11t R18t R29 R36");
+        CHECK(MYSQL, IN_TRANSACTION("\1") OK_("\1"), OK, "R11t R22");
+        CHECK(MYSQL, COUNT("\1") COLUMN("\2") ROW("\3") "\7\0\0\4\xfe\0\0\3\0\0\0", results,
+              "R30t");
+        CHECK(MYSQL, COUNT("\1") COLUMN("\2") EOF_("\3") "\5\0\0\4\xfe\0\0\1\0" OK_("\1"), results,
+              "R31t R42");
+        CHECK(MYSQL, PREPARED("\0", "\0"), prepare, "R16");
+}
+
 static void test_labels(void)
 {
         CHECK_LABELS(MYSQL, "\x10\0\0\0\3SELECT a FROM t" PING EXECUTE, "SELECT t,,EXECUTE,");
@@ -135,6 +151,7 @@ int main(int argc, char **argv)
         g_test_add_func("/mysql/login", test_login);
         g_test_add_func("/mysql/results", test_results);
         g_test_add_func("/mysql/prepared", test_prepared);
+        g_test_add_func("/mysql/transactions", test_transactions);
         g_test_add_func("/mysql/labels", test_labels);
         g_test_add_func("/mysql/recognised", test_recognised);
         g_test_add_func("/mysql/find-boundary", test_find_boundary);

@@ -71,6 +71,13 @@ static void test_returns(void)
         CHECK(PG, ROW, PLAIN, "+");
 }
 
+/* A return says whether a transaction is open after it. */
+static void test_transactions(void)
+{
+        CHECK(PG, TAG "Z\0\0\0\5T" TAG "Z\0\0\0\5T" TAG "Z\0\0\0\5E" TAG READY, PLAIN,
+              "R20t R40t R60t R80");
+}
+
 static void test_copy(void)
 {
         CHECK(PG, QUERY DATA DONE QUERY, CALL_NONE, "C14 .21 .26 C40");
@@ -144,6 +151,7 @@ int main(int argc, char **argv)
         g_test_add_func("/postgres/calls", test_calls);
         g_test_add_func("/postgres/sessions", test_sessions);
         g_test_add_func("/postgres/returns", test_returns);
+        g_test_add_func("/postgres/transactions", test_transactions);
         g_test_add_func("/postgres/copy", test_copy);
         g_test_add_func("/postgres/eof", test_eof);
         g_test_add_func("/postgres/labels", test_labels);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/call-connections.h"
+
+#include <string.h>
+
+#include "base/big-memory.h"
+#include "base/hash.h"
+
+/* What tells connections apart, and the number of the latest. */
+typedef struct {
+        guint64 nodes; /* caller << 32 | callee */
+        guint64 port;  /* a hash of what the id begins with */
+        guint64 given; /* conn=; 0: none */
+        guint32 number;
+} Key;
+
+static guint key_hash(gconstpointer p)
+{
+        const Key *key = p;
+        const guint64 words[] = { key->nodes, key->port, key->given };
+
+        return (guint)(hash_words(words, 3) >> 32);
+}
+
+static gboolean key_equal(gconstpointer p, gconstpointer q)
+{
+        const Key *a = p, *b = q;
+
+        return a->nodes == b->nodes && a->port == b->port && a->given == b->given;
+}
+
+gboolean call_connections_by_id(char *const *facts, guint n)
+{
+        for (guint i = 0; i < n; i++)
+                if (!strcmp(facts[i], "ids: connection.sequence"))
+                        return TRUE;
+        return FALSE;
+}
+
+void call_connections_clear(CallConnections *c)
+{
+        if (c->numbers)
+                g_hash_table_unref(c->numbers);
+        big_free(c->of, c->size * sizeof *c->of);
+}
+
+/* The number of an attribute; 0 where it is absent, or no number of up to 18 digits. */
+static gint64 number_of(const Message *message, const char *name)
+{
+        gsize length = 0;
+        const char *text = message_attribute(message, name, &length);
+        gint64 number = 0;
+
+        if (length > 18)
+                return 0;
+        for (gsize i = 0; i < length; i++) {
+                if (!g_ascii_isdigit(text[i]))
+                        return 0;
+                number = 10 * number + text[i] - '0';
+        }
+        return number;
+}
+
+static CallConnection *place_of(CallConnections *c, guint64 call)
+{
+        if (call >= c->size) {
+                guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
+
+                c->of = big_renew(c->of, c->size * sizeof *c->of, size * sizeof *c->of);
+                c->size = size;
+        }
+        for (; c->n <= call; c->n++)
+                c->of[c->n] = (CallConnection){ 0 };
+        return &c->of[call];
+}
+
+/* The number of the connection of a call. opened: it is a new one. */
+static guint32 find_connection(CallConnections *c, const Message *m, gint64 given, gboolean opened)
+{
+        Key key = { .nodes = (guint64)m->sender << 32 | m->receiver, .given = (guint64)given };
+        const char *point = c->by_id && m->id_length ? memchr(m->id, '.', m->id_length) : NULL;
+        Key *found;
+
+        if (!point && !given)
+                return 0;
+        if (point)
+                key.port = hash_bytes(m->id, (gsize)(point - m->id)) | 1;
+        if (!c->numbers)
+                c->numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+        found = g_hash_table_lookup(c->numbers, &key);
+        if (!found) {
+                found = g_memdup2(&key, sizeof key);
+                g_hash_table_add(c->numbers, found);
+        }
+        if (!found->number || opened)
+                found->number = ++c->last;
+        return found->number;
+}
+
+void call_connections_add(CallConnections *c, guint64 call, const Message *message)
+{
+        gint64 given, lead;
+        CallConnection *of;
+
+        if (call >= G_MAXUINT32 || (!c->by_id && !message->attrs_length))
+                return;
+        if (!message_is_call(message)) {
+                if (message->attrs_length && number_of(message, "txn"))
+                        place_of(c, call)->transaction = TRUE;
+                return;
+        }
+        if (call < c->n && c->of[call].connection)
+                return; /* its other stamp */
+        given = message->attrs_length ? number_of(message, "conn") : 0;
+        lead = message->attrs_length ? number_of(message, "syn") : 0;
+        if (!c->by_id && !given)
+                return;
+        of = place_of(c, call);
+        of->connection = find_connection(c, message, given, lead > 0);
+        of->lead = lead;
+}
+
+void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n)
+{
+        for (guint32 i = 0; i < n && to + i < c->n; i++)
+                c->of[to + i] = call_connections_get(c, from + i);
+}
+
+void call_connections_drop(CallConnections *c, guint32 n)
+{
+        guint32 drop = MIN(n, c->n);
+
+        c->n -= drop;
+        if (c->n > 0)
+                memmove(c->of, c->of + drop, c->n * sizeof *c->of);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The connections of calls, where the trace tells them (conn=, syn=, txn= and the fact ids,
+ * docs/trace-format.md). A column beside the call pairs.
+ */
+#ifndef RAVEL_CALL_CONNECTIONS_H
+#define RAVEL_CALL_CONNECTIONS_H
+
+#include "tracefmt/message.h"
+
+typedef struct {
+        gint64 lead;        /* of the first call: how long before it the connection was opened, ns;
+                               0: unknown, or another call */
+        guint32 connection; /* from 1, in order of first use; 0: unknown */
+        gboolean transaction; /* one is open after its return */
+} CallConnection;
+
+typedef struct {
+        GHashTable *numbers; /* of the latest connection of an edge and a port; NULL: none seen */
+        guint32 last;        /* the number of the latest connection */
+        gboolean by_id;      /* ids begin with the client's port */
+        CallConnection *of;  /* by call */
+        guint32 n, size;     /* calls up to the last of which something is known */
+} CallConnections;
+
+/* Whether the facts of a trace say that ids begin with the client's port. */
+gboolean call_connections_by_id(char *const *facts, guint n);
+
+void call_connections_clear(CallConnections *c);
+
+/* A message of a call (by number), or of its return. */
+void call_connections_add(CallConnections *c, guint64 call, const Message *message);
+
+/* n calls from a number on have become those from another number on, a smaller one. */
+void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n);
+
+/* Forgets the first calls; the others are so much smaller numbers. */
+void call_connections_drop(CallConnections *c, guint32 n);
+
+static inline CallConnection call_connections_get(const CallConnections *c, guint32 call)
+{
+        return call < c->n ? c->of[call] : (CallConnection){ 0 };
+}
+
+#endif
