@@ -6,9 +6,10 @@
 #include "inference/joint.h"
 
 enum {
-        BOUNDS_ROUNDS = 12, /* rounds that learn bounds before the first assignment */
-        MOST_WEIGHT = 255,  /* the weight of the best candidate of a call, less 1 */
-        REMEMBERED = 16,    /* latest children of a parent that the first assignment looks at */
+        BOUNDS_ROUNDS = 12,         /* rounds that learn bounds before the first assignment */
+        MOST_WEIGHT = 255,          /* the weight of the best candidate of a call, less 1 */
+        OUT_OF_TURN = 4 * LOG_UNIT, /* a parent makes calls before its start as much more rarely */
+        REMEMBERED = 16, /* latest children of a parent that the first assignment looks at */
 };
 
 /* --- bounds: the delays from a parent's entry and to its reply -------------- */
@@ -18,8 +19,9 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
         const WalkCall *call = &j->calls[child];
         const CallIn *in = &j->node->in[parent];
 
-        delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
-                              density_bin(call->start - j->start[parent]), count);
+        if (call->start >= j->start[parent])
+                delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
+                                      density_bin(call->start - j->start[parent]), count);
         delay_densities_count(&j->model->bounds, j->model->reply_row[call->callee],
                               density_bin(in->reply - call->end), count);
 }
@@ -43,9 +45,13 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
 
                 for (gsize k = first; k < end; k++) {
                         guint32 p = j->candidate[k];
-                        gint32 log = since[density_bin(call->start - j->start[p])] +
-                                     until[density_bin(j->node->in[p].reply - call->end)];
+                        gint32 log = until[density_bin(j->node->in[p].reply - call->end)];
 
+                        if (call->start >= j->start[p])
+                                log += since[density_bin(call->start - j->start[p])];
+                        else
+                                log += since[density_bin(call->start - j->node->in[p].enter)] -
+                                       OUT_OF_TURN;
                         weight[k] = (guint32)log;
                         best = MAX(best, log);
                 }
@@ -158,12 +164,28 @@ void joint_assign_first(Joint *j)
 typedef struct {
         WalkPlace at;
         guint32 open; /* the child that returns next, or NO_PARENT */
+        gint64 start; /* it waits until then; G_MAXINT64: no more */
 } Way;
 
-/* Moves p over the returns up to a time. later[i] is the open child of the same parent that returns
- * next after child i. */
+/* A parent before its first call. */
+static Way begin_way(Joint *j, guint32 p)
+{
+        ParentWalk *w = &j->model->walk;
+
+        if (joint_waited(j, p))
+                return (Way){ parent_walk_wait(w, j->kind[p], j->node->in[p].enter), NO_PARENT,
+                              j->start[p] };
+        return (Way){ parent_walk_start(w, j->kind[p], j->start[p]), NO_PARENT, G_MAXINT64 };
+}
+
+/* Moves p over its start and the returns up to a time. later[i] is the open child of the same
+ * parent that returns next after child i. */
 static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 {
+        if (p->start <= time) {
+                p->at = parent_walk_take(&j->model->walk, p->at, p->start);
+                p->start = G_MAXINT64;
+        }
         for (; p->open != NO_PARENT && j->calls[p->open].end <= time; p->open = later[p->open])
                 p->at = parent_walk_return(&j->model->walk, p->at, j->calls[p->open].callee,
                                            j->calls[p->open].end);
@@ -180,8 +202,7 @@ void joint_assign_in_time(Joint *j)
 
         parent_walk_learn_survival(&j->model->walk);
         for (guint32 p = 0; p < n_in; p++)
-                ways[p] = (Way){ parent_walk_start(&j->model->walk, j->kind[p], j->start[p]),
-                                 NO_PARENT };
+                ways[p] = begin_way(j, p);
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->calls[i];
                 const gint16 *rest = j->model->bounds.log[j->model->reply_row[call->callee]];
@@ -209,6 +230,7 @@ void joint_assign_in_time(Joint *j)
                 if (parent == NO_PARENT)
                         continue;
                 way = &ways[parent];
+                way->start = G_MAXINT64;
                 way->at = parent_walk_call(&j->model->walk, way->at, call->callee, call->start);
                 for (open = &way->open; *open != NO_PARENT && j->calls[*open].end <= call->end;)
                         open = &later[*open];

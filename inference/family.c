@@ -46,14 +46,32 @@ static void add_evidence(const Joint *j, Family *f)
                         evidence_call(evidence, j, f->parent, f->child[i], BY_ASSIGNMENT, TRUE));
 }
 
+/* The place of a parent before its first event, and what led there. */
+static WalkPlace begin(const Joint *j, Family *f)
+{
+        ParentWalk *w = &j->model->walk;
+        gint64 enter = j->node->in[f->parent].enter, start = j->start[f->parent];
+        gint64 first = f->n > 0 ? j->calls[f->child[0]].start : j->node->in[f->parent].reply;
+        WalkPlace at;
+
+        if (!joint_waited(j, f->parent))
+                return parent_walk_start(w, j->kind[f->parent], enter);
+        at = parent_walk_wait(w, j->kind[f->parent], enter);
+        if (first < start)
+                return at;
+        f->log += w->steps[parent_walk_step(w, at.state, 2 * w->n_callees + 1)].log;
+        return parent_walk_take(w, at, start);
+}
+
 void family_walk(Joint *j, Family *f)
 {
         ParentWalk *w = &j->model->walk;
         const CallIn *in = &j->node->in[f->parent];
-        WalkPlace at = parent_walk_start(w, j->kind[f->parent], j->start[f->parent]);
+        WalkPlace at;
         guint32 event = 2 * w->n_callees, under_way[MOST_CHILDREN], n = 0;
 
         f->log = 0;
+        at = begin(j, f);
         for (guint32 i = 0; i <= f->n; i++) {
                 const WalkCall *call = i < f->n ? &j->calls[f->child[i]] : NULL;
                 gint64 time = call ? call->start : in->reply;

@@ -235,8 +235,12 @@ TrellisParent joint_trellis_parent(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->node->in[parent];
 
-        return (TrellisParent){ parent, j->kind[parent], j->start[parent], in->reply,
-                                j->output[j->node->n_out + parent] };
+        return (TrellisParent){ .number = parent,
+                                .kind = j->kind[parent],
+                                .enter = in->enter,
+                                .start = j->start[parent],
+                                .reply = in->reply,
+                                .output = j->output[j->node->n_out + parent] };
 }
 
 void joint_begin_trellis(Joint *j)
@@ -636,6 +640,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
         g_free(j.kind);
         g_free(j.fine);
         joint_clear(&j);
+        answer->n_workers = evidence_n_workers(&j.model->evidence);
         evidence_end(&j.model->evidence);
         node_model_clear(&own);
         candidates_clear(&open);

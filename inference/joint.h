@@ -42,7 +42,7 @@ struct Joint {
         double *total;     /* the sum of its candidates' messages, per ns */
 
         /* By call into the node. */
-        gint64 *start;       /* when it began: its entry, or later by evidence, ns */
+        gint64 *start;       /* when a worker took it: its entry, or later by evidence, ns */
         guint32 *first;      /* its first child in the assignment, or NO_PARENT */
         gsize *first_belief; /* index of its first belief; one more entry ends the last call's */
         guint32 *kind;       /* by caller and label, and by context where contexts are told apart */
@@ -141,6 +141,12 @@ void joint_make_room(Joint *j, guint32 n);
 
 /* Sets the starts of parents, by the evidence in use. */
 void joint_find_starts(Joint *j);
+
+/* Whether a parent waited until its start. */
+static inline gboolean joint_waited(const Joint *j, guint32 parent)
+{
+        return j->start[parent] > j->node->in[parent].enter;
+}
 
 /* --- assignments (assignment.c) --------------------------------------------- */
 

@@ -18,7 +18,7 @@ enum {
 enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
 
 /* Events are a call to each callee, the return of each, and the reply. A state may also have the
- * start as its latest event. */
+ * start as its latest event, or that the parent waits. */
 static inline guint32 event_reply(const ParentWalk *w)
 {
         return 2 * w->n_callees;
@@ -29,6 +29,12 @@ static inline guint32 event_start(const ParentWalk *w)
         return 2 * w->n_callees + 1;
 }
 
+static inline guint32 event_wait(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 2;
+}
+
+/* Events by which a state goes on. Of these the start is none: only waiting ends by it. */
 static inline guint32 n_events(const ParentWalk *w)
 {
         return 2 * w->n_callees + 1;
@@ -261,6 +267,7 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
         g_autofree guint8 *key = g_malloc0(w->key_length);
 
         w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
+        w->waiting = g_renew(guint32, w->waiting, MAX(n_callers, w->n_callers));
         w->whole = g_renew(guint32, w->whole, MAX(n_callers, w->n_callers));
         key[KEY_LATEST] = event_start(w) & 0xff;
         key[KEY_LATEST + 1] = event_start(w) >> 8;
@@ -268,12 +275,14 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
                 w->whole[w->n_callers] = whole[w->n_callers];
                 set_key_caller(key, MIN(w->n_callers, NOTHING - 1));
                 w->first[w->n_callers] = intern(w, key);
+                w->waiting[w->n_callers] = 0;
         }
 }
 
 void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
+        g_free(w->waiting);
         g_free(w->whole);
         g_free(w->states);
         g_free(w->keys);
@@ -314,9 +323,29 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- places ---------------------------------------------------------------- */
 
-WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter)
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 time)
 {
-        return (WalkPlace){ w->first[caller], enter };
+        return (WalkPlace){ w->first[caller], time };
+}
+
+WalkPlace parent_walk_wait(ParentWalk *w, guint32 caller, gint64 enter)
+{
+        if (!w->waiting[caller]) {
+                const guint8 *first = w->keys + w->states[w->first[caller]].key;
+                g_autofree guint8 *key = g_memdup2(first, w->key_length);
+
+                key[KEY_LATEST] = event_wait(w) & 0xff;
+                key[KEY_LATEST + 1] = event_wait(w) >> 8;
+                w->waiting[caller] = intern(w, key) + 1;
+        }
+        return (WalkPlace){ w->waiting[caller] - 1, enter };
+}
+
+WalkPlace parent_walk_take(ParentWalk *w, WalkPlace at, gint64 time)
+{
+        guint32 step = get_step(w, at.state, event_start(w));
+
+        return (WalkPlace){ w->steps[step].next, time };
 }
 
 WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
@@ -419,8 +448,8 @@ void parent_walk_learn(ParentWalk *w)
         }
 }
 
-/* A state survives a delay if the step that ends it is a return or has a longer delay. Half of the
- * delays in the same bin count as longer. */
+/* A state survives a delay if the step that ends it has none, as a return, or has a longer delay.
+ * Half of the delays in the same bin count as longer. */
 void parent_walk_learn_survival(ParentWalk *w)
 {
         double(*longer)[DENSITY_BINS];
@@ -435,12 +464,12 @@ void parent_walk_learn_survival(ParentWalk *w)
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
                 double *row = longer[w->states[s->state].survival], rest = 0;
-                gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
+                gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
                         double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
 
-                        row[bin] += s->probability * (is_return ? 1 : rest + mass / 2);
+                        row[bin] += s->probability * (timeless ? 1 : rest + mass / 2);
                         rest += mass;
                 }
         }
