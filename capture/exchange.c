@@ -796,6 +796,8 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                         take(x, side, bytes + seen, n - seen, length - MAX(skipped, n), stamp,
                              context);
         }
+        if (x->pairing.streams)
+                streams_segment_end(&x->pairing, context);
         s->seq = seq + (guint32)length;
 }
 

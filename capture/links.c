@@ -31,7 +31,7 @@ void link_table_free(LinkTable *t)
         g_free(t);
 }
 
-Link link_table_add(LinkTable *t, guint64 content, guint16 port, guint64 number)
+Link link_table_add(LinkTable *t, guint64 content, guint16 port, guint32 number)
 {
         gint64 key = (gint64)hash_word(t->seed, content);
         const Content *known = t->newer ? g_hash_table_lookup(t->newer, &key) : NULL;

@@ -16,6 +16,6 @@ void link_table_free(LinkTable *table);
 
 /* The message of this port and number carries content. The first that did: this one where none is
  * known. Of contents the last million or half a million are known. */
-Link link_table_add(LinkTable *table, guint64 content, guint16 port, guint64 number);
+Link link_table_add(LinkTable *table, guint64 content, guint16 port, guint32 number);
 
 #endif

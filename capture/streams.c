@@ -39,6 +39,11 @@ typedef struct {
 /* Those of a connection. */
 struct StreamTable {
         GHashTable *groups; /* of Group by id; NULL before the first */
+        /* The stream whose return has had its first piece in this segment: most end in it, too.
+         * NULL: none. */
+        Stream *fresh;
+        Piece piece;         /* that */
+        gboolean piece_ends; /* is complete */
         Stream **buckets;
         guint n_buckets; /* a power of two */
         guint64 seed;    /* the pool's */
@@ -161,6 +166,8 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         t->n--;
         if (s->grouped)
                 group_remove(s);
+        if (t->fresh == s)
+                t->fresh = NULL;
         sequencer_close(&s->item);
         pieces_free(s->pieces[0]);
         pieces_free(s->pieces[1]);
@@ -228,8 +235,12 @@ static PieceUser piece_user(const Stream *s, guint of_return, const CaptureConte
         return (PieceUser){ s->pairing, s->side ^ of_return, context };
 }
 
+static void keep_fresh(StreamTable *t, const CaptureContext *context);
+
 static void settle_pieces(Stream *s, const CaptureContext *context)
 {
+        if (s->pairing->streams->fresh == s)
+                keep_fresh(s->pairing->streams, context);
         for (guint i = 0; i < 2; i++) {
                 PieceUser user = piece_user(s, i, context);
                 if (!s->pieces[i])
@@ -255,14 +266,40 @@ static void item_update(Stream *s, const CaptureContext *context)
                 sequencer_open(context->sequencer, &s->item, time);
 }
 
+/* The first piece of a return that goes on in another segment. */
+static void keep_fresh(StreamTable *t, const CaptureContext *context)
+{
+        Stream *s = t->fresh;
+        PieceUser user = piece_user(s, 1, context);
+        t->fresh = NULL;
+        s->pieces[1] = pieces_new(FALSE, &context->memory->pieces);
+        gboolean room = pieces_begin(s->pieces[1], t->piece.number, t->piece.first);
+        if (t->piece_ends)
+                room &= pieces_end(s->pieces[1], t->piece.last, piece_write, &user);
+        if (!room)
+                settle_pieces(s, context);
+        item_update(s, context);
+}
+
 /* Of a call that is not written a piece is a part. */
 static void piece_begin(Stream *s, guint side, guint32 seq, Stamp first,
                         const CaptureContext *context)
 {
         guint of_return = side != s->side;
         Pieces **pieces = &s->pieces[of_return];
+        StreamTable *t = s->pairing->streams;
         if (!of_return && !s->written)
                 return;
+        if (of_return && !*pieces && t->fresh != s) {
+                if (t->fresh)
+                        keep_fresh(t, context);
+                t->fresh = s;
+                t->piece = (Piece){ first, first, seq };
+                t->piece_ends = FALSE;
+                return;
+        }
+        if (t->fresh == s)
+                keep_fresh(t, context);
         if (!*pieces)
                 *pieces = pieces_new(!of_return, &context->memory->pieces);
         if (!pieces_begin(*pieces, seq, first))
@@ -274,6 +311,12 @@ static void piece_end(Stream *s, guint side, Stamp last, const CaptureContext *c
 {
         guint of_return = side != s->side;
         PieceUser user = piece_user(s, of_return, context);
+        StreamTable *t = s->pairing->streams;
+        if (of_return && t->fresh == s) {
+                t->piece.last = last;
+                t->piece_ends = TRUE;
+                return;
+        }
         if (!s->pieces[of_return])
                 return;
         if (!pieces_end(s->pieces[of_return], last, piece_write, &user))
@@ -465,7 +508,8 @@ void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
 {
         Stream *s = find(p, side, key);
         if (s && !s->written)
-                s->link = link_table_add(context->links, content, p->port[side], s->number);
+                s->link =
+                        link_table_add(context->links, content, p->port[side], (guint32)s->number);
 }
 
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
@@ -484,6 +528,12 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
         Stream *s = find(p, side, parsed->key);
         if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
+}
+
+void streams_segment_end(Pairing *p, const CaptureContext *context)
+{
+        if (p->streams && p->streams->fresh)
+                keep_fresh(p->streams, context);
 }
 
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)

@@ -40,6 +40,9 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
  * context's label is scratch. */
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
 
+/* A segment was shown to its end. */
+void streams_segment_end(Pairing *p, const CaptureContext *context);
+
 /* Side will send no more: returns that it has begun end at stamp. */
 void streams_side_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
 

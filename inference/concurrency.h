@@ -6,7 +6,7 @@
 #ifndef RAVEL_CONCURRENCY_H
 #define RAVEL_CONCURRENCY_H
 
-#include "inference/node-problem.h"
+#include "inference/inference.h"
 
 /* Finds the concurrency of each of n calls into a node: the mean number of calls open while it was,
  * itself included, times 256. O(n log n). */

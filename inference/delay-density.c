@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/delay-density.h"
+#include "inference/tuning.h"
 
 /* A smaller smoothed count is a rounding error. */
 #define LEAST_COUNT 1e-6
@@ -50,6 +51,9 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
         d->backoff[d->n] = backoff;
         d->part[d->n] = FALSE;
         memset(d->count[d->n], 0, sizeof *d->count);
+        memset(d->density[d->n], 0, sizeof *d->density);
+        memset(d->rest[d->n], 0, sizeof *d->rest);
+        memset(d->log[d->n], 0, sizeof *d->log);
         if (d->kept)
                 memset(d->kept[d->n], 0, sizeof *d->kept);
         return d->n++;
@@ -153,7 +157,7 @@ static Bins smooth(double *row, double n, Bins bins)
         double once[DENSITY_BINS], twice[DENSITY_BINS];
         gint reach = 1;
 
-        while (reach < 8 && (n + 1) * reach * reach * reach < 1000)
+        while (reach < SMOOTH_MOST && (n + 1) * reach * reach * reach < SMOOTH_DELAYS)
                 reach++;
         bins = running_mean(row, once, reach, bins);
         bins = running_mean(once, twice, reach, bins);
@@ -177,7 +181,7 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
 /* The weight of the backoff of a row that saw n delays, in delays. */
 static double backoff_weight(double n)
 {
-        return 4 + n / 100;
+        return DENSITY_WEIGHT + n / DENSITY_WEIGHT_PART;
 }
 
 /* A row that saw nothing is as its backoff. */
@@ -236,5 +240,51 @@ void delay_densities_learn(DelayDensities *d)
                 else
                         learn_row(d, row, counts, n, bins);
                 find_rest(d, row);
+        }
+}
+
+/* --- bytes ---------------------------------------------------------------------- */
+
+/* One row. What is not in the bytes follows from them. */
+static void row_bytes(DelayDensities *d, guint32 row, gboolean kept, Bytes *b)
+{
+        bytes_u8(b, &d->part[row]);
+        bytes_u32(b, &d->backoff[row]);
+        bytes_expect(b, d->backoff[row] < MAX(row, 1), "a row before this one");
+        for (guint bin = 0; bin < DENSITY_BINS && bytes_good(b); bin++) {
+                guint16 log = (guint16)d->log[row][bin];
+
+                bytes_u32(b, &d->count[row][bin]);
+                if (kept)
+                        bytes_u32(b, &d->kept[row][bin]);
+                bytes_float(b, &d->density[row][bin]);
+                bytes_expect(b, d->density[row][bin] >= 0, "a density");
+                bytes_u16(b, &log);
+                d->log[row][bin] = (gint16)log;
+        }
+        if (bytes_reads(b))
+                find_rest(d, row);
+}
+
+void delay_densities_bytes(DelayDensities *d, Bytes *b)
+{
+        gboolean kept = d->kept != NULL;
+        guint32 n = d->n;
+
+        bytes_bool(b, &kept);
+        bytes_count(b, &n, DENSITY_BINS * 10);
+        bytes_expect(b, n >= 1 && n <= DENSITY_MAX_ROWS, "1 to DENSITY_MAX_ROWS rows");
+        if (!bytes_reads(b)) {
+                for (guint32 row = 0; row < n; row++)
+                        row_bytes(d, row, kept, b);
+                return;
+        }
+        delay_densities_init(d);
+        if (kept)
+                d->kept = g_malloc0_n(d->room, sizeof *d->kept);
+        for (guint32 row = 0; row < n && bytes_good(b); row++) {
+                if (row > 0)
+                        delay_densities_add_row(d, 0);
+                row_bytes(d, row, kept, b);
         }
 }

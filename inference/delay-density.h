@@ -12,6 +12,7 @@
 
 #include "base/fixed-log.h"
 #include "base/log-bins.h"
+#include "inference/bytes.h"
 
 enum {
         DENSITY_FIRST_OCTAVE = 9, /* bin 1 begins at 2^9 ns */
@@ -68,5 +69,8 @@ void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 co
 
 /* Makes densities of the counts. */
 void delay_densities_learn(DelayDensities *d);
+
+/* To bytes; or back, into what is not initialised yet. */
+void delay_densities_bytes(DelayDensities *d, Bytes *b);
 
 #endif

@@ -3,15 +3,7 @@
 
 #include "base/exact-log.h"
 #include "inference/duration-kinds.h"
-
-/* A limit must tell this much about contexts, in nats a call. */
-#define LEAST_TOLD 0.05
-
-/* At a limit durations are at most this share as frequent as at the peaks on either side. */
-#define VALLEY 0.4
-
-/* A callee with fewer calls is not split. */
-enum { ENOUGH = 64 };
+#include "inference/tuning.h"
 
 /* Calls to one callee: by context and bin, how many are shorter than the bin. */
 typedef struct {
@@ -129,7 +121,7 @@ guint32 duration_limits_find(DurationLimits *limits, guint32 n_callees, Duration
                 for (end = first; end < n && samples[end].callee == callee;)
                         end++;
                 limits[callee].n = 0;
-                if (end - first < ENOUGH)
+                if (end - first < SPLIT_CALLS)
                         continue;
                 count_durations(d, samples + first, end - first);
                 find_limits(d, 0, DENSITY_BINS, DURATION_DEPTH, &limits[callee]);

@@ -5,29 +5,23 @@
 #include "base/exact-log.h"
 #include "base/fill.h"
 #include "base/hash.h"
+#include "inference/assignment.h"
 #include "inference/evidence-table.h"
+#include "inference/kinds.h"
 #include "inference/rounds.h"
-
-enum {
-        CERTAIN_SHARE = 4, /* If at least one call in CERTAIN_SHARE has a single candidate,
-                              durations are learned from those alone. */
-};
+#include "inference/trellis.h"
+#include "inference/tuning.h"
 
 /* A hash of what a parent does before and after a child. same counts its earlier children with the
  * same callee. */
 static guint16 context_of(const Joint *j, guint32 child, guint32 before, guint32 same)
 {
-        guint32 after = j->next[child];
-        guint64 h = hash_word(HASH_SEED, j->kind[j->parent[child]]);
+        guint32 after = j->assignment->next[child];
+        guint64 h = hash_word(HASH_SEED, j->kinds->kind[j->assignment->parent[child]]);
 
-        h = hash_word(h, before == NO_PARENT ? NO_PARENT : j->calls[before].callee);
-        h = hash_word(h, after == NO_PARENT ? NO_PARENT : j->calls[after].callee);
+        h = hash_word(h, before == NO_PARENT ? NO_PARENT : j->kinds->calls[before].callee);
+        h = hash_word(h, after == NO_PARENT ? NO_PARENT : j->kinds->calls[after].callee);
         return hash_word(h, MIN(same, 3)) % DURATION_CONTEXTS;
-}
-
-static gint64 duration_of(const WalkCall *call)
-{
-        return MAX(call->end - call->start, 0);
 }
 
 /* Collects the durations of calls. Takes only calls with a single candidate if there are enough of
@@ -35,44 +29,31 @@ static gint64 duration_of(const WalkCall *call)
 static guint32 sample_durations(const Joint *j, DurationSample *samples)
 {
         g_autofree guint32 *same = g_new(guint32, j->model->n_callees);
-        gboolean certain = j->n_sole >= j->n_choice / (CERTAIN_SHARE - 1);
+        gboolean certain = j->problem->n_sole >= j->problem->n_choice / (CERTAIN_SHARE - 1);
         guint32 n = 0;
 
-        for (guint32 p = 0; p < j->node->n_in; p++) {
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
                 guint32 before = NO_PARENT;
 
                 fill(same, 0, j->model->n_callees * sizeof *same);
-                for (guint32 k = j->first[p]; k != NO_PARENT; before = k, k = j->next[k]) {
-                        guint16 context = context_of(j, k, before, same[j->calls[k].callee]++);
+                for (guint32 k = j->assignment->first[p]; k != NO_PARENT;
+                     before = k, k = j->assignment->next[k]) {
+                        guint16 context =
+                                context_of(j, k, before, same[j->kinds->calls[k].callee]++);
 
-                        if (!certain || n_candidates(j, k) == 1)
-                                samples[n++] =
-                                        (DurationSample){ j->calls[k].callee, context,
-                                                          density_bin(duration_of(&j->calls[k])) };
+                        if (!certain || n_candidates(j->problem, k) == 1)
+                                samples[n++] = (DurationSample){ j->kinds->calls[k].callee, context,
+                                                                 density_bin(duration_of(
+                                                                         &j->kinds->calls[k])) };
                 }
         }
         return n;
 }
 
-/* Replaces whole callees of calls by the split ones of the model. */
-static void use_limits(Joint *j)
-{
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                WalkCall *call = &j->calls[i];
-
-                call->callee = node_model_callee(j->model, call->callee, duration_of(call));
-        }
-}
-
 static void set_limits(Joint *j, DurationLimits *limits)
 {
-        NodeModel *h = j->model;
-
-        for (guint32 i = 0; i < j->node->n_out; i++)
-                j->calls[i].callee = h->whole[j->calls[i].callee];
-        node_model_tell_apart(h, limits);
-        use_limits(j);
-        joint_begin_trellis(j);
+        kinds_split_callees(j->kinds, j->problem, j->model, limits);
+        trellis_begin(j->trellis, j->model);
 }
 
 /* The log likelihood of the split callees themselves, for the children of every other parent, by
@@ -85,12 +66,13 @@ static double log_of_kinds(const Joint *j)
         g_autofree double *all = g_new0(double, h->n_whole);
         double log = 0;
 
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                guint32 callee = j->calls[i].callee;
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                guint32 callee = j->kinds->calls[i].callee;
 
-                if (j->parent[i] == NO_PARENT || !is_training_parent(j, j->parent[i]))
+                if (j->assignment->parent[i] == NO_PARENT ||
+                    !is_training_parent(j->problem, j->assignment->parent[i]))
                         continue;
-                if (j->parent[i] % 2) {
+                if (j->assignment->parent[i] % 2) {
                         tested[callee]++;
                 } else {
                         learned[callee]++;
@@ -105,11 +87,11 @@ static double log_of_kinds(const Joint *j)
 /* The log likelihood of every other parent, by walks learned from the rest. */
 static double log_of_others(Joint *j)
 {
-        g_autofree gint64 *log = g_new(gint64, j->node->n_in);
+        g_autofree gint64 *log = g_new(gint64, j->problem->node->n_in);
         gint64 sum = 0;
 
         joint_judge(j, 1, log);
-        for (guint32 p = 0; p < j->node->n_in; p++)
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
                 sum += log[p];
         return (double)sum / LOG_UNIT;
 }
@@ -117,7 +99,7 @@ static double log_of_others(Joint *j)
 static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
         guint32 n_whole = j->model->n_whole;
-        g_autofree DurationSample *samples = g_new(DurationSample, j->node->n_out);
+        g_autofree DurationSample *samples = g_new(DurationSample, j->problem->node->n_out);
         g_autofree DurationLimits *limits = g_new0(DurationLimits, n_whole);
         double whole, apart;
 

@@ -5,26 +5,10 @@
  * inversions then are rare.
  */
 #include "inference/evidence-table.h"
+#include "inference/kinds.h"
 #include "inference/rounds.h"
 #include "inference/serving-order.h"
-
-enum {
-        ORDER_ROUNDS = 8,   /* rounds that learn from beliefs whether the node works in order */
-        SUPPOSE_ROUNDS = 5, /* the first of these rounds, which suppose that it does */
-        CHAIN_ROUNDS = 4,   /* rounds of the chain of one stage */
-        ORDER_STAGES = 6,   /* a stage fits the order once */
-};
-
-/* The largest factor of an inversion that still counts as order: while learning goes on, and in its
- * last round. 1 would be the odds that delays alone give. */
-#define MAYBE_ORDER 0.7
-#define ORDER       0.4
-
-/* MAYBE_FACTOR is the factor of inversions supposed where beliefs show none. ORDER_ODDS is the
- * ratio of the odds of inversions to the odds by delays alone that a node in order has at most.
- * Nodes without order come to more than 0.4, since their delays are not known exactly. */
-#define MAYBE_FACTOR 0.2
-#define ORDER_ODDS   0.3
+#include "inference/tuning.h"
 
 typedef struct {
         Evidence evidence;
@@ -52,7 +36,7 @@ static void set_in_use(Evidence *e)
 static Evidence *make(const NodeModel *model)
 {
         OrderEvidence *x = g_new0(OrderEvidence, 1);
-        guint32 n = model->n_callees;
+        guint32 n = model->n_whole;
 
         serving_order_init(&x->order, n > MOST_ORDERED ? 0 : (2 * n + 1) * (n + 1));
         return &x->evidence;
@@ -69,18 +53,24 @@ static void keep(Evidence *e, gboolean half)
         serving_order_keep(order_of(e), half);
 }
 
+static void bytes(Evidence *e, Bytes *b)
+{
+        serving_order_bytes(order_of(e), b);
+        bytes_expect(b, e->in_use == order_of(e)->in_use, "the same use twice");
+}
+
 /* --- outputs ----------------------------------------------------------------- */
 
 /* The outputs of the node are its calls and its replies, in order of time. */
 static void begin(Evidence *e, const Joint *j)
 {
-        guint32 n_in = j->node->n_in, n_out = j->node->n_out;
+        guint32 n_in = j->problem->node->n_in, n_out = j->problem->node->n_out;
         Output *outputs = g_new(Output, n_out + n_in);
 
         for (guint32 i = 0; i < n_out; i++)
-                outputs[j->output[i]].time = j->calls[i].start;
+                outputs[j->problem->output[i]].time = j->kinds->calls[i].start;
         for (guint32 p = 0; p < n_in; p++)
-                outputs[j->output[n_out + p]].time = j->node->in[p].reply;
+                outputs[j->problem->output[n_out + p]].time = j->problem->node->in[p].reply;
         serving_order_take(order_of(e), outputs, n_out + n_in);
 }
 
@@ -215,7 +205,7 @@ static void suppose(Evidence *e, Joint *j)
                         serving_order_suppose(order, delays);
                 else
                         serving_order_learn(order, delays,
-                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : ORDER);
+                                            round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : LAST_ORDER);
                 set_in_use(e);
         }
         if (!order->in_use)
@@ -239,9 +229,9 @@ static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
         double odds;
 
-        for (guint round = 0; round < CHAIN_ROUNDS; round++) {
+        for (guint round = 0; round < STAGE_ROUNDS; round++) {
                 joint_learn_from_chain(j, chain);
-                if (2 * round >= CHAIN_ROUNDS)
+                if (2 * round >= STAGE_ROUNDS)
                         serving_order_count(order, &j->model->walk.delays, pairs);
         }
         odds = fit(e, pairs);
@@ -260,7 +250,7 @@ static void drop(Evidence *e)
  * rises where there is none; then what was learned with order is undone. */
 static gboolean try_last(Evidence *e, Joint *j)
 {
-        g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         JointState *before = joint_save(j);
         double odds = 1;
         Sampler *chain;
@@ -297,7 +287,7 @@ static void learn_truth(Evidence *e, Joint *j)
 
 static void learn_more(Evidence *e, Joint *j, gboolean last)
 {
-        serving_order_learn(order_of(e), &j->model->walk.delays, last ? ORDER : MAYBE_ORDER);
+        serving_order_learn(order_of(e), &j->model->walk.delays, last ? LAST_ORDER : MAYBE_ORDER);
         set_in_use(e);
 }
 
@@ -306,6 +296,7 @@ const EvidenceKind evidence_order = {
         .make = make,
         .free = clear_order,
         .keep = keep,
+        .bytes = bytes,
         .begin = begin,
         .end = end,
         .watch = watch,

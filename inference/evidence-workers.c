@@ -3,7 +3,10 @@
  * Workers as evidence: where a node has so many and the others wait, a parent starts when a worker
  * takes it (workers.h).
  */
+#include "inference/assign.h"
 #include "inference/evidence-table.h"
+#include "inference/family.h"
+#include "inference/problem.h"
 #include "inference/rounds.h"
 #include "inference/workers.h"
 
@@ -28,7 +31,7 @@ static void clear_starts(Evidence *e)
 /* Takes a number of workers for the truth; 0: no bound. */
 static void suppose(WorkersEvidence *w, const Joint *j, guint32 n_workers)
 {
-        guint32 n = j->node->n_in;
+        guint32 n = j->problem->node->n_in;
 
         w->n_workers = n_workers;
         w->evidence.watched = w->evidence.in_use = n_workers > 0;
@@ -36,7 +39,7 @@ static void suppose(WorkersEvidence *w, const Joint *j, guint32 n_workers)
         if (n_workers == 0)
                 return;
         w->start = g_new(gint64, n);
-        workers_find_starts(j->node->in, n, n_workers, w->start);
+        workers_find_starts(j->problem->node->in, n, n_workers, w->start);
 }
 
 static void begin(Evidence *e, const Joint *j)
@@ -51,6 +54,14 @@ static gint64 start_of(const Evidence *e, const Joint *j G_GNUC_UNUSED, guint32 
         return ((const WorkersEvidence *)e)->start[parent];
 }
 
+static void bytes(Evidence *e, Bytes *b)
+{
+        WorkersEvidence *w = (WorkersEvidence *)e;
+
+        bytes_u32(b, &w->n_workers);
+        bytes_expect(b, e->in_use == (w->n_workers > 0), "workers where they are in use");
+}
+
 static guint32 n_workers_of(const Evidence *e)
 {
         return ((const WorkersEvidence *)e)->n_workers;
@@ -62,8 +73,8 @@ static gint64 gain_of_waiting(const Joint *j, const gint64 *log, const gint64 *b
 {
         gint64 gain = 0;
 
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                if (joint_waited(j, p))
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                if (problem_waited(j->problem, p))
                         gain += log[p] - before[p];
         return gain;
 }
@@ -71,7 +82,7 @@ static gint64 gain_of_waiting(const Joint *j, const gint64 *log, const gint64 *b
 static void try_workers(Evidence *e, Joint *j)
 {
         WorkersEvidence *w = (WorkersEvidence *)e;
-        guint32 n = j->node->n_in, n_workers = workers_find(j);
+        guint32 n = j->problem->node->n_in, n_workers = workers_find(j);
         g_autofree gint64 *before = NULL, *log = NULL;
 
         if (n_workers == 0)
@@ -94,6 +105,7 @@ const EvidenceKind evidence_workers = {
         .name = "workers",
         .make = make,
         .free = clear_starts,
+        .bytes = bytes,
         .begin = begin,
         .end = clear_starts,
         .try_first = try_workers,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/evidence.h"
 
-#include "inference/joint.h"
-
 void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model)
 {
         for (s->n = 0; table[s->n]; s->n++) {
@@ -36,6 +34,18 @@ void evidence_set_keep(EvidenceSet *s, gboolean half)
         }
 }
 
+void evidence_set_bytes(EvidenceSet *s, Bytes *b)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                bytes_word(b, e->kind->name);
+                bytes_bool(b, &e->in_use);
+                if (e->kind->bytes)
+                        e->kind->bytes(e, b);
+        }
+}
+
 void evidence_begin(EvidenceSet *s, const Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {
@@ -58,12 +68,12 @@ void evidence_end(EvidenceSet *s)
 
 /* --- learning -------------------------------------------------------------- */
 
-void evidence_try_first(EvidenceSet *s, Joint *j)
+void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice)
 {
         for (guint i = 0; i < s->n; i++) {
                 Evidence *e = s->of[i];
 
-                if (e->kind->try_first && (j->n_choice > 0 || e->kind->without_choice))
+                if (e->kind->try_first && (choice || e->kind->without_choice))
                         e->kind->try_first(e, j);
         }
 }

@@ -12,10 +12,32 @@
 #ifndef RAVEL_EVIDENCE_H
 #define RAVEL_EVIDENCE_H
 
-#include "inference/family.h"
+#include <glib.h>
+
+#include "inference/bytes.h"
+#include "inference/joint.h"
 
 typedef struct EvidenceKind EvidenceKind;
-typedef struct NodeModel NodeModel;
+
+enum { MOST_CHILDREN = 48 }; /* the chain leaves parents with more children alone */
+
+/* An output of the node, a call or a reply, as one parent would make it. Its delay counts since the
+ * trigger, an earlier event of the same parent. */
+typedef struct {
+        guint32 output; /* number, in order of time: Problem.output */
+        guint32 parent;
+        guint32 class; /* the kind of the trigger and its own kind: trellis_class() */
+        guint32 row;   /* of the densities of its delay */
+        gint64 trigger;
+} PlacedOutput;
+
+/* A family: a parent with the children that it is given (family.h). */
+typedef struct {
+        guint32 parent, n;
+        guint32 child[MOST_CHILDREN];         /* in order of start */
+        gint32 log;                           /* the log likelihood of its walk, in 1/LOG_UNIT */
+        PlacedOutput made[MOST_CHILDREN + 1]; /* by child, then the reply */
+} Family;
 
 typedef struct {
         const EvidenceKind *kind;
@@ -25,9 +47,9 @@ typedef struct {
 
 /* What the ratio of a call may go by, of the other calls. */
 typedef enum {
-        BY_EARLIER_CALLS, /* the assignment of calls that start earlier (Joint.parent) */
+        BY_EARLIER_CALLS, /* the assignment of calls that start earlier (Joint.assignment) */
         BY_ASSIGNMENT,    /* the whole assignment */
-        BY_BELIEFS,       /* beliefs (Joint.beliefs, Joint.total) */
+        BY_BELIEFS,       /* beliefs (Joint.beliefs) */
 } EvidenceBasis;
 
 struct EvidenceKind {
@@ -40,6 +62,8 @@ struct EvidenceKind {
         void (*free)(Evidence *e);
         /* Keeps what was counted for later problems; half: with half the weight. */
         void (*keep)(Evidence *e, gboolean half);
+        /* What was learned, to bytes or from them (bytes.h). NULL: there is nothing. */
+        void (*bytes)(Evidence *e, Bytes *b);
 
         /* --- one node problem, or a part of it --- */
 
@@ -117,10 +141,14 @@ void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const N
 void evidence_set_clear(EvidenceSet *s);
 void evidence_set_keep(EvidenceSet *s, gboolean half);
 
+/* To bytes; or back, into a set that was made of the same table. */
+void evidence_set_bytes(EvidenceSet *s, Bytes *b);
+
 void evidence_begin(EvidenceSet *s, const Joint *j);
 void evidence_end(EvidenceSet *s);
 
-void evidence_try_first(EvidenceSet *s, Joint *j);
+/* choice: some call has more than one candidate. */
+void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice);
 void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);

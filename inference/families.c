@@ -8,9 +8,13 @@
  * of its members. The drawings are surer of each member than is right, so this ratio multiplies the
  * product of the calibrated probabilities. Without drawings the product stands alone.
  */
+#include "inference/families.h"
+
 #include <stdlib.h>
 
-#include "inference/joint.h"
+#include "inference/assignment.h"
+#include "inference/calibrate.h"
+#include "inference/kinds.h"
 
 /* The likelihood of one parent's family, while calls are counted in. Members are the calls that are
  * in the family and the calls that are not. */
@@ -33,11 +37,11 @@ static Remainder find_remainder(const Joint *j, guint32 call)
         double own = 0, others = 0;
         guint32 n = 0;
 
-        for (gsize k = j->candidates[call]; k < j->candidates[call + 1]; k++)
-                if (j->candidate[k] == j->parent[call]) {
-                        own = (double)j->share[k];
+        for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++)
+                if (j->problem->candidate[k] == j->assignment->parent[call]) {
+                        own = (double)j->scores->share[k];
                 } else {
-                        others += (double)j->share[k];
+                        others += (double)j->scores->share[k];
                         n++;
                 }
         if (others > 1 - own)
@@ -50,9 +54,10 @@ static Drawings all_drawings(const Joint *j, guint32 call)
 {
         Drawings all = { 0, 0 };
 
-        for (gsize k = j->candidates[call]; j->drawn && k < j->candidates[call + 1]; k++) {
-                all.warm |= j->drawn[k].warm;
-                all.cold |= j->drawn[k].cold;
+        for (gsize k = j->problem->candidates[call];
+             j->scores->drawn && k < j->problem->candidates[call + 1]; k++) {
+                all.warm |= j->scores->drawn[k].warm;
+                all.cold |= j->scores->drawn[k].cold;
         }
         return all;
 }
@@ -62,19 +67,19 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
 {
         Remainder remainder = find_remainder(j, call);
         Drawings all = all_drawings(j, call);
-        guint n_all = joint_count_drawings(all);
+        guint n_all = drawings_count(all);
 
-        for (gsize k = j->candidates[call]; k < j->candidates[call + 1]; k++) {
-                Likelihood *l = &likelihoods[j->candidate[k]];
-                gboolean is_parent = j->candidate[k] == j->parent[call];
-                double share = (double)j->share[k], p;
+        for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++) {
+                Likelihood *l = &likelihoods[j->problem->candidate[k]];
+                gboolean is_parent = j->problem->candidate[k] == j->assignment->parent[call];
+                double share = (double)j->scores->share[k], p;
 
                 p = is_parent ? share : MAX(1 - share * remainder.factor - remainder.even, 0);
                 l->product *= p;
                 l->least = MIN(l->least, p);
                 if (n_all == 0)
                         continue;
-                Drawings as_it_is = j->drawn[k];
+                Drawings as_it_is = j->scores->drawn[k];
 
                 if (!is_parent) {
                         as_it_is.warm ^= all.warm;
@@ -82,13 +87,13 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
                 }
                 l->drawn.warm &= as_it_is.warm;
                 l->drawn.cold &= as_it_is.cold;
-                l->separate *= joint_count_drawings(as_it_is) / (double)n_all;
+                l->separate *= drawings_count(as_it_is) / (double)n_all;
         }
 }
 
 static double probability_of(const Likelihood *l)
 {
-        guint n_drawn = joint_count_drawings(l->drawn);
+        guint n_drawn = drawings_count(l->drawn);
 
         if (l->drawn.warm == G_MAXUINT64) /* no member was drawn */
                 return l->product;
@@ -103,11 +108,11 @@ static int compare_calls(const void *a, const void *b, void *data)
 {
         const Joint *j = data;
         guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
-        const CallIn *in = j->node->in;
+        const CallIn *in = j->problem->node->in;
 
         if (in[x].reply != in[y].reply)
                 return in[x].reply < in[y].reply ? -1 : 1;
-        return (j->kind[x] > j->kind[y]) - (j->kind[x] < j->kind[y]);
+        return (j->kinds->kind[x] > j->kinds->kind[y]) - (j->kinds->kind[x] < j->kinds->kind[y]);
 }
 
 /* Nothing tells n twins apart: calls into the node of one kind with the same enter and reply. Each
@@ -121,11 +126,12 @@ static void share_among_twins(const Joint *j, double *probability, const guint32
                 double p = probability[twin[i]];
 
                 other += 1 - p;
-                childless += j->first[twin[i]] == NO_PARENT ? p : 1 - p;
+                childless += j->assignment->first[twin[i]] == NO_PARENT ? p : 1 - p;
         }
         for (guint32 i = 0; i < n; i++) {
                 double *p = &probability[twin[i]];
-                double sum = j->first[twin[i]] == NO_PARENT ? childless : other + 2 * *p - 1;
+                double sum =
+                        j->assignment->first[twin[i]] == NO_PARENT ? childless : other + 2 * *p - 1;
 
                 *p = MIN(*p, sum / n);
         }
@@ -147,15 +153,16 @@ static void find_twins(const Joint *j, double *probability, guint32 *calls, guin
 
 static void find_all_twins(const Joint *j, double *probability)
 {
-        g_autofree guint32 *together = g_new(guint32, j->node->n_in);
+        g_autofree guint32 *together = g_new(guint32, j->problem->node->n_in);
         guint32 n;
 
-        for (guint32 p = 0; p < j->node->n_in; p += n) {
+        for (guint32 p = 0; p < j->problem->node->n_in; p += n) {
                 n = 0;
                 do {
                         together[n] = p + n;
                         n++;
-                } while (p + n < j->node->n_in && j->node->in[p].enter == j->node->in[p + n].enter);
+                } while (p + n < j->problem->node->n_in &&
+                         j->problem->node->in[p].enter == j->problem->node->in[p + n].enter);
                 if (n > 1)
                         find_twins(j, probability, together, n);
         }
@@ -163,18 +170,18 @@ static void find_all_twins(const Joint *j, double *probability)
 
 void joint_find_families(const Joint *j, guint32 first, guint32 end, float *family)
 {
-        guint32 n_in = j->node->n_in;
+        guint32 n_in = j->problem->node->n_in;
         g_autofree Likelihood *likelihoods = NULL;
         g_autofree double *probability = NULL;
 
-        if (j->n_choice == 0)
+        if (j->problem->n_choice == 0)
                 return;
         likelihoods = g_new(Likelihood, n_in);
         probability = g_new(double, n_in);
         for (guint32 p = 0; p < n_in; p++)
                 likelihoods[p] = (Likelihood){ { G_MAXUINT64, G_MAXUINT64 }, 1, 1, 1 };
         for (guint32 i = first; i < end; i++)
-                if (n_candidates(j, i) > 1 && joint_decides(j, i))
+                if (n_candidates(j->problem, i) > 1 && problem_decides(j->problem, i))
                         count_call(j, i, likelihoods);
         for (guint32 p = 0; p < n_in; p++)
                 probability[p] = probability_of(&likelihoods[p]);

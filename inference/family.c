@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/family.h"
 
-#include "inference/joint.h"
+#include "inference/assignment.h"
+#include "inference/kinds.h"
 
 gboolean family_gather(const Joint *j, guint32 parent, Family *f)
 {
         f->parent = parent;
         f->n = 0;
-        for (guint32 k = j->first[parent]; k != NO_PARENT; k = j->next[k]) {
+        for (guint32 k = j->assignment->first[parent]; k != NO_PARENT; k = j->assignment->next[k]) {
                 if (f->n == MOST_CHILDREN)
                         return FALSE;
                 f->child[f->n++] = k;
@@ -50,13 +51,14 @@ static void add_evidence(const Joint *j, Family *f)
 static WalkPlace begin(const Joint *j, Family *f)
 {
         ParentWalk *w = &j->model->walk;
-        gint64 enter = j->node->in[f->parent].enter, start = j->start[f->parent];
-        gint64 first = f->n > 0 ? j->calls[f->child[0]].start : j->node->in[f->parent].reply;
+        const CallIn *in = &j->problem->node->in[f->parent];
+        gint64 start = j->problem->start[f->parent];
+        gint64 first = f->n > 0 ? j->kinds->calls[f->child[0]].start : in->reply;
         WalkPlace at;
 
-        if (!joint_waited(j, f->parent))
-                return parent_walk_start(w, j->kind[f->parent], enter);
-        at = parent_walk_wait(w, j->kind[f->parent], enter);
+        if (!problem_waited(j->problem, f->parent))
+                return parent_walk_start(w, j->kinds->kind[f->parent], in->enter);
+        at = parent_walk_wait(w, j->kinds->kind[f->parent], in->enter);
         if (first < start)
                 return at;
         f->log += w->steps[parent_walk_step(w, at.state, 2 * w->n_callees + 1)].log;
@@ -66,19 +68,19 @@ static WalkPlace begin(const Joint *j, Family *f)
 void family_walk(Joint *j, Family *f)
 {
         ParentWalk *w = &j->model->walk;
-        const CallIn *in = &j->node->in[f->parent];
+        const CallIn *in = &j->problem->node->in[f->parent];
         WalkPlace at;
         guint32 event = 2 * w->n_callees, under_way[MOST_CHILDREN], n = 0;
 
         f->log = 0;
         at = begin(j, f);
         for (guint32 i = 0; i <= f->n; i++) {
-                const WalkCall *call = i < f->n ? &j->calls[f->child[i]] : NULL;
+                const WalkCall *call = i < f->n ? &j->kinds->calls[f->child[i]] : NULL;
                 gint64 time = call ? call->start : in->reply;
                 guint32 next = call ? call->callee : 2 * w->n_callees, k, step;
 
-                for (k = 0; k < n && (!call || j->calls[under_way[k]].end <= time); k++) {
-                        const WalkCall *done = &j->calls[under_way[k]];
+                for (k = 0; k < n && (!call || j->kinds->calls[under_way[k]].end <= time); k++) {
+                        const WalkCall *done = &j->kinds->calls[under_way[k]];
 
                         event = w->n_callees + done->callee;
                         step = parent_walk_step(w, at.state, event);
@@ -91,9 +93,10 @@ void family_walk(Joint *j, Family *f)
                 f->log += w->steps[step].log +
                           w->delays.log[w->steps[step].row][density_bin(time - at.latest)];
                 f->made[i] = (PlacedOutput){
-                        .output = j->output[call ? f->child[i] : j->node->n_out + f->parent],
+                        .output = j->problem->output[call ? f->child[i]
+                                                          : j->problem->node->n_out + f->parent],
                         .parent = f->parent,
-                        .class = trellis_class(&j->trellis, w, event, next),
+                        .class = trellis_class(j->trellis, w, event, next),
                         .row = w->steps[step].row,
                         .trigger = at.latest
                 };
@@ -101,9 +104,76 @@ void family_walk(Joint *j, Family *f)
                         break;
                 event = next;
                 at = (WalkPlace){ w->steps[step].next, call->start };
-                for (k = n++; k > 0 && j->calls[under_way[k - 1]].end > call->end; k--)
+                for (k = n++; k > 0 && j->kinds->calls[under_way[k - 1]].end > call->end; k--)
                         under_way[k] = under_way[k - 1];
                 under_way[k] = f->child[i];
         }
         add_evidence(j, f);
+}
+
+/* --- by the trellis ------------------------------------------------------------ */
+
+TrellisParent family_trellis_parent(const Joint *j, guint32 parent)
+{
+        const CallIn *in = &j->problem->node->in[parent];
+
+        return (TrellisParent){ .number = parent,
+                                .kind = j->kinds->kind[parent],
+                                .enter = in->enter,
+                                .start = j->problem->start[parent],
+                                .reply = in->reply,
+                                .output = j->problem->output[j->problem->node->n_out + parent] };
+}
+
+gint64 family_learn(Joint *j, guint32 parent, gboolean count)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+        TrellisParent trellis_parent = family_trellis_parent(j, parent);
+        gboolean has_calls = evidence_has_calls(evidence);
+        TrellisCall *made;
+        guint32 n = 0;
+
+        for (guint32 k = j->assignment->first[parent]; k != NO_PARENT; k = j->assignment->next[k])
+                n++;
+        made = trellis_room(j->trellis, n);
+        n = 0;
+        for (guint32 k = j->assignment->first[parent]; k != NO_PARENT; k = j->assignment->next[k])
+                made[n++] =
+                        (TrellisCall){ .call = j->kinds->calls[k],
+                                       .output = j->problem->output[k],
+                                       .total = 1 / (has_calls
+                                                             ? evidence_call(evidence, j, parent, k,
+                                                                             BY_ASSIGNMENT, FALSE)
+                                                             : 1),
+                                       .taken = 1 };
+        trellis_run(j->trellis, &j->model->walk, &trellis_parent, made, n, count);
+        return j->trellis->log;
+}
+
+void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
+{
+        const WalkCall *call = &j->kinds->calls[child];
+        const CallIn *in = &j->problem->node->in[parent];
+
+        if (call->start >= j->problem->start[parent])
+                delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
+                                      density_bin(call->start - j->problem->start[parent]), count);
+        delay_densities_count(&j->model->bounds, j->model->reply_row[call->callee],
+                              density_bin(in->reply - call->end), count);
+}
+
+double joint_log_of_assignment(Joint *j)
+{
+        gint64 log = 0;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                log += family_learn(j, p, FALSE);
+        return (double)log / LOG_UNIT;
+}
+
+void joint_find_starts(Joint *j)
+{
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                j->problem->start[p] =
+                        evidence_start(&j->model->evidence, j, p, j->problem->node->in[p].enter);
 }

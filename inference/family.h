@@ -1,32 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A family: one parent, a call into the node, with the children that it is given.
+ * A family: one parent, a call into the node, with the children that it is given. Its likelihood is
+ * found here alone; the trellis sums over families that are not given.
  */
 #ifndef RAVEL_FAMILY_H
 #define RAVEL_FAMILY_H
 
-#include <glib.h>
+#include "inference/evidence.h"
+#include "inference/trellis.h"
 
-typedef struct Joint Joint;
-
-enum { MOST_CHILDREN = 48 }; /* a parent with more children keeps them */
-
-/* An output of the node, a call or a reply, as one parent would make it. Its delay counts since the
- * trigger, an earlier event of the same parent. */
-typedef struct {
-        guint32 output; /* number, in order of time: Joint.output */
-        guint32 parent;
-        guint32 class; /* the kind of the trigger and its own kind: trellis_class() */
-        guint32 row;   /* of the densities of its delay */
-        gint64 trigger;
-} PlacedOutput;
-
-typedef struct {
-        guint32 parent, n;
-        guint32 child[MOST_CHILDREN]; /* in order of start */
-        gint32 log; /* the log likelihood of its walk, in 1/LOG_UNIT: family_walk() */
-        PlacedOutput made[MOST_CHILDREN + 1]; /* by child, then the reply: family_walk() */
-} Family;
+/* Sets the starts of parents, by the evidence in use. */
+void joint_find_starts(Joint *j);
 
 /* Gets the family of a parent in the assignment. FALSE if it has too many children. */
 gboolean family_gather(const Joint *j, guint32 parent, Family *f);
@@ -37,5 +21,19 @@ void family_walk(Joint *j, Family *f);
 /* Removes a child; adds one, for which there must be room. */
 void family_take_out(Family *f, guint32 call);
 void family_put_in(Family *f, guint32 call);
+
+/* A parent as the trellis takes it. */
+TrellisParent family_trellis_parent(const Joint *j, guint32 parent);
+
+/* The log likelihood, in 1/LOG_UNIT, of a parent with the children that the assignment gives it,
+ * and no others. count: the model counts what the parent did. */
+gint64 family_learn(Joint *j, guint32 parent, gboolean count);
+
+/* Counts the delays from the parent's entry to the child's start and from the child's end to the
+ * parent's reply. count is in units of DENSITY_COUNT. */
+void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
+
+/* The natural logarithm of the likelihood of the assignment. */
+double joint_log_of_assignment(Joint *j);
 
 #endif

@@ -1,24 +1,15 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * Learning the model of a node by expectation maximisation: assign, count what parents do, assign
- * again.
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/learn.h"
+
 #include <stdlib.h>
 
-#include "inference/concurrency.h"
+#include "inference/assign.h"
+#include "inference/assignment.h"
+#include "inference/beliefs.h"
+#include "inference/calibrate.h"
+#include "inference/family.h"
 #include "inference/rounds.h"
-
-enum {
-        FRESH_ROUNDS = 6, /* rounds that assign in order of time */
-        ROUNDS = 16,      /* rounds that learn from beliefs */
-        CALM_ROUNDS = 14, /* from this round on all parents are learned from */
-        GO_ON_ROUNDS = 3, /* rounds of a further step of --window */
-        CHAIN_ROUNDS = 8, /* rounds that learn from assignments of the Markov chain */
-};
-
-/* If the mean share of the best parents is less, learning from a chain is skipped: it would learn
- * next to nothing. */
-#define LEAST_BEST_SHARE 0.33
+#include "inference/tuning.h"
 
 static int compare_concurrency(const void *a, const void *b)
 {
@@ -38,27 +29,6 @@ static guint64 calm_until(const guint64 *concurrencies, guint32 n, guint round)
         return concurrencies[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
 }
 
-/* The number of new training parents. */
-static guint32 n_new(const Joint *j)
-{
-        guint32 n = 0;
-
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                n += is_training_parent(j, p) && is_new(j, p);
-        return n;
-}
-
-double joint_log_of_assignment(Joint *j)
-{
-        gint64 log = 0;
-
-        for (guint32 p = 0; p < j->node->n_in; p++) {
-                joint_run_assigned(j, p, FALSE);
-                log += j->trellis.log;
-        }
-        return (double)log / LOG_UNIT;
-}
-
 /* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
  * training parent. */
 static double mean_best_share(const Joint *j)
@@ -66,10 +36,11 @@ static double mean_best_share(const Joint *j)
         double sum = 0;
         guint32 n = 0;
 
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                if (n_candidates(j, i) <= 1 || !is_training_parent(j, j->parent[i]))
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                if (n_candidates(j->problem, i) <= 1 ||
+                    !is_training_parent(j->problem, j->assignment->parent[i]))
                         continue;
-                sum += j->score[joint_best_candidate(j, i, j->score)];
+                sum += j->scores->score[problem_best_candidate(j->problem, i, j->scores->score)];
                 n++;
         }
         return n > 0 ? sum / n : 1;
@@ -78,7 +49,7 @@ static double mean_best_share(const Joint *j)
 /* Learns from assignments of a chain, where no kind of evidence has done so. */
 static void learn_by_chain(Joint *j)
 {
-        g_autofree float *chance = g_new(float, j->candidates[j->node->n_out]);
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         Sampler *chain;
 
         joint_begin_chain(j, chance);
@@ -95,20 +66,23 @@ void joint_learn(Joint *j)
         EvidenceSet *evidence = &j->model->evidence;
         g_autofree guint64 *concurrencies = NULL;
 
-        concurrency_find(j->node->in, j->node->n_in, j->concurrency);
-        concurrencies = g_memdup2(j->concurrency, j->node->n_in * sizeof *concurrencies);
-        qsort(concurrencies, j->node->n_in, sizeof *concurrencies, compare_concurrency);
+        problem_find_concurrency(j->problem);
+        concurrencies =
+                g_memdup2(j->problem->concurrency, j->problem->node->n_in * sizeof *concurrencies);
+        qsort(concurrencies, j->problem->node->n_in, sizeof *concurrencies, compare_concurrency);
         joint_assign_first(j);
-        evidence_try_first(evidence, j);
+        evidence_try_first(evidence, j, TRUE);
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
-                joint_learn_from_assigned(j, calm_until(concurrencies, j->node->n_in, round));
+                joint_learn_from_assigned(j,
+                                          calm_until(concurrencies, j->problem->node->n_in, round));
                 joint_assign_in_time(j);
         }
-        joint_learn_from_assigned(j, calm_until(concurrencies, j->node->n_in, 0));
+        joint_learn_from_assigned(j, calm_until(concurrencies, j->problem->node->n_in, 0));
         joint_start_beliefs(j);
         for (guint round = 0; round < ROUNDS; round++) {
-                joint_learn_from_beliefs(j, calm_until(concurrencies, j->node->n_in, round));
-                joint_done(j, LEARNT * (round + 1) / (ROUNDS + 1));
+                joint_learn_from_beliefs(j,
+                                         calm_until(concurrencies, j->problem->node->n_in, round));
+                problem_done(j->problem, LEARNT * (round + 1) / (ROUNDS + 1));
                 if (round + 2 == ROUNDS)
                         evidence_watch(evidence, j);
         }
@@ -116,7 +90,7 @@ void joint_learn(Joint *j)
         if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
                 learn_by_chain(j);
         evidence_forget(evidence);
-        joint_done(j, LEARNT);
+        problem_done(j->problem, LEARNT);
 }
 
 /* Begins a further step: if there are enough new parents the model learns from them and from the
@@ -124,7 +98,8 @@ void joint_learn(Joint *j)
 static void go_on(Joint *j)
 {
         evidence_watch(&j->model->evidence, j);
-        j->counts = j->from > G_MININT64 && !node_model_are_stale(j->model, n_new(j));
+        j->learning->counts = j->problem->from > G_MININT64 &&
+                              !node_model_are_stale(j->model, problem_n_new(j->problem));
 }
 
 static void forget_new(Joint *j)
@@ -137,7 +112,7 @@ static void learn_all(Joint *j, gboolean last)
 {
         NodeModel *h = j->model;
 
-        if (!j->counts) {
+        if (!j->learning->counts) {
                 parent_walk_learn(&h->walk);
                 delay_densities_learn(&h->bounds);
         }
@@ -149,7 +124,7 @@ void joint_go_on(Joint *j)
         guint rounds;
 
         go_on(j);
-        rounds = j->counts ? 1 : GO_ON_ROUNDS;
+        rounds = j->learning->counts ? 1 : GO_ON_ROUNDS;
         joint_assign_in_time(j);
         joint_start_beliefs(j);
         for (guint round = 0; round < rounds; round++) {
@@ -171,24 +146,25 @@ void joint_go_on_from_assignment(Joint *j)
 void joint_keep_model(Joint *j)
 {
         delay_densities_forget(&j->model->bounds);
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
-                        if (is_training_parent(j, p) && is_new(j, p))
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                for (guint32 k = j->assignment->first[p]; k != NO_PARENT;
+                     k = j->assignment->next[k])
+                        if (is_training_parent(j->problem, p) && is_new(j->problem, p))
                                 joint_count_bounds(j, k, p, DENSITY_COUNT);
-        if (!j->counts)
+        if (!j->learning->counts)
                 delay_densities_learn(&j->model->bounds);
-        node_model_keep(j->model, n_new(j), !j->counts);
+        node_model_keep(j->model, problem_n_new(j->problem), !j->learning->counts);
 }
 
 void joint_learn_from_truth(Joint *j)
 {
-        joint_assign_truth(j);
-        if (j->from > G_MININT64) {
+        assignment_take_truth(j->assignment, j->problem);
+        if (j->problem->from > G_MININT64) {
                 joint_go_on_from_assignment(j);
                 return;
         }
-        evidence_try_first(&j->model->evidence, j);
+        evidence_try_first(&j->model->evidence, j, TRUE);
         joint_learn_from_assigned(j, G_MAXUINT64);
-        j->true_log = joint_log_of_assignment(j);
+        j->learning->true_log = joint_log_of_assignment(j);
         evidence_learn_truth(&j->model->evidence, j);
 }

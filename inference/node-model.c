@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/node-model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
-
-enum {
-        LEARN_AGAIN = 256
-}; /* new parents; learning again costs as much as solving for some dozens */
+#include "inference/tuning.h"
 
 /* --- kinds of calls -------------------------------------------------------- */
-
-/* A label or context that fewer than one call in RARE_SHARE has gets no kind of its own. */
-enum { RARE_SHARE = 100 };
 
 #define NO_KIND G_MAXUINT32
 
@@ -114,13 +109,11 @@ void node_model_init(NodeModel *h)
 
 static void clear_walks(NodeModel *h)
 {
-        if (h->n_callees == 0)
-                return;
         parent_walk_clear(&h->walk);
         delay_densities_clear(&h->bounds);
-        g_free(h->enter_row);
-        g_free(h->reply_row);
-        g_free(h->whole);
+        g_clear_pointer(&h->enter_row, g_free);
+        g_clear_pointer(&h->reply_row, g_free);
+        g_clear_pointer(&h->whole, g_free);
         g_clear_pointer(&h->told, g_free);
         h->n_told = 0;
         g_clear_pointer(&h->limits, g_free);
@@ -200,7 +193,7 @@ gboolean node_model_fit(NodeModel *h)
 
 gboolean node_model_are_stale(const NodeModel *h, guint32 n)
 {
-        return h->n_new + n >= MIN(h->n_parents / 8, LEARN_AGAIN);
+        return h->n_new + n >= MIN(h->n_parents / LEARN_AGAIN_PART, LEARN_AGAIN);
 }
 
 void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
@@ -220,4 +213,143 @@ void node_model_clear(NodeModel *h)
         call_kinds_clear(&h->in);
         call_kinds_clear(&h->out);
         memset(h, 0, sizeof *h);
+}
+
+NodeModel *node_model_new(void)
+{
+        NodeModel *h = g_new(NodeModel, 1);
+
+        node_model_init(h);
+        return h;
+}
+
+void node_model_free(NodeModel *h)
+{
+        node_model_clear(h);
+        g_free(h);
+}
+
+/* --- bytes ---------------------------------------------------------------------- */
+
+static int compare_ends(const void *a, const void *b)
+{
+        const OtherEnd *x = *(OtherEnd *const *)a, *y = *(OtherEnd *const *)b;
+
+        if (x->node != y->node)
+                return x->node < y->node ? -1 : 1;
+        if (x->label != y->label)
+                return x->label < y->label ? -1 : 1;
+        return (x->context > y->context) - (x->context < y->context);
+}
+
+static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
+{
+        bytes_u32(b, &end->node);
+        bytes_u16(b, &end->label);
+        bytes_u32(b, &end->context);
+        bytes_u32(b, &end->kind);
+        bytes_expect(b, end->kind < n_kinds || end->kind == NO_KIND, "a kind");
+        bytes_u64(b, &end->n_calls);
+}
+
+static void kinds_bytes(CallKinds *k, Bytes *b)
+{
+        guint32 n = g_hash_table_size(k->seen);
+        g_autofree OtherEnd **ends = NULL;
+
+        bytes_u64(b, &k->n_calls);
+        bytes_count(b, &k->n, 4);
+        bytes_u32s(b, &k->whole, k->n);
+        for (guint32 i = 0; i < k->n && bytes_good(b); i++)
+                bytes_expect(b, k->whole[i] < k->n, "a kind");
+        bytes_count(b, &n, 22);
+        if (bytes_reads(b)) {
+                for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                        OtherEnd *end = g_new0(OtherEnd, 1);
+
+                        end_bytes(end, k->n, b);
+                        g_hash_table_add(k->seen, end);
+                }
+                return;
+        }
+        ends = (OtherEnd **)g_hash_table_get_keys_as_array(k->seen, NULL);
+        qsort(ends, n, sizeof *ends, compare_ends);
+        for (guint32 i = 0; i < n; i++)
+                end_bytes(ends[i], k->n, b);
+}
+
+static void limits_bytes(DurationLimits *limits, Bytes *b)
+{
+        guint8 n = limits->n;
+
+        bytes_u8(b, &n);
+        limits->n = bytes_expect(b, n <= DURATION_LIMITS, "limits of durations") ? n : 0;
+        for (guint i = 0; i < limits->n; i++) {
+                bytes_u16(b, &limits->limit[i]);
+                bytes_expect(b, i == 0 || limits->limit[i] > limits->limit[i - 1],
+                             "limits in order");
+        }
+}
+
+/* The callees, and how they are split by duration. */
+static void callees_bytes(NodeModel *h, Bytes *b)
+{
+        gboolean split = h->limits != NULL;
+        guint32 n = h->n_whole;
+
+        bytes_u32(b, &h->n_callees);
+        bytes_bool(b, &split);
+        if (split) {
+                n = bytes_room(b, &h->limits, h->n_whole, sizeof *h->limits, 1);
+                for (guint32 i = 0; i < n && bytes_good(b); i++)
+                        limits_bytes(&h->limits[i], b);
+                bytes_u32s(b, &h->first, h->n_whole);
+                for (guint32 i = 0, k = h->n_whole; i < n && bytes_good(b); k += h->limits[i++].n)
+                        bytes_expect(b, h->first[i] == k && k + h->limits[i].n <= h->n_callees,
+                                     "the first callee of a split one");
+        }
+        bytes_u32s(b, &h->whole, h->n_callees);
+        bytes_u32s(b, &h->enter_row, h->n_callees);
+        bytes_u32s(b, &h->reply_row, h->n_callees);
+        for (guint32 i = 0; i < h->n_callees && bytes_good(b); i++)
+                bytes_expect(b,
+                             h->whole[i] < h->n_whole && h->enter_row[i] < h->bounds.n &&
+                                     h->reply_row[i] < h->bounds.n,
+                             "a callee");
+}
+
+static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
+{
+        parent_walk_bytes(&h->walk, b);
+        delay_densities_bytes(&h->bounds, b);
+        callees_bytes(h, b);
+        bytes_expect(b,
+                     h->n_callees == h->walk.n_callees && h->n_whole <= h->n_callees &&
+                             h->n_whole > 0 && h->walk.n_callers <= h->in.n,
+                     "as many callees everywhere");
+        bytes_count(b, &h->n_told, 1);
+        bytes_u8s(b, &h->told, h->n_told);
+        if (!bytes_good(b))
+                return;
+        if (bytes_reads(b))
+                evidence_set_make(&h->evidence, table, h);
+        evidence_set_bytes(&h->evidence, b);
+}
+
+void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
+{
+        gboolean learned = h->n_callees > 0;
+
+        bytes_word(b, "ravel model 1\n");
+        kinds_bytes(&h->in, b);
+        kinds_bytes(&h->out, b);
+        bytes_u32(b, &h->n_whole);
+        bytes_u32(b, &h->n_known);
+        bytes_u32(b, &h->n_parents);
+        bytes_u32(b, &h->n_new);
+        bytes_bool(b, &learned);
+        if (learned)
+                learned_bytes(h, table, b);
+        else
+                bytes_expect(b, h->n_parents == 0, "parents that were learned from");
 }

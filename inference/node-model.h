@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The model of a node: what joint inference learned of it (joint.c). It holds the kinds of calls
+ * The model of a node: what joint inference learned of it. It holds the kinds of calls
  * into and out of the node, the walks of its parents, the bounds (delays from a parent's entry and
  * to its reply) and other evidence. It names nothing of the trace, so it can outlive that.
  */
@@ -9,6 +9,7 @@
 
 #include "inference/duration-kinds.h"
 #include "inference/evidence.h"
+#include "inference/inference.h"
 #include "inference/parent-walk.h"
 
 /* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label and
@@ -59,9 +60,8 @@ struct NodeModel {
         EvidenceSet evidence; /* what other evidence says; see evidence.h */
 };
 
-/* With more whole callees, a node's order and durations are not looked at: pairs of events would be
- * too many. */
-enum { MOST_ORDERED = 64 };
+/* To bytes; or back, into an empty model. */
+void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b);
 
 /* Makes an empty model. */
 void node_model_init(NodeModel *h);
@@ -80,9 +80,6 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned);
 
 /* Whether n parents more make enough new ones to learn again. */
 gboolean node_model_are_stale(const NodeModel *h, guint32 n);
-
-/* Enough parents to learn from. */
-enum { LEARN_FROM = 8192 };
 
 /* Splits callees at these limits, which it takes over. Resets the walks. */
 void node_model_tell_apart(NodeModel *h, DurationLimits *limits);

@@ -2,16 +2,12 @@
 #include "inference/parent-walk.h"
 
 #include "base/hash.h"
+#include "inference/tuning.h"
 
 enum {
-        MOST = 3,        /* a state counts calls to one callee up to here */
         ANY = 0xff,      /* in a key, instead of counts: a general state */
         NOTHING = 0xffff /* in a key, instead of a caller: the most general state */
 };
-
-/* The weight of the backoff, in events: a full state backs off to the general one as if it had seen
- * this many events there; likewise a part of a caller to the whole. */
-#define BACKOFF_WEIGHT 2.0
 
 /* Keys of states: two bytes of caller, two bytes of latest event, and one byte for each callee. Its
  * low half counts returned calls, its high half open ones. */
@@ -136,10 +132,10 @@ static guint32 next_state(ParentWalk *w, guint32 state, guint32 event)
                 guint8 *count = &key[KEY_COUNTS + event % w->n_callees];
 
                 if (event < w->n_callees) {
-                        *count += (*count >> 4 < MOST) << 4;
+                        *count += (*count >> 4 < WALK_COUNT) << 4;
                 } else {
                         *count -= (*count >> 4 > 0) << 4;
-                        *count += (*count & 0xf) < MOST;
+                        *count += (*count & 0xf) < WALK_COUNT;
                 }
         }
         return intern(w, key);
@@ -196,7 +192,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
 {
         double seen = (double)s->count / DENSITY_COUNT;
         const WalkState *state = &w->states[s->state];
-        double all = (double)state->count / DENSITY_COUNT, weight = 0.5;
+        double all = (double)state->count / DENSITY_COUNT, weight = GENERAL_WEIGHT;
         const WalkStep *backoff = &w->steps[s->backoff];
         double general = backoff->probability;
 
@@ -208,7 +204,7 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                         general = 1.0 / n_events(w);
                 } else if (backoff->backoff != s->backoff) {
                         weight = BACKOFF_WEIGHT;
-                        seen = MAX(0, seen - 1 - 0.02 * all);
+                        seen = MAX(0, seen - RARE_EVENTS - RARE_EVENTS_SHARE * all);
                 }
                 s->probability = (seen + weight * general) / (all + weight);
         }
@@ -481,4 +477,139 @@ void parent_walk_learn_survival(ParentWalk *w)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
                         w->survival[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
         g_free(longer);
+}
+
+/* --- bytes ---------------------------------------------------------------------- */
+
+static gboolean is_key(const ParentWalk *w, const guint8 *key)
+{
+        guint32 latest = key[KEY_LATEST] | key[KEY_LATEST + 1] << 8;
+        gboolean general = key[KEY_COUNTS] == ANY;
+
+        if (key_caller(key) == NOTHING)
+                return general;
+        for (guint32 i = 0; i < w->n_callees; i++)
+                if (general ? key[KEY_COUNTS + i] != ANY
+                            : key[KEY_COUNTS + i] >> 4 > WALK_COUNT ||
+                                      (key[KEY_COUNTS + i] & 0xf) > WALK_COUNT)
+                        return FALSE;
+        return key_caller(key) < w->n_callers && latest <= event_wait(w);
+}
+
+static void state_bytes(ParentWalk *w, guint32 i, Bytes *b)
+{
+        WalkState *s = &w->states[i];
+
+        for (guint32 k = 0; k < w->key_length; k++)
+                bytes_u8(b, &w->keys[s->key + k]);
+        bytes_expect(b, is_key(w, w->keys + s->key), "the key of a state");
+        bytes_u32(b, &s->general);
+        bytes_expect(b, s->general <= i, "a state before this one");
+        bytes_bool(b, &s->part);
+        bytes_u32(b, &s->count);
+        bytes_u32(b, &s->survival);
+        if (!bytes_expect(b, s->survival < DENSITY_MAX_ROWS, "a row of survival"))
+                s->survival = 0;
+}
+
+static void step_bytes(ParentWalk *w, guint32 i, Bytes *b)
+{
+        WalkStep *s = &w->steps[i];
+
+        bytes_u32(b, &s->state);
+        bytes_u32(b, &s->event);
+        bytes_u32(b, &s->next);
+        bytes_u32(b, &s->backoff);
+        bytes_u32(b, &s->own_row);
+        bytes_u32(b, &s->row);
+        bytes_u32(b, &s->count);
+        bytes_u32(b, &s->kept);
+        bytes_float(b, &s->probability);
+        bytes_expect(b,
+                     s->state < w->n_states && s->event <= event_start(w) &&
+                             s->next < w->n_states && s->backoff <= i && s->own_row < w->delays.n &&
+                             s->row < w->delays.n && s->probability > 0 && s->probability <= 1,
+                     "a step");
+        if (bytes_good(b))
+                s->log = fixed_log(s->probability);
+}
+
+static void survival_bytes(ParentWalk *w, Bytes *b)
+{
+        guint32 n = 0;
+
+        bytes_bool(b, &w->survival_known);
+        for (guint32 i = 0; i < w->n_states; i++)
+                n = MAX(n, w->states[i].survival + 1);
+        if (!w->survival_known)
+                return;
+        if (bytes_reads(b)) {
+                if (!bytes_room(b, &w->survival, n, sizeof *w->survival, 2 * DENSITY_BINS))
+                        return;
+                w->survival_room = n;
+        }
+        for (guint32 row = 0; row < n; row++)
+                for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                        guint16 log = (guint16)w->survival[row][bin];
+
+                        bytes_u16(b, &log);
+                        w->survival[row][bin] = (gint16)log;
+                }
+}
+
+/* Rebuilds the tables that find states and steps. */
+static void index_states(ParentWalk *w)
+{
+        while (2 * w->n_states > w->state_mask)
+                w->state_mask = 2 * w->state_mask + 1;
+        w->state_mask /= 2;
+        grow_state_table(w);
+        while (2 * w->n_steps > w->step_mask)
+                w->step_mask = 2 * w->step_mask + 1;
+        w->step_mask /= 2;
+        grow_step_table(w);
+}
+
+void parent_walk_bytes(ParentWalk *w, Bytes *b)
+{
+        gboolean reads = bytes_reads(b);
+
+        if (reads)
+                *w = (ParentWalk){ .state_mask = 63, .step_mask = 255 };
+        bytes_u32(b, &w->n_callees);
+        bytes_expect(b, w->n_callees >= 1 && w->n_callees <= WALK_MAX_CALLEES, "callees");
+        bytes_count(b, &w->n_callers, 8);
+        bytes_count(b, &w->n_states, 4);
+        bytes_count(b, &w->n_steps, 36);
+        delay_densities_bytes(&w->delays, b);
+        w->key_length = KEY_COUNTS + w->n_callees;
+        bytes_u32s(b, &w->first, w->n_callers);
+        bytes_u32s(b, &w->whole, w->n_callers);
+        if (reads && bytes_good(b))
+                w->waiting = g_new0(guint32, w->n_callers);
+        for (guint32 i = 0; i < w->n_callers && bytes_good(b); i++)
+                bytes_expect(b, w->first[i] < w->n_states && w->whole[i] < w->n_callers,
+                             "the state of a caller");
+        if (reads) {
+                w->n_states = bytes_room(b, &w->states, w->n_states, sizeof *w->states,
+                                         w->key_length + 13);
+                w->states_room = w->n_states;
+                w->keys_length = w->keys_room = (gsize)w->n_states * w->key_length;
+                w->keys = g_malloc0(MAX(w->keys_length, 1));
+        }
+        for (guint32 i = 0; i < w->n_states && bytes_good(b); i++) {
+                if (reads)
+                        w->states[i].key = (gsize)i * w->key_length;
+                state_bytes(w, i, b);
+        }
+        if (reads) {
+                w->n_steps = bytes_room(b, &w->steps, w->n_steps, sizeof *w->steps, 36);
+                w->steps_room = w->n_steps;
+        }
+        for (guint32 i = 0; i < w->n_steps && bytes_good(b); i++)
+                step_bytes(w, i, b);
+        if (bytes_good(b))
+                survival_bytes(w, b);
+        if (reads && bytes_good(b))
+                index_states(w);
 }

@@ -32,7 +32,6 @@ typedef struct {
 } WalkCall;
 
 enum {
-        WALK_MAX_STATES = 1 << 15,  /* with more, walks go on in general states */
         WALK_MAX_CALLEES = 1 << 14, /* event numbers fit into two bytes */
         NO_DELAY = DENSITY_BINS,    /* instead of a bin: the step has no delay, as returns */
 };
@@ -164,6 +163,9 @@ void parent_walk_learn(ParentWalk *w);
 
 /* Keeps all counts so far for later learning; half: half of them. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
+
+/* To bytes; or back, into what is not initialised yet. */
+void parent_walk_bytes(ParentWalk *w, Bytes *b);
 
 /* Learns the survival of states, for parent_walk_hazard(). */
 void parent_walk_learn_survival(ParentWalk *w);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/roots.h"
+#include "inference/tuning.h"
 
 /* The calls to one callee. */
 typedef struct {
@@ -46,7 +47,7 @@ static gboolean are_roots(const NodeProblem *p, const Edge *edge)
                 return FALSE;
         busy = busy_share(p, edge->duration / edge->n);
         /* Of n calls, n (1 - busy) are without a candidate. */
-        return edge->n_without * busy >= 0.5 * n_with * (1 - busy);
+        return edge->n_without * busy >= ROOTS_BY_ACCIDENT * n_with * (1 - busy);
 }
 
 gboolean roots_find(NodeProblem *p, const guint32 *n_candidates)

@@ -8,7 +8,7 @@
 #ifndef RAVEL_ROOTS_H
 #define RAVEL_ROOTS_H
 
-#include "inference/node-problem.h"
+#include "inference/inference.h"
 
 /* Sets OUT_ROOT of the calls of such edges. n_candidates: by call out of the node. Returns whether
  * there are any. O(calls into the node * callees + calls out of it). */

@@ -3,15 +3,21 @@
 
 #include <math.h>
 
-enum { CHAIN_SWEEPS = 4 }; /* sweeps of the chain before each round that learns from it */
+#include "inference/assignment.h"
+#include "inference/beliefs.h"
+#include "inference/calibrate.h"
+#include "inference/family.h"
+#include "inference/tuning.h"
 
 void joint_count_assigned(Joint *j, guint64 calm)
 {
-        for (guint32 p = 0; p < j->node->n_in; p++) {
-                if (j->concurrency[p] > calm || !is_training_parent(j, p) || !is_new(j, p))
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
+                if (j->problem->concurrency[p] > calm || !is_training_parent(j->problem, p) ||
+                    !is_new(j->problem, p))
                         continue;
-                joint_run_assigned(j, p, TRUE);
-                for (guint32 k = j->first[p]; k != NO_PARENT; k = j->next[k])
+                family_learn(j, p, TRUE);
+                for (guint32 k = j->assignment->first[p]; k != NO_PARENT;
+                     k = j->assignment->next[k])
                         joint_count_bounds(j, k, p, DENSITY_COUNT);
         }
 }
@@ -41,19 +47,19 @@ void joint_learn_from_chain(Joint *j, Sampler *chain)
 
 void joint_assign_by_beliefs(Joint *j)
 {
-        joint_get_shares(j, j->score);
-        joint_assign_best(j, FALSE);
+        joint_get_shares(j, j->scores->score);
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
 }
 
 void joint_begin_chain(Joint *j, float *chance)
 {
         joint_assign_by_beliefs(j);
-        for (guint32 i = 0; i < j->node->n_out; i++) {
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double sum = 0;
 
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        sum += chance[k] = sqrt(j->score[k]);
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
+                        sum += chance[k] = sqrt(j->scores->score[k]);
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         chance[k] /= sum;
         }
 }
@@ -69,18 +75,20 @@ JointState *joint_save(const Joint *j)
 {
         JointState *state = g_new(JointState, 1);
 
-        state->parent = g_memdup2(j->parent, j->node->n_out * sizeof *j->parent);
-        state->beliefs = g_memdup2(j->beliefs, j->candidates[j->node->n_out] * sizeof *j->beliefs);
+        state->parent = g_memdup2(j->assignment->parent,
+                                  j->problem->node->n_out * sizeof *j->assignment->parent);
+        state->beliefs = g_memdup2(j->beliefs->beliefs,
+                                   problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
         return state;
 }
 
 void joint_restore(Joint *j, const JointState *state)
 {
-        memcpy(j->parent, state->parent, j->node->n_out * sizeof *j->parent);
-        joint_link_children(j);
+        assignment_take(j->assignment, state->parent);
         parent_walk_forget(&j->model->walk);
         joint_learn_from_assigned(j, G_MAXUINT64);
-        memcpy(j->beliefs, state->beliefs, j->candidates[j->node->n_out] * sizeof *j->beliefs);
+        memcpy(j->beliefs->beliefs, state->beliefs,
+               problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
         joint_sum_beliefs(j);
         joint_learn_from_beliefs(j, G_MAXUINT64);
 }
@@ -99,22 +107,21 @@ void joint_state_free(JointState *state)
 static void learn_every_other(Joint *j, guint32 first)
 {
         parent_walk_forget(&j->model->walk);
-        for (guint32 p = first; p < j->node->n_in; p += 2)
-                if (is_training_parent(j, p))
-                        joint_run_assigned(j, p, TRUE);
+        for (guint32 p = first; p < j->problem->node->n_in; p += 2)
+                if (is_training_parent(j->problem, p))
+                        family_learn(j, p, TRUE);
         parent_walk_learn(&j->model->walk);
 }
 
 void joint_judge(Joint *j, guint n_halves, gint64 *log)
 {
-        memset(log, 0, j->node->n_in * sizeof *log);
+        memset(log, 0, j->problem->node->n_in * sizeof *log);
         for (guint32 half = 0; half < n_halves; half++) {
                 learn_every_other(j, half);
-                for (guint32 p = 1 - half; p < j->node->n_in; p += 2) {
-                        if (!is_training_parent(j, p))
+                for (guint32 p = 1 - half; p < j->problem->node->n_in; p += 2) {
+                        if (!is_training_parent(j->problem, p))
                                 continue;
-                        joint_run_assigned(j, p, FALSE);
-                        log[p] = j->trellis.log;
+                        log[p] = family_learn(j, p, FALSE);
                 }
         }
 }

@@ -6,7 +6,7 @@
 #ifndef RAVEL_ROUNDS_H
 #define RAVEL_ROUNDS_H
 
-#include "inference/joint.h"
+#include "inference/sampler.h"
 
 /* Learn the walks: from the calm parents of the assignment, those with at most this concurrency;
  * from a round of beliefs; and from some sweeps of a chain. */

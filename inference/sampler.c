@@ -1,35 +1,11 @@
-/* SPDX-License-Identifier: BSD-2-Clause
- *
- * A Markov chain of assignments (Metropolis and others, 1953; Hastings, 1970). An assignment is as
- * likely as the walks of its parents and, where the node works in order, its inversions make it. A
- * step gives one call, or a few, to another parent.
- *
- * The chain corrects belief propagation, which takes the beliefs on a call as independent, and may
- * choose parents for two calls that do not go together.
- */
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "inference/sampler.h"
+
 #include "base/hash.h"
-#include "inference/joint.h"
-
-enum {
-        HOPELESS = 24,  /* nats; other evidence cannot make up for a step that loses more */
-        WARM_UP = 20,   /* sweeps before drawings of the warm chain count */
-        COOL_DOWN = 10, /* sweeps before drawings of the cold chain count */
-        COLD = 2,       /* the cold chain raises likelihoods to this power */
-
-        /* The beliefs on a call are worth PRIOR_DRAWINGS drawings where they leave no doubt, and
-         * more where they leave more. A call whose beliefs would be worth more than
-         * MOST_PRIOR_DRAWINGS is left out of the chain. */
-        PRIOR_DRAWINGS = 20,
-        MOST_PRIOR_DRAWINGS = 480,
-
-        FIRST = 8, /* being the parent when the chain starts is worth this many drawings */
-};
-
-/* A parent is proposed with its chance plus this, so that each candidate is proposed at times. */
-#define LEAST_CHANCE 0.002
-
-/* A call with a candidate of a greater chance is certain, and left out of the chain. */
-#define CERTAIN 0.9999
+#include "inference/assignment.h"
+#include "inference/family.h"
+#include "inference/kinds.h"
+#include "inference/tuning.h"
 
 struct Sampler {
         Joint *j;
@@ -76,8 +52,8 @@ static inline double chance_of(const Sampler *c, gsize k)
 /* Draws a candidate of the call by chance. */
 static gsize draw_candidate(Sampler *c, guint32 call)
 {
-        gsize k = c->j->candidates[call], last = c->j->candidates[call + 1] - 1;
-        double at = uniform(c) * (1 + LEAST_CHANCE * n_candidates(c->j, call));
+        gsize k = c->j->problem->candidates[call], last = c->j->problem->candidates[call + 1] - 1;
+        double at = uniform(c) * (1 + LEAST_CHANCE * n_candidates(c->j->problem, call));
 
         for (; k < last && (at -= chance_of(c, k)) >= 0; k++)
                 ;
@@ -89,15 +65,7 @@ static gsize draw_candidate(Sampler *c, guint32 call)
 /* Makes a family part of the assignment. */
 static void settle(Sampler *c, const Family *f)
 {
-        Joint *j = c->j;
-        guint32 *at = &j->first[f->parent];
-
-        for (guint32 i = 0; i < f->n; i++) {
-                *at = f->child[i];
-                j->parent[f->child[i]] = f->parent;
-                at = &j->next[f->child[i]];
-        }
-        *at = NO_PARENT;
+        assignment_set_children(c->j->assignment, f->parent, f->child, f->n);
         c->log[f->parent] = f->log;
 }
 
@@ -131,10 +99,10 @@ static gboolean exchange_rest(const Joint *j, Family *from, Family *to, guint32 
         if (i + to->n - k > MOST_CHILDREN || k + from->n - i > MOST_CHILDREN)
                 return FALSE;
         for (guint32 m = i; m < from->n; m++)
-                if (joint_find_candidate(j, from->child[m], to->parent) == G_MAXSIZE)
+                if (problem_find_candidate(j->problem, from->child[m], to->parent) == G_MAXSIZE)
                         return FALSE;
         for (guint32 m = k; m < to->n; m++, n++) {
-                if (joint_find_candidate(j, to->child[m], from->parent) == G_MAXSIZE)
+                if (problem_find_candidate(j->problem, to->child[m], from->parent) == G_MAXSIZE)
                         return FALSE;
                 rest[n] = to->child[m];
         }
@@ -151,7 +119,7 @@ static guint32 count_same(const Joint *j, const Family *f, guint32 call)
         guint32 n = 0;
 
         for (guint32 i = 0; i < f->n; i++)
-                n += joint_same_callee(j, f->child[i], call);
+                n += kinds_same_callee(j->kinds, j->model, f->child[i], call);
         return n;
 }
 
@@ -161,20 +129,20 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
 {
         const Joint *j = c->j;
         guint32 n_from = count_same(j, from, call), n_to = count_same(j, to, call), pick, i;
-        gsize other_from, back = joint_find_candidate(j, call, from->parent);
+        gsize other_from, back = problem_find_candidate(j->problem, call, from->parent);
         double ratio;
 
         if (n_to == 0)
                 return 0;
         pick = below(c, n_to);
-        for (i = 0; !joint_same_callee(j, to->child[i], call) || pick-- > 0; i++)
+        for (i = 0; !kinds_same_callee(j->kinds, j->model, to->child[i], call) || pick-- > 0; i++)
                 ;
         pick = to->child[i];
-        other_from = joint_find_candidate(j, pick, from->parent);
+        other_from = problem_find_candidate(j->problem, pick, from->parent);
         if (other_from == G_MAXSIZE)
                 return 0;
         ratio = (chance_of(c, back) / n_from +
-                 chance_of(c, joint_find_candidate(j, pick, to->parent)) / n_to) /
+                 chance_of(c, problem_find_candidate(j->problem, pick, to->parent)) / n_to) /
                 (chance_of(c, k) / n_to + chance_of(c, other_from) / n_from);
         family_take_out(from, call);
         family_take_out(to, pick);
@@ -188,7 +156,7 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
 static void propose(Sampler *c, guint32 call)
 {
         Joint *j = c->j;
-        guint32 parent = j->parent[call];
+        guint32 parent = j->assignment->parent[call];
         gsize k = draw_candidate(c, call);
         Family f[2];
         double ratio;
@@ -196,11 +164,11 @@ static void propose(Sampler *c, guint32 call)
         gint32 chance;
         gint64 threshold;
 
-        if (parent == NO_PARENT || j->candidate[k] == parent ||
-            (c->learns && !is_training_parent(j, j->candidate[k])) ||
-            !family_gather(j, parent, &f[0]) || !family_gather(j, j->candidate[k], &f[1]))
+        if (parent == NO_PARENT || j->problem->candidate[k] == parent ||
+            (c->learns && !is_training_parent(j->problem, j->problem->candidate[k])) ||
+            !family_gather(j, parent, &f[0]) || !family_gather(j, j->problem->candidate[k], &f[1]))
                 return;
-        ratio = chance_of(c, joint_find_candidate(j, call, parent)) / chance_of(c, k);
+        ratio = chance_of(c, problem_find_candidate(j->problem, call, parent)) / chance_of(c, k);
         how = below(c, 4 + c->n_move);
         switch (how) {
         case 0: /* alone */
@@ -244,16 +212,17 @@ static void find_open(Sampler *c)
 {
         const Joint *j = c->j;
 
-        for (guint32 i = 0; i < j->node->n_out; i++) {
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double squares = 0;
                 float most = 0;
 
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
                         most = MAX(most, c->chance[k]);
                         squares += (double)c->chance[k] * c->chance[k];
                 }
-                if (n_candidates(j, i) > 1 && most < CERTAIN &&
-                    (c->learns ? j->parent[i] != NO_PARENT && is_training_parent(j, j->parent[i])
+                if (n_candidates(j->problem, i) > 1 && most < CERTAIN &&
+                    (c->learns ? j->assignment->parent[i] != NO_PARENT &&
+                                         is_training_parent(j->problem, j->assignment->parent[i])
                                : squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS))
                         c->open[c->n_open++] = i;
         }
@@ -268,8 +237,8 @@ Sampler *sampler_new(Joint *j, const float *chance, gboolean learns)
         c->learns = learns;
         c->random = HASH_SEED;
         c->power = 1;
-        c->log = g_new0(gint32, j->node->n_in);
-        c->open = g_new(guint32, j->node->n_out);
+        c->log = g_new0(gint32, j->problem->node->n_in);
+        c->open = g_new(guint32, j->problem->node->n_out);
         find_open(c);
         sampler_take_model(c);
         return c;
@@ -316,15 +285,25 @@ void sampler_take_model(Sampler *c)
         Joint *j = c->j;
 
         begin_evidence(c);
-        for (guint32 p = 0; p < j->node->n_in; p++) {
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
                 Family f;
 
-                if ((c->learns && !is_training_parent(j, p)) || !family_gather(j, p, &f))
+                if ((c->learns && !is_training_parent(j->problem, p)) || !family_gather(j, p, &f))
                         continue;
                 family_walk(j, &f);
                 c->log[p] = f.log;
                 seat(&j->model->evidence, &f);
         }
+}
+
+void sampler_cool(Sampler *c, guint power)
+{
+        c->power = power;
+}
+
+double sampler_prior(double squares)
+{
+        return PRIOR_DRAWINGS / (squares * squares);
 }
 
 void sampler_run(Sampler *c, guint sweeps)
@@ -337,56 +316,10 @@ void sampler_note(const Sampler *c, Drawings *drawn, Drawings drawing)
 {
         for (guint32 i = 0; i < c->n_open; i++) {
                 guint32 call = c->open[i];
-                Drawings *d = &drawn[joint_find_candidate(c->j, call, c->j->parent[call])];
+                Drawings *d = &drawn[problem_find_candidate(c->j->problem, call,
+                                                            c->j->assignment->parent[call])];
 
                 d->warm |= drawing.warm;
                 d->cold |= drawing.cold;
         }
-}
-
-/* --- shares and scores ------------------------------------------------------- */
-
-/* Draws JOINT_DRAWN assignments, a sweep apart, with the bits from `first` on. */
-static void draw(Sampler *chain, Drawings *drawn, Drawings first)
-{
-        for (guint i = 0; i < JOINT_DRAWN; i++) {
-                sampler_run(chain, 1);
-                sampler_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
-        }
-}
-
-void joint_draw(Joint *j)
-{
-        gsize n = j->candidates[j->node->n_out];
-        g_autofree float *second = g_new(float, n), *both = g_new(float, n);
-        g_autofree guint32 *first = NULL;
-        Sampler *chain;
-
-        j->drawn = g_new0(Drawings, n);
-        joint_ask_again(j, second, both);
-        joint_assign_best(j, FALSE);
-        first = g_memdup2(j->parent, j->node->n_out * sizeof *first);
-        chain = sampler_new(j, both, FALSE);
-        sampler_run(chain, WARM_UP);
-        draw(chain, j->drawn, (Drawings){ .warm = 1 });
-        chain->power = COLD;
-        sampler_run(chain, COOL_DOWN);
-        draw(chain, j->drawn, (Drawings){ .cold = 1 });
-        sampler_free(chain);
-        for (guint32 i = 0; i < j->node->n_out; i++) {
-                double squares = 0, prior;
-                guint drawn = 0;
-
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        squares += (double)both[k] * both[k];
-                        drawn += joint_count_drawings(j->drawn[k]);
-                }
-                prior = PRIOR_DRAWINGS / (squares * squares);
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++)
-                        j->share[k] = j->score[k] =
-                                (joint_count_drawings(j->drawn[k]) + prior * both[k] +
-                                 FIRST * (j->candidate[k] == first[i])) /
-                                (drawn + prior + FIRST);
-        }
-        joint_calibrate(j, second);
 }

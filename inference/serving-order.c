@@ -1,27 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/serving-order.h"
-
-enum {
-        REACH = 24,       /* outputs before and after one that it may be inverted with */
-        ENOUGH = 20,      /* a class with fewer pairs has no factor learned from beliefs */
-        PRIOR_PAIRS = 40, /* the odds of all classes weigh as this many pairs in one class */
-        MOST_MIXED = 256, /* with more classes, pairs of two classes are not counted */
-};
-
-/* A class is not supposed to be in order if its odds of inversion are RULED_OUT times the odds by
- * delays; else its factor is supposed to be at most SUPPOSED. */
-#define RULED_OUT 3
-#define SUPPOSED  0.05
-
-/* A factor is at least LEAST_FACTOR. One above NO_ORDER becomes 1. */
-#define LEAST_FACTOR (1.0 / 64)
-#define NO_ORDER     0.7
-
-/* Only outputs with a share of at least SURE are learned from. */
-#define SURE 0.95
-
-/* A pair counts only if delays alone make both orders at least this probable. */
-#define OPEN 0.05
+#include "inference/tuning.h"
 
 void serving_order_init(ServingOrder *o, guint32 n_classes)
 {
@@ -78,7 +57,7 @@ static inline gsize count_of(const ServingOrder *o, guint32 class, guint32 other
 /* Counts a pair. share is the probability, by delays, that it is inverted. */
 static void add_pair(ServedPairs *pairs, const Output *first, const Output *second, double share)
 {
-        if (share < OPEN || share > 1 - OPEN)
+        if (share < OPEN_PAIR || share > 1 - OPEN_PAIR)
                 return;
         pairs->n++;
         pairs->inverted += first->trigger > second->trigger;
@@ -160,14 +139,14 @@ static void count_pairs(const ServingOrder *o, const DelayDensities *delays, con
         for (guint32 i = 0; i < o->n; i++) {
                 const Output *second = &o->outputs[i];
 
-                if (second->class == NO_CLASS || second->share < SURE)
+                if (second->class == NO_CLASS || second->share < SURE_TRIGGER)
                         continue;
                 for (guint32 k = i; k-- > 0 && i - k <= REACH;) {
                         const Output *first = &o->outputs[k];
 
                         if (first->time <= second->trigger)
                                 break;
-                        if (first->class == NO_CLASS || first->share < SURE ||
+                        if (first->class == NO_CLASS || first->share < SURE_TRIGGER ||
                             first->parent == second->parent)
                                 continue;
                         if (first->class == second->class)
@@ -222,7 +201,7 @@ static void learn(ServingOrder *o, const DelayDensities *delays, double most, do
         for (guint32 i = 0; i < o->n_classes; i++) {
                 double factor = odds_of(&o->pairs[i]);
 
-                o->factor[i] = o->pairs[i].n < ENOUGH || factor > most
+                o->factor[i] = o->pairs[i].n < ORDER_PAIRS || factor > most
                                        ? 1
                                        : CLAMP(factor, LEAST_FACTOR, at_most);
                 o->in_use |= o->factor[i] < 1;
@@ -381,4 +360,44 @@ gint64 serving_order_log(const ServingOrder *o, guint32 at, const gint32 *log)
         for (guint32 i = 0; i < n; i++)
                 sum += log_with(o, x->class, &o->outputs[which[i]], log);
         return sum;
+}
+
+/* --- bytes ---------------------------------------------------------------------- */
+
+static void factor_bytes(double *factor, Bytes *b)
+{
+        bytes_double(b, factor);
+        if (!bytes_expect(b, *factor > 0 && *factor <= 1, "a factor"))
+                *factor = 1;
+}
+
+static void pairs_bytes(ServedPairs *p, Bytes *b)
+{
+        bytes_double(b, &p->n);
+        bytes_double(b, &p->inverted);
+        bytes_double(b, &p->expected);
+        if (!bytes_expect(b,
+                          p->inverted >= 0 && p->expected >= 0 && p->n >= p->inverted &&
+                                  p->n >= p->expected,
+                          "pairs of outputs"))
+                *p = (ServedPairs){ 0 };
+}
+
+void serving_order_bytes(ServingOrder *o, Bytes *b)
+{
+        gboolean mixed = o->mixed != NULL;
+
+        bytes_bool(b, &o->in_use);
+        bytes_bool(b, &mixed);
+        for (guint32 i = 0; i < o->n_classes && bytes_good(b); i++) {
+                factor_bytes(&o->factor[i], b);
+                pairs_bytes(&o->pairs[i], b);
+                pairs_bytes(&o->kept[i], b);
+        }
+        if (!mixed)
+                return;
+        bytes_floats(b, &o->mixed, (gsize)o->n_classes * o->n_classes);
+        for (gsize i = 0; o->mixed && i < (gsize)o->n_classes * o->n_classes; i++)
+                if (!bytes_expect(b, o->mixed[i] > 0 && o->mixed[i] <= 1, "a factor"))
+                        break;
 }

@@ -48,6 +48,9 @@ typedef struct {
 void serving_order_init(ServingOrder *o, guint32 n_classes);
 void serving_order_clear(ServingOrder *o);
 
+/* What was learned to bytes; or back, into an order with as many classes. */
+void serving_order_bytes(ServingOrder *o, Bytes *b);
+
 /* Takes over the outputs, of which nothing is believed yet. Keeps the factors. */
 void serving_order_take(ServingOrder *o, Output *outputs, guint32 n);
 

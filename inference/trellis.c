@@ -2,19 +2,15 @@
 #include "inference/trellis.h"
 
 #include "base/hash.h"
+#include "inference/tuning.h"
 
 enum {
         END = 0, /* the vertex of the reply */
         START,   /* the vertex that all walks begin with */
-        NO_VERTEX = G_MAXUINT32,
-        MAX_AT_CALL = 24, /* vertices of one call; further ones are left out */
+        NOWHERE = G_MAXUINT32,
         AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
-        MAX_OPEN = 12,    /* open calls of a vertex; of more, the last return is not seen */
         FAR = 64,         /* binary exponents of vertices are multiples of it */
 };
-
-/* An edge that skips calls whose probability of being skipped is less is left out. */
-#define LEAST_SKIP 1e-12
 
 /* The offers whose bits share a word. */
 #define WORD 64
@@ -83,7 +79,7 @@ void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n
         memset(l, 0, sizeof *l);
         l->whole = whole;
         l->n_whole = n_whole;
-        l->least = 1e-4;
+        l->least = TRELLIS_LEAST;
         l->steps = g_new0(TrellisStep, n_callees);
 }
 
@@ -98,6 +94,23 @@ void trellis_clear(Trellis *l)
         g_free(l->open);
         g_free(l->at);
         g_free(l->steps);
+        g_free(l->room);
+}
+
+void trellis_begin(Trellis *l, NodeModel *model)
+{
+        trellis_clear(l);
+        trellis_init(l, model->n_callees, model->whole, model->n_whole);
+        l->evidence = &model->evidence;
+}
+
+TrellisCall *trellis_room(Trellis *l, guint32 n)
+{
+        if (n > l->room_calls || !l->room) {
+                l->room_calls = MAX(n, 2 * l->room_calls);
+                l->room = g_renew(TrellisCall, l->room, l->room_calls);
+        }
+        return l->room;
 }
 
 #define ROOM(array, n, room)                                                                       \
@@ -171,7 +184,7 @@ static guint32 add_vertex(Trellis *l, const TrellisCall *calls, guint32 call, gu
 }
 
 /* Finds or adds the vertex of a call with this state and with these calls open besides it.
- * NO_VERTEX if the call has too many. key is the sum of the keys of the open calls. */
+ * NOWHERE if the call has too many. key is the sum of the keys of the open calls. */
 static inline guint32 get_vertex(Trellis *l, const TrellisCall *calls, guint32 call, guint32 state,
                                  guint32 open, guint32 n_open, guint64 key)
 {
@@ -188,7 +201,7 @@ static inline guint32 get_vertex(Trellis *l, const TrellisCall *calls, guint32 c
                         return v;
         }
         if (at->n == MAX_AT_CALL)
-                return NO_VERTEX;
+                return NOWHERE;
         v = add_vertex(l, calls, call, state, open, n_open, key);
         at->vertex[at->n++] = v;
         at->place[place] = at->n;
@@ -366,7 +379,7 @@ static inline void lead_on(Trellis *l, ParentWalk *w, const Standing *at, const 
         if (G_UNLIKELY(step->entry.number == 0))
                 step->entry = parent_walk_add(w, at->state, calls[call].call.callee);
         to = get_vertex(l, calls, call, step->entry.next, at->open, at->n_open, at->key);
-        if (to == NO_VERTEX)
+        if (to == NOWHERE)
                 return;
         vertex = &l->vertices[to];
         if (vertex->forward == 0)

@@ -11,8 +11,7 @@
 #ifndef RAVEL_TRELLIS_H
 #define RAVEL_TRELLIS_H
 
-#include "inference/evidence.h"
-#include "inference/parent-walk.h"
+#include "inference/node-model.h"
 
 /* A call offered to the parent: one that it may have made. */
 typedef struct {
@@ -41,7 +40,7 @@ typedef struct {
 } TrellisParent;
 
 /* Working space, used again for each parent. */
-typedef struct {
+typedef struct Trellis {
         const EvidenceSet *evidence;          /* borrowed; NULL: none */
         const Evidence *asked[EVIDENCE_MOST]; /* kinds whose output() counts */
         Evidence *told[EVIDENCE_MOST];        /* kinds that note outputs */
@@ -61,6 +60,8 @@ typedef struct {
         TrellisStep *steps;   /* by callee: the step from the present state */
         const guint32 *whole; /* by callee: the callee it was split from by duration */
         guint32 n_whole;
+        TrellisCall *room; /* for the calls offered to one parent */
+        guint32 room_calls;
         guint32 mark; /* tells the steps of the present state from stale ones */
         gint64 log;   /* log of the sum over families, with totals of 1 per ns, in 1/LOG_UNIT */
 } Trellis;
@@ -69,6 +70,13 @@ typedef struct {
  * split. Borrows whole. */
 void trellis_init(Trellis *l, guint32 n_callees, const guint32 *whole, guint32 n_whole);
 void trellis_clear(Trellis *l);
+
+/* An empty trellis, for the kinds of callees and the evidence of a model. Begin again when these
+ * change. */
+void trellis_begin(Trellis *l, NodeModel *model);
+
+/* Room for n calls to offer to one parent. */
+TrellisCall *trellis_room(Trellis *l, guint32 n);
 
 /* The class of an output: the kind of its trigger and its own kind. The reply has a callee number
  * of n_callees or more. */

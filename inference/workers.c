@@ -5,35 +5,13 @@
 
 #include "base/exact-log.h"
 #include "base/fill.h"
-#include "base/time-search.h"
+#include "inference/kinds.h"
+#include "inference/node-model.h"
+#include "inference/problem.h"
 
 /* Ages, since a call was taken or entered: shorter than 8 us, then half octaves. Times until the
  * reply: shorter than 16 us, then octaves. A cell is an age and a time until the reply. */
 enum { AGES = 44, UNTILS = 20, CELLS = AGES * UNTILS, AGE_OCTAVE = 13, UNTIL_OCTAVE = 14 };
-
-enum {
-        ROUNDS = 4,           /* of learning rates, for each k */
-        MOST_KINDS = 8,       /* kinds of calls into the node, and callees, that are told apart */
-        BLOCK = 64,           /* calls into the node that follow each other are in the same half */
-        MOST_CALLS = 2048,    /* calls into the node that are looked at, where it is busiest */
-        MOST_PAIRS = 1 << 16, /* calls out of it, times candidates, that are looked at */
-        EVERY = 12,           /* up to here every k is tried; beyond, steps of an eighth of it */
-};
-
-/* Where learning begins, calls that wait make calls at this share of the rate of others. */
-#define RATE_OF_WAITING 0.02
-
-/* A queue must gain LEAST_GAIN nats, times the calls that a parent makes in the mean, since calls
- * of one parent go together; and LEAST_GAIN_EACH for each call that waits. Chosen on captured
- * systems with four and six workers and with none, and on two generated ones. Where a queue is
- * seldom used or there is none, a false one gained up to two thirds of that. */
-#define LEAST_GAIN      10.0
-#define LEAST_GAIN_EACH 0.1
-
-/* In a queue, calls that wait make at most FEW of the calls out of the node, or make them at most
- * at LOW_RATE times the rate of others. */
-#define FEW      0.05
-#define LOW_RATE 0.25
 
 static int compare_times(const void *a, const void *b)
 {
@@ -141,7 +119,7 @@ static inline guint row_of(const Sample *s, guint half, guint32 parent, gboolean
 
 static inline guint half_of(guint32 parent)
 {
-        return parent / BLOCK % 2;
+        return parent / WORKER_BLOCK % 2;
 }
 
 static int compare_counts(const void *a, const void *b)
@@ -161,8 +139,8 @@ static guint number_values(const guint32 *count, guint32 n, guint8 *number)
                 order[i] = (guint64)count[i] << 32 | (n - 1 - i);
         qsort(order, n, sizeof *order, compare_counts);
         for (guint32 i = 0; i < n; i++)
-                number[n - 1 - (guint32)order[i]] = (guint8)MIN(i, MOST_KINDS - 1);
-        return MIN(n, MOST_KINDS);
+                number[n - 1 - (guint32)order[i]] = (guint8)MIN(i, WORKER_KINDS - 1);
+        return MIN(n, WORKER_KINDS);
 }
 
 static void number_parents(Sample *s)
@@ -172,38 +150,44 @@ static void number_parents(Sample *s)
         g_autofree guint32 *count = g_new0(guint32, n);
         g_autofree guint8 *number = g_new(guint8, n);
 
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                count[j->kind[p]]++;
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                count[j->kinds->kind[p]]++;
         s->n_kinds = number_values(count, n, number);
-        s->kind = g_new(guint8, j->node->n_in);
-        for (guint32 p = 0; p < j->node->n_in; p++)
-                s->kind[p] = number[j->kind[p]];
+        s->kind = g_new(guint8, j->problem->node->n_in);
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                s->kind[p] = number[j->kinds->kind[p]];
 }
 
 static void number_callees(Sample *s)
 {
-        const NodeProblem *node = s->j->node;
-        guint32 n = 0;
-        g_autofree guint32 *count = NULL;
-        g_autofree guint8 *number = NULL;
+        const NodeProblem *node = s->j->problem->node;
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+        g_autofree guint32 *nth = g_new(guint32, node->n_out);
+        g_autofree guint32 *count = g_new0(guint32, node->n_out);
+        g_autofree guint8 *number = g_new(guint8, node->n_out);
 
-        for (guint32 i = 0; i < node->n_out; i++)
-                n = MAX(n, node->out[i].callee + 1);
-        count = g_new0(guint32, n);
-        number = g_new(guint8, n);
-        for (guint32 i = 0; i < node->n_out; i++)
-                count[node->out[i].callee]++;
-        s->n_callees = number_values(count, n, number);
+        for (guint32 i = 0; i < node->n_out; i++) {
+                gpointer callee = GUINT_TO_POINTER(node->out[i].callee), n;
+
+                if (!g_hash_table_lookup_extended(seen, callee, NULL, &n)) {
+                        n = GUINT_TO_POINTER(g_hash_table_size(seen));
+                        g_hash_table_insert(seen, callee, n);
+                }
+                nth[i] = GPOINTER_TO_UINT(n);
+                count[nth[i]]++;
+        }
+        s->n_callees = number_values(count, g_hash_table_size(seen), number);
         s->callee = g_new(guint8, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
-                s->callee[i] = number[node->out[i].callee];
+                s->callee[i] = number[nth[i]];
 }
 
 /* Finds the busiest stretch of training parents. */
 static void find_busiest(Sample *s)
 {
         const Joint *j = s->j;
-        guint32 n = j->node->n_in, length = j->n_stretches > 1 ? STRETCH : MOST_CALLS;
+        guint32 n = j->problem->node->n_in,
+                length = j->problem->n_stretches > 1 ? STRETCH : WORKER_CALLS;
         guint64 most = 0;
 
         s->end_in = MIN(n, length);
@@ -211,10 +195,10 @@ static void find_busiest(Sample *s)
                 guint32 to = MIN(from + length, n);
                 guint64 sum = 0;
 
-                if (!is_training_parent(j, from) || (from > 0 && to - from < length))
+                if (!is_training_parent(j->problem, from) || (from > 0 && to - from < length))
                         continue;
                 for (guint32 p = from; p < to; p++)
-                        sum += j->concurrency[p] / 256;
+                        sum += j->problem->concurrency[p] / 256;
                 if (sum > most) {
                         most = sum;
                         s->first_in = from;
@@ -227,7 +211,7 @@ static void find_busiest(Sample *s)
 static void find_calls(Sample *s)
 {
         const Joint *j = s->j;
-        const NodeProblem *node = j->node;
+        const NodeProblem *node = j->problem->node;
         guint32 i = 0;
 
         while (i < node->n_out && s->first_in > 0 &&
@@ -236,7 +220,7 @@ static void find_calls(Sample *s)
         s->first_out = i;
         while (i < node->n_out &&
                (s->end_in == node->n_in || node->out[i].start < node->in[s->end_in].enter) &&
-               j->candidates[i + 1] - j->candidates[s->first_out] <= MOST_PAIRS)
+               j->problem->candidates[i + 1] - j->problem->candidates[s->first_out] <= WORKER_PAIRS)
                 i++;
         s->end_out = i;
         if (i < node->n_out)
@@ -254,8 +238,9 @@ static void sample_init(Sample *s, const Joint *j, const gint64 *replies)
         number_callees(s);
         find_busiest(s);
         find_calls(s);
-        s->start = g_new(gint64, j->node->n_in);
-        s->rate_of = g_new(guint32, j->candidates[s->end_out] - j->candidates[s->first_out]);
+        s->start = g_new(gint64, j->problem->node->n_in);
+        s->rate_of = g_new(guint32, j->problem->candidates[s->end_out] -
+                                            j->problem->candidates[s->first_out]);
         s->n_rows = 2 * s->n_kinds * 2;
         n_rates = (gsize)s->n_rows * s->n_callees * CELLS;
         s->rate = g_new(double, n_rates);
@@ -311,7 +296,7 @@ static void add_time_waiting(double *time, gint64 life)
 
 static void add_times(Sample *s)
 {
-        const CallIn *in = s->j->node->in;
+        const CallIn *in = s->j->problem->node->in;
 
         fill(s->time, 0, (gsize)s->n_rows * CELLS * sizeof *s->time);
         for (guint32 p = s->first_in; p < s->end_in; p++) {
@@ -325,7 +310,7 @@ static void add_times(Sample *s)
 /* The half that a call out of the node is in: that of its first candidate. */
 static inline guint half_of_call(const Sample *s, guint32 call)
 {
-        return half_of(s->j->candidate[s->j->candidates[call]]);
+        return half_of(s->j->problem->candidate[s->j->problem->candidates[call]]);
 }
 
 /* Finds the rate that each candidate has for its call. */
@@ -335,11 +320,11 @@ static void find_rates_of(Sample *s)
         guint32 *rate_of = s->rate_of;
 
         for (guint32 i = s->first_out; i < s->end_out; i++) {
-                gint64 start = j->calls[i].start;
+                gint64 start = j->kinds->calls[i].start;
 
-                for (gsize k = j->candidates[i]; k < j->candidates[i + 1]; k++) {
-                        guint32 p = j->candidate[k];
-                        const CallIn *in = &j->node->in[p];
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
+                        guint32 p = j->problem->candidate[k];
+                        const CallIn *in = &j->problem->node->in[p];
                         gboolean waits = start < s->start[p];
                         guint age = age_of(start - (waits ? in->enter : s->start[p]));
                         guint until = waits ? 0 : until_of(in->reply - start);
@@ -361,7 +346,7 @@ static double count_calls(Sample *s, gboolean judge)
 
         fill(s->count, 0, 2 * half * sizeof *s->count);
         for (guint32 i = s->first_out; i < s->end_out; i++) {
-                gsize n = j->candidates[i + 1] - j->candidates[i];
+                gsize n = j->problem->candidates[i + 1] - j->problem->candidates[i];
                 double sum = 0, other = 0;
 
                 if (n == 0)
@@ -470,13 +455,13 @@ static double expect_calls(const Sample *s)
 /* The log likelihood of the calls out of the node if it has k workers. */
 static double judge(Sample *s, guint32 k)
 {
-        const NodeProblem *node = s->j->node;
+        const NodeProblem *node = s->j->problem->node;
 
         find_starts(node->in, node->n_in, k, s->replies, s->start);
         add_times(s);
         find_rates_of(s);
         start_rates(s);
-        for (guint round = 0; round < ROUNDS; round++) {
+        for (guint round = 0; round < WORKER_ROUNDS; round++) {
                 count_calls(s, FALSE);
                 learn_rates(s);
         }
@@ -485,7 +470,7 @@ static double judge(Sample *s, guint32 k)
 
 static guint32 count_waiting(const Sample *s, guint32 k)
 {
-        const CallIn *in = s->j->node->in;
+        const CallIn *in = s->j->problem->node->in;
         guint32 n = 0;
 
         for (guint32 p = MAX(s->first_in, k); p < s->end_in; p++)
@@ -511,8 +496,8 @@ static gboolean do_little(const Sample *s)
                 for (gsize i = (gsize)row * CELLS; i < (gsize)(row + 1) * CELLS; i++)
                         time[row % 2] += s->time[i];
         }
-        return count[1] <= FEW * (count[0] + count[1]) ||
-               count[1] * time[0] <= LOW_RATE * count[0] * time[1];
+        return count[1] <= FEW_WAITING * (count[0] + count[1]) ||
+               count[1] * time[0] <= LOW_WAITING * count[0] * time[1];
 }
 
 static void try(Sample *s, guint32 k, Guess *best)
@@ -526,7 +511,7 @@ static void try(Sample *s, guint32 k, Guess *best)
 
 guint32 workers_find(const Joint *j)
 {
-        const NodeProblem *node = j->node;
+        const NodeProblem *node = j->problem->node;
         g_autofree gint64 *replies = sort_replies(node->in, node->n_in);
         guint32 most = find_most_open(node->in, node->n_in, replies), waiting;
         Guess best = { 0 };
@@ -537,9 +522,9 @@ guint32 workers_find(const Joint *j)
                 return 0;
         sample_init(&s, j, replies);
         best.log = none = judge(&s, 0);
-        for (guint32 k = 1; k < most && count_waiting(&s, k) > 0; k += k < EVERY ? 1 : k / 8)
+        for (guint32 k = 1; k < most && count_waiting(&s, k) > 0; k += k < WORKERS_EACH ? 1 : k / 8)
                 try(&s, k, &best);
-        for (guint32 step = best.k > EVERY ? best.k / 16 : 0; step > 0; step /= 2) {
+        for (guint32 step = best.k > WORKERS_EACH ? best.k / 16 : 0; step > 0; step /= 2) {
                 guint32 k = best.k;
 
                 try(&s, k - step, &best);
@@ -548,5 +533,7 @@ guint32 workers_find(const Joint *j)
         waiting = count_waiting(&s, best.k);
         sample_clear(&s);
         per_parent = MAX((double)node->n_out / node->n_in, 1);
-        return best.log - none >= LEAST_GAIN * per_parent + LEAST_GAIN_EACH * waiting ? best.k : 0;
+        return best.log - none >= LEAST_QUEUE_GAIN * per_parent + LEAST_GAIN_WAITS * waiting
+                       ? best.k
+                       : 0;
 }

@@ -16,6 +16,7 @@
 #ifndef RAVEL_WORKERS_H
 #define RAVEL_WORKERS_H
 
+#include "inference/inference.h"
 #include "inference/joint.h"
 
 /* Sets when each of n calls into the node is taken by one of k workers. k = 0: no bound, and each

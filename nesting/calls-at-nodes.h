@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The driver of joint inference: makes a node problem (inference/node-problem.h) of the calls into
+ * The driver of joint inference: makes a node problem (inference/inference.h) of the calls into
  * each node that is called and calls, and out of it, has it solved, and takes the answer.
  */
 #ifndef RAVEL_CALLS_AT_NODES_H
@@ -8,7 +8,7 @@
 
 #include "base/work.h"
 #include "calls/known-calls.h"
-#include "inference/node-problem.h"
+#include "inference/inference.h"
 
 /* Which calls one step of --window decides on. Without --window: all. */
 typedef struct {

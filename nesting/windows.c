@@ -142,10 +142,8 @@ static void make_models(Windows *w)
         guint n_nodes = node_table_size(w->run.calls.nodes);
 
         w->models = g_renew(NodeModel *, w->models, n_nodes);
-        for (; w->n_models < n_nodes; w->n_models++) {
-                w->models[w->n_models] = g_new(NodeModel, 1);
-                node_model_init(w->models[w->n_models]);
-        }
+        for (; w->n_models < n_nodes; w->n_models++)
+                w->models[w->n_models] = node_model_new();
 }
 
 /* Decides on calls before a moment, with those before the other in view. */
@@ -284,10 +282,8 @@ void windows_free(Windows *w)
 {
         if (!w)
                 return;
-        for (guint i = 0; i < w->n_models; i++) {
-                node_model_clear(w->models[i]);
-                g_free(w->models[i]);
-        }
+        for (guint i = 0; i < w->n_models; i++)
+                node_model_free(w->models[i]);
         g_free(w->models);
         nesting_run_clear(&w->run);
         g_free(w);

@@ -19,9 +19,9 @@
 
 /* The id of a message: the port of whom it is, and a number. */
 typedef struct {
-        guint64 number;
+        guint32 number;
         guint16 port;
-        gboolean some; /* FALSE: of none */
+        guint8 some; /* FALSE: of none */
 } Link;
 
 typedef struct {

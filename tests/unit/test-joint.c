@@ -2,12 +2,20 @@
  *
  * The parts of the joint method against plain recomputation on small cases: what a walk
  * has learned, against counting by name; the shares of calls by a trellis, and what becomes of
- * beliefs, against all sets and assignments that there are. Its sources are a part of this file, so
- * that it can look inside.
+ * beliefs, against all sets and assignments that there are.
  */
 #include "calls/node-order.h"
+#include "inference/assignment.h"
+#include "inference/beliefs.h"
+#include "inference/calibrate.h"
+#include "inference/contexts.h"
 #include "inference/duration-kinds.h"
-#include "inference/joint.c"
+#include "inference/evidence-table.h"
+#include "inference/families.h"
+#include "inference/family.h"
+#include "inference/kinds.h"
+#include "inference/learn.h"
+#include "inference/parts.h"
 #include "inference/rounds.h"
 #include "inference/serving-order.h"
 #include "inference/workers.h"
@@ -634,7 +642,14 @@ static void test_places(void)
  * learned from anything. */
 typedef struct {
         SmallNode s;
-        NodeModel model;
+        NodeModel *model;
+        Problem problem;
+        Kinds kinds;
+        Assignment assignment;
+        Trellis trellis;
+        Beliefs beliefs;
+        Scores scores;
+        Learning learning;
         Joint j;
 } SmallJoint;
 
@@ -642,46 +657,59 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
                         const gsize *candidates, const guint32 *candidate)
 {
         Joint *j = &small->j;
+        Problem *p = &small->problem;
 
+        *small = (SmallJoint){ .model = node_model_new() };
         make_node(&small->s, rand, n_in, n_out, 20000000);
-        *j = (Joint){ .node = &small->s.node,
-                      .model = &small->model,
-                      .from = G_MININT64,
-                      .before = G_MAXINT64,
-                      .n_stretches = 1 };
-        node_model_init(j->model);
-        joint_init(j);
-        j->calls = g_new(WalkCall, n_out);
-        j->kind = g_new(guint32, n_in);
-        j->fine = g_new(guint32, n_in);
+        *j = (Joint){ p,
+                      small->model,
+                      &small->kinds,
+                      &small->assignment,
+                      &small->trellis,
+                      &small->beliefs,
+                      &small->scores,
+                      &small->learning };
+        *p = (Problem){
+                .node = &small->s.node, .from = G_MININT64, .before = G_MAXINT64, .n_stretches = 1
+        };
+        problem_init(p);
+        assignment_init(j->assignment, n_in, n_out);
         small->s.out[1].callee = small->s.out[0].callee;
-        begin_model(j);
-        j->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
-        j->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
+        kinds_find(j->kinds, p, j->model);
+        node_model_start(j->model, 0, evidence_table);
+        p->candidates = g_memdup2(candidates, (n_out + 1) * sizeof *candidates);
+        p->candidate = g_memdup2(candidate, candidates[n_out] * sizeof *candidate);
         for (guint i = 0; i < n_out; i++) {
-                j->parent[i] = candidate[candidates[i]];
-                j->n_choice += n_candidates(j, i) > 1;
+                j->assignment->parent[i] = candidate[candidates[i]];
+                p->n_choice += n_candidates(p, i) > 1;
         }
-        start_walks(j);
-        j->trellis.least = 0;
-        joint_link_children(j);
+        scores_init(j->scores, p);
+        joint_make_beliefs(j);
+        problem_order_outputs(p);
+        trellis_begin(j->trellis, j->model);
+        evidence_begin(&j->model->evidence, j);
+        joint_find_starts(j);
+        j->trellis->least = 0;
+        assignment_link(j->assignment);
         joint_learn_from_assigned(j, G_MAXUINT64);
 }
 
 static void end_small(SmallJoint *small)
 {
-        joint_clear(&small->j);
-        g_free(small->j.calls);
-        g_free(small->j.kind);
-        g_free(small->j.fine);
-        node_model_clear(&small->model);
+        problem_clear(&small->problem);
+        kinds_clear(&small->kinds);
+        assignment_clear(&small->assignment);
+        trellis_clear(&small->trellis);
+        beliefs_clear(&small->beliefs);
+        scores_clear(&small->scores);
+        node_model_free(small->model);
 }
 
 /* Evidence that favours a parent, by the number of the call. */
 static double ratio_of_call(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
                             EvidenceBasis basis)
 {
-        g_assert_true(e->in_use && parent < j->node->n_in && basis != BY_EARLIER_CALLS);
+        g_assert_true(e->in_use && parent < j->problem->node->n_in && basis != BY_EARLIER_CALLS);
         return (parent + call) % 3 + 0.5;
 }
 
@@ -691,11 +719,11 @@ static const EvidenceKind *const table_of_one[] = { &by_number, NULL };
 /* Puts it in place of the real kinds of evidence. */
 static void add_small_evidence(SmallJoint *small)
 {
-        EvidenceSet *evidence = &small->model.evidence;
+        EvidenceSet *evidence = &small->model->evidence;
 
         evidence_end(evidence);
         evidence_set_clear(evidence);
-        evidence_set_make(evidence, table_of_one, &small->model);
+        evidence_set_make(evidence, table_of_one, small->model);
         evidence->of[0]->watched = evidence->of[0]->in_use = TRUE;
 }
 
@@ -703,9 +731,11 @@ static void add_small_evidence(SmallJoint *small)
  * second. */
 static double likelihood_of(Joint *j, guint choices)
 {
-        for (guint i = 0; i < j->node->n_out; i++)
-                j->parent[i] = j->candidate[j->candidates[i] + (choices >> i & 1)];
-        joint_link_children(j);
+        const Problem *p = j->problem;
+
+        for (guint i = 0; i < p->node->n_out; i++)
+                j->assignment->parent[i] = p->candidate[p->candidates[i] + (choices >> i & 1)];
+        assignment_link(j->assignment);
         return exp(joint_log_of_assignment(j));
 }
 
@@ -774,7 +804,7 @@ static void test_chain(void)
                         if (i < JOINT_DRAWN)
                                 sampler_note(chain, seen, (Drawings){ .cold = 1ULL << i });
                         for (guint k = 0; k < 3; k++)
-                                a |= (small.j.parent[k] != candidate[candidates[k]]) << k;
+                                a |= (small.assignment.parent[k] != candidate[candidates[k]]) << k;
                         drawn[a]++;
                 }
                 for (guint a = 0; a < 8; a++)
@@ -794,13 +824,13 @@ static void test_chain(void)
 /* The families of calls into a small node, as they are found with these shares by candidate. */
 static void find_small_families(SmallJoint *small, const float *share, float *family)
 {
-        Joint *j = &small->j;
+        NodeProblem *node = &small->s.node;
 
-        j->node->decide = G_MAXINT64;
-        for (guint32 p = 0; p < j->node->n_in; p++)
+        node->decide = G_MAXINT64;
+        for (guint32 p = 0; p < node->n_in; p++)
                 family[p] = 1;
-        j->share = g_memdup2(share, j->candidates[j->node->n_out] * sizeof *share);
-        joint_find_families(j, 0, j->node->n_out, family);
+        memcpy(small->scores.share, share, problem_n_all(&small->problem) * sizeof *share);
+        joint_find_families(&small->j, 0, node->n_out, family);
 }
 
 /* Nothing drawn: the product over what a parent has of p, and of 1 - p over what it might have. A
@@ -842,11 +872,11 @@ static void test_families_by_drawings(void)
                 begin_small(&small, rand, 3, 5, candidates, candidate);
                 for (guint32 p = 0; p < 3; p++)
                         small.s.in[p].enter = 1000 + p;
-                small.j.drawn = g_new0(Drawings, 7);
-                small.j.drawn[0] = first;
-                small.j.drawn[1] = last;
-                small.j.drawn[2] = together ? first : last;
-                small.j.drawn[3] = together ? last : first;
+                small.scores.drawn = g_new0(Drawings, 7);
+                small.scores.drawn[0] = first;
+                small.scores.drawn[1] = last;
+                small.scores.drawn[2] = together ? first : last;
+                small.scores.drawn[3] = together ? last : first;
                 find_small_families(&small, share, family);
                 g_assert_cmpfloat_with_epsilon(family[0], together ? 0.5 : 0, 1e-6);
                 g_assert_cmpfloat_with_epsilon(family[1], together ? 0.5 : 0, 1e-6);
@@ -870,7 +900,7 @@ static void test_families_of_twins(void)
         for (guint32 p = 0; p < 3; p++) {
                 small.s.in[p].enter = 1000;
                 small.s.in[p].reply = p == 2 ? 3000 : 2000;
-                small.j.kind[p] = 0;
+                small.kinds.kind[p] = 0;
         }
         find_small_families(&small, share, family);
         g_assert_cmpfloat_with_epsilon(family[0], 0.5, 1e-6);
@@ -890,12 +920,14 @@ static void test_contexts(void)
                 SmallNode s;
                 guint32 first[N_IN], next[N_OUT], context[N_OUT] = { 0 };
                 guint nodes[N_OUT][2] = { 0 }; /* that the parent calls before it, and after it */
-                Joint j = { .node = &s.node, .first = first, .next = next, .parent = s.parent };
+                Problem problem = { .node = &s.node };
+                Assignment assignment = { N_IN, N_OUT, s.parent, next, first };
+                Joint j = { .problem = &problem, .assignment = &assignment };
 
                 make_node(&s, rand, N_IN, N_OUT, 20000000);
                 for (guint p = 0; p < N_IN; p++)
                         s.node.in[p].context = p % 3;
-                joint_link_children(&j);
+                assignment_link(&assignment);
                 joint_set_contexts(&j, context);
                 for (guint i = 0; i < N_OUT; i++)
                         for (guint k = 0; k < N_OUT; k++)
@@ -988,7 +1020,7 @@ static void test_parts(void)
                 }
                 all[N] = cases[c].each * N;
                 for (guint32 at = 0; at < N; at = part.before) {
-                        part = find_part(&node, all, life, at);
+                        part = part_find(&node, all, life, at);
                         g_assert_cmpuint(part.at, ==, at);
                         g_assert_cmpuint(part.before, >=, MIN(at + least, N));
                         g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
@@ -1254,7 +1286,6 @@ static void check_workers(guint32 k, guint32 n_workers)
         CallOut *out = g_new(CallOut, N);
         g_autofree gint64 *taken = g_new(gint64, N);
         guint32 random = 5, n_right = 0;
-        NodeModel model;
         NodeAnswer answer;
         NodeProblem node = { .in = in,
                              .out = out,
@@ -1272,8 +1303,7 @@ static void check_workers(guint32 k, guint32 n_workers)
                 out[i] = (CallOut){ .start = start, .end = start + 100000, .call = i, .callee = 1 };
         }
         qsort(out, N, sizeof *out, compare_out_calls);
-        node_model_init(&model);
-        find_parents_jointly(&node, &model, &answer);
+        find_parents_jointly(&node, NULL, &answer);
         g_assert_cmpuint(answer.n_workers, ==, n_workers);
         for (guint32 i = 0; i < N; i++) {
                 gsize best = answer.first[i];
@@ -1285,7 +1315,6 @@ static void check_workers(guint32 k, guint32 n_workers)
         }
         g_assert_cmpuint(n_right, >=, N * 9 / 10);
         node_answer_clear(&answer);
-        node_model_clear(&model);
         g_free(in);
         g_free(out);
 }

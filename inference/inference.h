@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * A node problem: which of the calls into one node caused which of the calls out of it? Plain data,
- * in and out. It knows no trace, no path and no command-line option.
+ * Inference: which of the calls into one node caused which of the calls out of it? The door of this
+ * folder: plain data in and out, and a model that goes on learning. It knows no trace, no path and
+ * no command-line option.
  */
-#ifndef RAVEL_NODE_PROBLEM_H
-#define RAVEL_NODE_PROBLEM_H
+#ifndef RAVEL_INFERENCE_H
+#define RAVEL_INFERENCE_H
 
 #include "base/work.h"
-#include "inference/node-model.h"
+#include "paths/path-set.h"
 #include "tracefmt/node-table.h"
 
 /* What is known of a call out of the node before the problem is solved: a set of flags. */
@@ -24,8 +25,8 @@ typedef struct {
         guint32 call;        /* the user's number of it */
         NodeId caller;       /* folded */
         guint32 context;     /* the context: a hash of what its parent does besides; 0: unknown */
-        guint16 label;       /* 0: none */
         guint32 connection;  /* the connection that it came by; 0: unknown */
+        guint16 label;       /* 0: none */
 } CallIn;
 
 /* A call out of the node. */
@@ -33,10 +34,10 @@ typedef struct {
         gint64 start, end; /* ns, on the node's clock */
         guint32 call;      /* the user's number of it */
         NodeId callee;
-        guint32 parent; /* if OUT_DECIDED: a call's number, or NO_PARENT */
-        guint16 label;  /* 0: none */
-        guint8 flags;
+        guint32 parent;     /* if OUT_DECIDED: a call's number, or NO_PARENT */
         guint32 connection; /* the connection that it went by; 0: unknown */
+        guint16 label;      /* 0: none */
+        guint8 flags;
 } CallOut;
 
 typedef struct {
@@ -53,10 +54,16 @@ typedef struct {
         gboolean keep_log; /* the answer shall give its log likelihood */
 } NodeProblem;
 
+/* What was learned of a node. It names nothing of the trace, so it can outlive that. */
+typedef struct NodeModel NodeModel;
+
+NodeModel *node_model_new(void); /* knows nothing */
+void node_model_free(NodeModel *model);
+
 /* The answer. The candidates of call[i] that are worth naming have the indices first[i] to first[i
  * + 1] - 1, by enter. node_answer_clear() frees the arrays. */
 typedef struct {
-        guint32 n_out;
+        guint32 n_in, n_out;
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates; /* by call out: its number of candidates, named or not */
         guint32 *context;      /* by call out: its context, a hash; 0: unknown */
@@ -76,5 +83,15 @@ typedef struct {
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
 
 void node_answer_clear(NodeAnswer *answer);
+
+/* To bytes, for another machine of any kind, and back. A problem from bytes owns its arrays. Errors
+ * (G_FILE_ERROR) say where the bytes are not as expected. */
+GBytes *node_problem_to_bytes(const NodeProblem *problem);
+GBytes *node_model_to_bytes(const NodeModel *model);
+GBytes *node_answer_to_bytes(const NodeAnswer *answer);
+gboolean node_problem_from_bytes(NodeProblem *problem, const guint8 *data, gsize n, GError **error);
+NodeModel *node_model_from_bytes(const guint8 *data, gsize n, GError **error);
+gboolean node_answer_from_bytes(NodeAnswer *answer, const guint8 *data, gsize n, GError **error);
+void node_problem_clear(NodeProblem *problem); /* frees the arrays of a problem from bytes */
 
 #endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer, filled part by part.
+ */
+#ifndef RAVEL_ANSWER_H
+#define RAVEL_ANSWER_H
+
+#include "inference/inference.h"
+#include "inference/joint.h"
+
+/* An answer to a problem, of which nothing is found. */
+void answer_init(NodeAnswer *answer, const NodeProblem *problem);
+
+/* Writes the calls from first to end - 1 to the answer, as its calls from `at` on. Names the
+ * candidates that are worth it; all if OUT_EXPLAIN asks for them. */
+void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at);
+
+#endif

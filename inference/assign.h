@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The assignments that learning begins with: by delays since a parent's entry and until its reply
+ * alone; and in order of time, by what a parent has done so far.
+ */
+#ifndef RAVEL_ASSIGN_H
+#define RAVEL_ASSIGN_H
+
+#include "inference/joint.h"
+#include <glib.h>
+
+/* Assign each child: to the candidate that the bounds alone favour; or, in order of time, to the
+ * candidate with the greatest hazard. */
+void joint_assign_first(Joint *j);
+void joint_assign_in_time(Joint *j);
+
+#endif

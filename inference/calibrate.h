@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * From beliefs and drawings to scores and probabilities.
+ */
+#ifndef RAVEL_CALIBRATE_H
+#define RAVEL_CALIBRATE_H
+
+#include "inference/problem.h"
+#include "inference/sampler.h"
+
+typedef struct Scores {
+        float *share;    /* by candidate: the share of its belief; later its probability */
+        float *score;    /* by candidate: the greatest decides */
+        Drawings *drawn; /* by candidate, or NULL; no bits for calls the chain skips */
+} Scores;
+
+/* All candidates alike. */
+void scores_init(Scores *s, const Problem *p);
+void scores_clear(Scores *s);
+
+/* Finds shares and scores by belief propagation, from beliefs that began, and the Markov chain; and
+ * calibrates the shares. done(): is told how much is done, 0 to 1. */
+void joint_settle(Joint *j);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Kinds: what the model learns apart. Calls into the node differ by caller, label and context;
+ * calls out of it by callee, label and duration.
+ */
+#ifndef RAVEL_KINDS_H
+#define RAVEL_KINDS_H
+
+#include "inference/node-model.h"
+#include "inference/problem.h"
+
+typedef struct Kinds {
+        WalkCall *calls; /* by call out of the node */
+        guint32 *kind;   /* by call into it: by caller and label, and by context where contexts are
+                            told apart */
+        guint32 *fine;   /* by call into it: by caller, label and context */
+} Kinds;
+
+/* Finds the kinds of the calls of a problem. The model numbers new ones. */
+void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
+void kinds_clear(Kinds *k);
+
+/* Splits callees by duration at these limits, which it takes over; and calls into the node by
+ * context, where told[fine] says so. Both reset the walks of the model. */
+void kinds_split_callees(Kinds *k, const Problem *p, NodeModel *model, DurationLimits *limits);
+void kinds_split_callers(Kinds *k, const Problem *p, NodeModel *model, guint8 *told);
+
+/* Every kind of calls into the node as fine as can be, to try it. */
+void kinds_split_all_callers(Kinds *k, const Problem *p);
+
+/* Whether two calls go to the same node with the same label, ignoring the split of callees by
+ * duration. */
+static inline gboolean kinds_same_callee(const Kinds *k, const NodeModel *model, guint32 call,
+                                         guint32 other)
+{
+        return model->whole[k->calls[call].callee] == model->whole[k->calls[other].callee];
+}
+
+static inline gint64 duration_of(const WalkCall *call)
+{
+        return MAX(call->end - call->start, 0);
+}
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Joint inference: finds the parents of all calls that a node makes together. A call's parent
+ * depends on what is left for the other calls. docs/model.md gives the model.
+ *
+ * The model is learned from beliefs, and beliefs follow from the model, so both are found in
+ * rounds, by expectation maximisation (Dempster, Laird and Rubin, 1977). The first rounds learn
+ * from calm parents, which lived while the concurrency was low and little could be mistaken.
+ *
+ * Where there are very many parents, or very many candidates, the model is learned from some
+ * training parents. The parents of calls are then found part by part, so that memory never holds
+ * the beliefs on all calls.
+ */
+#include "inference/answer.h"
+#include "inference/assign.h"
+#include "inference/assignment.h"
+#include "inference/beliefs.h"
+#include "inference/calibrate.h"
+#include "inference/contexts.h"
+#include "inference/evidence-table.h"
+#include "inference/families.h"
+#include "inference/family.h"
+#include "inference/kinds.h"
+#include "inference/learn.h"
+#include "inference/parts.h"
+#include "inference/roots.h"
+#include "inference/tuning.h"
+
+/* --- the nouns of one problem ----------------------------------------------- */
+
+/* A Joint and what it points to. */
+typedef struct {
+        Joint j;
+        Problem problem;
+        Kinds kinds;
+        Assignment assignment;
+        Trellis trellis;
+        Beliefs beliefs;
+        Scores scores;
+        Learning learning;
+} Nouns;
+
+/* Ties the nouns together. */
+static void tie(Nouns *n, NodeModel *model)
+{
+        n->j = (Joint){ &n->problem, model,       &n->kinds,  &n->assignment,
+                        &n->trellis, &n->beliefs, &n->scores, &n->learning };
+}
+
+static void clear_nouns(Nouns *n)
+{
+        problem_clear(&n->problem);
+        assignment_clear(&n->assignment);
+        trellis_clear(&n->trellis);
+        beliefs_clear(&n->beliefs);
+        scores_clear(&n->scores);
+}
+
+/* Prepares to learn and to infer: the candidates are known. */
+static void start(Joint *j)
+{
+        joint_make_beliefs(j);
+        problem_order_outputs(j->problem);
+        trellis_begin(j->trellis, j->model);
+        evidence_begin(&j->model->evidence, j);
+        joint_find_starts(j);
+}
+
+/* --- the whole node at once --------------------------------------------------- */
+
+/* Starts beliefs from an assignment in order of time, by the model. */
+static void begin_anew(Joint *j)
+{
+        joint_assign_in_time(j);
+        joint_start_beliefs(j);
+}
+
+static void assign_best(Joint *j)
+{
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
+}
+
+/* Learns the model and finds shares and scores, with all calls of the node at once. */
+static void find_beliefs(Joint *j)
+{
+        gboolean truth = j->problem->node->truth != NULL;
+
+        start(j);
+        if (truth)
+                joint_learn_from_truth(j);
+        else if (j->problem->from == G_MININT64)
+                joint_learn(j);
+        else
+                joint_go_on(j);
+        if (truth || j->problem->n_stretches > 1)
+                begin_anew(j);
+        joint_settle(j);
+        assign_best(j);
+        if (j->learning->keeps)
+                joint_keep_model(j);
+}
+
+/* No call has a choice of parents, but the model for later steps can learn from them. */
+static void learn_without_choice(Joint *j)
+{
+        start(j);
+        assign_best(j);
+        if (j->problem->from == G_MININT64)
+                evidence_try_first(&j->model->evidence, j, FALSE);
+        joint_go_on_from_assignment(j);
+        joint_keep_model(j);
+}
+
+static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
+{
+        guint32 n_out = j->problem->node->n_out;
+
+        problem_find_candidates(j->problem, open, 0, n_out, FALSE);
+        scores_init(j->scores, j->problem);
+        if (j->problem->n_choice > 0)
+                find_beliefs(j);
+        else if (j->learning->keeps && j->problem->node->n_in > 0)
+                learn_without_choice(j);
+        else
+                assign_best(j);
+        joint_find_families(j, 0, n_out, answer->family);
+        answer_hand_out(j, 0, n_out, answer, 0);
+}
+
+/* --- part by part ---------------------------------------------------------- */
+
+static void find_in_part(const Joint *whole, Candidates *open, const Part *part, NodeAnswer *answer)
+{
+        const CallIn *all_in = whole->problem->node->in;
+        guint32 n_out = part->end - part->first, at = part->at - part->first,
+                before = part->before - part->first, first_in;
+        NodeProblem slice;
+        Nouns n = { .problem =
+                            problem_narrow(whole->problem, &slice, open, part->first, part->end) };
+        Joint *j = &n.j;
+
+        tie(&n, whole->model);
+        first_in = slice.in - all_in;
+        n.kinds = (Kinds){ .calls = whole->kinds->calls + part->first,
+                           .kind = whole->kinds->kind + first_in,
+                           .fine = whole->kinds->fine + first_in };
+        assignment_init(&n.assignment, slice.n_in, n_out);
+        scores_init(&n.scores, &n.problem);
+        if (n.problem.n_choice > 0) {
+                start(j);
+                begin_anew(j);
+                joint_settle(j);
+        }
+        assign_best(j);
+        assignment_take_part(whole->assignment, j->assignment, at, before, part->at, first_in);
+        joint_find_families(j, at, before, answer->family + first_in);
+        answer_hand_out(j, at, before, answer, part->at);
+        clear_nouns(&n);
+}
+
+/* Learns from the training parents, then finds the parents of calls part by part. */
+static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
+                          NodeAnswer *answer)
+{
+        const NodeProblem *node = j->problem->node;
+        gint64 life = parts_mean_life(node);
+
+        if (choice) {
+                problem_find_candidates(j->problem, open, 0, node->n_out, TRUE);
+                scores_init(j->scores, j->problem);
+                start(j);
+                joint_learn(j);
+                problem_drop_candidates(j->problem);
+                scores_clear(j->scores);
+                beliefs_clear(j->beliefs);
+        }
+        for (guint32 at = 0; at < node->n_out;) {
+                Part part = part_find(node, all, life, at);
+
+                find_in_part(j, open, &part, answer);
+                at = part.before;
+                if (node->work)
+                        work_part_done(node->work, (double)at / node->n_out);
+        }
+        assignment_link(j->assignment);
+}
+
+/* The model is trained by one stretch of parents in this number. */
+static guint32 find_stretches(const NodeProblem *node, gsize n_beliefs)
+{
+        guint32 by_parents = node->n_in / LEARN_FROM;
+        guint32 by_beliefs = MIN(n_beliefs / LEARN_BELIEFS, node->n_in / STRETCH);
+
+        return MAX(MAX(by_parents, by_beliefs), 1);
+}
+
+/* Whether all calls are learned from: if there is no model, or far fewer calls trained it than
+ * there are now. */
+static gboolean learns_anew(const NodeModel *model, const NodeProblem *node)
+{
+        return model->n_parents == 0 ||
+               (model->n_parents < LEARN_FROM && node->n_in >= 2 * model->n_known);
+}
+
+/* Prepares the model: keeps it if it has room for the kinds of these calls, else starts a new
+ * one. */
+static void begin_model(Joint *j)
+{
+        NodeModel *model = j->model;
+
+        if (j->problem->from > G_MININT64) {
+                kinds_find(j->kinds, j->problem, model);
+                if (node_model_fit(model))
+                        return;
+                j->problem->from = G_MININT64;
+        }
+        node_model_clear(model);
+        node_model_init(model);
+        kinds_find(j->kinds, j->problem, model);
+        node_model_start(model, j->learning->keeps ? model->out.n / 2 + 2 : 0, evidence_table);
+        model->n_known = j->problem->node->n_in;
+}
+
+/* Counts the candidates of all calls, without those of roots. Returns whether any has a choice. */
+static gboolean count_candidates(Joint *j, Candidates *open, gsize *all, NodeAnswer *answer)
+{
+        gboolean choice = problem_count_candidates(j->problem, open, all, answer->n_candidates);
+
+        if (roots_find(j->problem->node, answer->n_candidates))
+                choice = problem_count_candidates(j->problem, open, all, answer->n_candidates);
+        return choice;
+}
+
+void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
+{
+        NodeModel *own = model ? NULL : node_model_new();
+        Nouns n = { .problem.node = problem, .learning.keeps = model != NULL };
+        g_autofree gsize *all = NULL;
+        Candidates open;
+        gboolean choice;
+
+        tie(&n, model ? model : own);
+        candidates_init(&open, problem->window);
+        problem_find_view(&n.problem, learns_anew(n.j.model, problem));
+        problem_init(&n.problem);
+        assignment_init(&n.assignment, problem->n_in, problem->n_out);
+        begin_model(&n.j);
+        evidence_unwatch(&n.j.model->evidence);
+        answer_init(answer, problem);
+        all = g_new(gsize, problem->n_out + 1);
+        choice = count_candidates(&n.j, &open, all, answer);
+        n.problem.n_stretches = find_stretches(problem, all[problem->n_out]);
+        if (n.problem.n_stretches > 1 && !model && !problem->truth)
+                find_in_parts(&n.j, &open, all, choice, answer);
+        else
+                find_at_once(&n.j, &open, answer);
+        joint_set_contexts(&n.j, answer->context);
+        if (choice && problem->keep_log && !model) {
+                evidence_unwatch(&n.j.model->evidence);
+                answer->log = joint_log_of_assignment(&n.j);
+        }
+        answer->true_log = n.learning.true_log;
+        answer->n_workers = evidence_n_workers(&n.j.model->evidence);
+        evidence_end(&n.j.model->evidence);
+        kinds_clear(&n.kinds);
+        clear_nouns(&n);
+        if (own)
+                node_model_free(own);
+        candidates_clear(&open);
+}

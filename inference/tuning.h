@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Every constant of inference that was tuned, once: what it means, and on what it was chosen:
+ *
+ *     C   a captured testbed, eight and 32 requests at a time
+ *     R   random systems (tests/gen-trace), mostly 33 of them; crowded: at parallelism 20 and 45
+ *     W   captures of systems in the wild
+ *     speed, memory: as large or small as these allow; more changes answers little
+ *
+ * as their commits tell, and where these do not, as was usual when they came. One without such a
+ * mark stands by its reason alone. What changes without each is in
+ * docs/evaluation.md, made by tests/experiments/ablation-inference.py.
+ */
+#ifndef RAVEL_TUNING_H
+#define RAVEL_TUNING_H
+
+/* --- States and what is learned of them (parent-walk.c, delay-density.c, node-model.c) --- */
+
+/* A state counts calls to one callee up to here. C, R. */
+#define WALK_COUNT          3
+/* A full state backs off as if it had seen this many events more, in the general state; a part of a
+ * caller likewise to the whole. C, R. */
+#define BACKOFF_WEIGHT      2.0
+/* The same for a general state and the state of nothing. C, R. */
+#define GENERAL_WEIGHT      0.5
+/* So many events are taken off the count of a step of a full state, */
+#define RARE_EVENTS         1
+/* and this share of all: an event seen so rarely is often an error of the assignment, which would
+ * feed itself. R, crowded. */
+#define RARE_EVENTS_SHARE   0.02
+/* A density of so many delays is smoothed by running means over one bin to either side; of fewer by
+ * more, */
+#define SMOOTH_DELAYS       1000
+/* up to so many. C, R. */
+#define SMOOTH_MOST         8
+/* A density backs off as if it had seen so many delays more, */
+#define DENSITY_WEIGHT      4
+/* and one more for so many that it saw. C, R. */
+#define DENSITY_WEIGHT_PART 100
+/* A label or context that fewer than one call in RARE_SHARE has gets no kind of its own. C. */
+#define RARE_SHARE          100
+/* With more, walks go on in general states. Memory. */
+#define WALK_MAX_STATES     (1 << 15)
+
+/* --- Which calls are learned from (problem.h, learn.c, solve.c, node-model.c) --- */
+
+/* Parents that follow each other and train the model, or not, together. Speed. */
+#define STRETCH          1024
+/* Enough parents to learn from. R, speed. */
+#define LEARN_FROM       8192
+/* Beliefs that are enough to learn from. R, speed. */
+#define LEARN_BELIEFS    (1 << 18)
+/* New parents that a model learns from again; that costs as much as solving for some dozens. Speed.
+ */
+#define LEARN_AGAIN      256
+/* or so many if that is less: one in LEARN_AGAIN_PART of those before. R, in windows. */
+#define LEARN_AGAIN_PART 8
+
+/* --- Workers (workers.c, assign.c) --- */
+
+/* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no
+ * difference. */
+#define OUT_OF_TURN      (4 * LOG_UNIT)
+/* Rounds that learn rates, for each number of workers. Speed. */
+#define WORKER_ROUNDS    4
+/* Kinds of calls into the node, and callees, that have rates of their own. Speed. */
+#define WORKER_KINDS     8
+/* Calls into the node that follow each other and are learned from together. */
+#define WORKER_BLOCK     64
+/* Calls into the node that are looked at, where it is busiest, and pairs of a call out of it and a
+ * candidate. Speed. */
+#define WORKER_CALLS     2048
+#define WORKER_PAIRS     (1 << 16)
+/* Up to here every number is tried; beyond, steps of an eighth. Speed. */
+#define WORKERS_EACH     12
+/* Where learning begins, parents that wait make calls at this share of the rate of others. W. */
+#define RATE_OF_WAITING  0.02
+/* A queue must gain so many nats, times the calls that a parent makes in the mean, since calls of
+ * one parent go together; and LEAST_GAIN_EACH for each parent that waits. Chosen on captured
+ * services with four, six and no workers, and on two generated systems; W, C: of false queues, none
+ * gained more than two thirds of it but for one event loop. */
+#define LEAST_QUEUE_GAIN 10.0
+#define LEAST_GAIN_WAITS 0.1
+/* In a queue, parents that wait make at most FEW_WAITING of the calls out of the node, or make them
+ * at LOW_WAITING times the rate of others or less. As before. */
+#define FEW_WAITING      0.05
+#define LOW_WAITING      0.25
+
+/* --- Rounds (assign.c, learn.c, rounds.c) --- */
+
+/* Rounds that learn bounds before the first assignment. R, crowded. */
+#define BOUNDS_ROUNDS    12
+/* The weight of the best candidate of a call in the first assignment, less 1. R. */
+#define MOST_WEIGHT      255
+/* Latest children of a parent that the first assignment looks at. Speed. */
+#define REMEMBERED       16
+/* Rounds that assign in order of time. C, R. */
+#define FRESH_ROUNDS     6
+/* Rounds that learn from beliefs. R, crowded. */
+#define ROUNDS           16
+/* From this round on all parents are learned from. R, crowded. */
+#define CALM_ROUNDS      14
+/* Rounds of a further step of --window. R, in windows. */
+#define GO_ON_ROUNDS     3
+/* Rounds that learn from assignments of the Markov chain. C, R. */
+#define CHAIN_ROUNDS     8
+/* Sweeps of the chain before each of these rounds. C, R. */
+#define CHAIN_SWEEPS     4
+/* If the mean share of the best parents is less, learning from a chain is skipped: it would learn
+ * next to nothing. R, at a parallelism of 45; speed. */
+#define LEAST_BEST_SHARE 0.33
+
+/* --- Beliefs and the trellis (beliefs.c, trellis.c) --- */
+
+/* Where beliefs begin, the belief of the assigned parent is so many times that of another
+ * candidate. R. */
+#define ASSIGNED            100
+/* The largest share that a belief may have, unless its parent is the only candidate; */
+#define MOST_TAKEN          (1 - 1e-6)
+/* and the least that the trellis may give it: a call may always turn out to be another parent's. */
+#define LEAST_SHARE         1e-8
+/* A call on which a parent's belief has a smaller share is not offered to it. Speed. */
+#define LEAST_OFFERED       1e-9
+/* A belief is given up if its share by the trellis is less in the first round, */
+#define NEGLIGIBLE_AT_FIRST 1e-3
+/* and if it is less later; */
+#define NEGLIGIBLE          1e-2
+/* but not if its share before was KEPT or more: each call keeps a belief. R; speed. */
+#define KEPT                0.1
+/* The least message, per ns, */
+#define LEAST_RATE          1e-20
+/* and the greatest. */
+#define MOST_RATE           1e10
+/* Vertices and edges of the trellis with less than this share of the weight are left out. Speed. */
+#define TRELLIS_LEAST       1e-4
+/* An edge that skips calls whose probability of being skipped is less is left out. Speed. */
+#define LEAST_SKIP          1e-12
+/* Vertices of one call; further ones are left out. Speed. */
+#define MAX_AT_CALL         24
+/* Open calls of a vertex; of more, the last return is not seen. Memory. */
+#define MAX_OPEN            12
+
+/* --- The chain and what comes out (sampler.c, calibrate.c, answer.c) --- */
+
+/* Nats; other evidence cannot make up for a step that loses more. Speed. */
+#define HOPELESS            24
+/* A parent is proposed with its chance plus this, so that each is proposed at times. C, R. */
+#define LEAST_CHANCE        0.002
+/* A call with a candidate of a greater chance is left out of the chain. Speed. */
+#define CERTAIN             0.9999
+/* The beliefs on a call are worth so many drawings where they leave no doubt, and more where they
+ * leave more. C, R. */
+#define PRIOR_DRAWINGS      20
+/* A call whose beliefs would be worth more is left out of the chain. Speed. */
+#define MOST_PRIOR_DRAWINGS 480
+/* Being the parent when the chain starts is worth so many drawings. C, R. */
+#define FIRST_DRAWINGS      8
+/* Sweeps before drawings of the warm chain count, */
+#define WARM_UP             20
+/* and of the cold chain. C, R. */
+#define COOL_DOWN           10
+/* The cold chain raises likelihoods to this power. C. */
+#define COLD                2
+/* Rounds of belief propagation before shares are taken; more hardly change them. R. */
+#define SETTLE              3
+/* Rounds that sharpen beliefs, to choose one of several ways to agree. R. */
+#define DECIDE              3
+/* The weight of the first shares in a mean with the second ones. C, R. */
+#define FIRST_OPINION       (2.0 / 3)
+/* Odds beyond these count by their eighth root: messages that go round in a circle confirm each
+ * other. C, R. */
+#define SURE_ODDS           2.0
+/* Odds beyond these count by their fourth root in probabilities, */
+#define USUAL_ODDS          9.0
+/* which are divided by a doubt that this scales. C, R (docs/evaluation.md). */
+#define DOUBT               4.0
+/* The answer names a candidate with at least this share of the best candidate's score. */
+#define WORTH_NAMING        1e-3
+
+/* --- Parts (parts.c) --- */
+
+/* A part ends when it is so many mean lifetimes of parents long. */
+#define PART_LIVES    8
+/* and has so many beliefs, */
+#define PART_BELIEFS  (1 << 20)
+/* or when it is so many lifetimes long. */
+#define LONG_LIVES    256
+/* and has so many, which fit into caches. Speed, memory. */
+#define LONG_BELIEFS  (1 << 16)
+/* Calls so many lifetimes before and after a part are solved with it. R. */
+#define CONTEXT_LIVES 3
+
+/* --- Durations, contexts (duration-kinds.c, evidence-durations.c, evidence-contexts.c) --- */
+
+/* A limit of durations must tell this much about what parents do, in nats a call. C, R. */
+#define LEAST_TOLD      0.05
+/* At a limit durations are at most this share as frequent as at the peaks on either side. C, R. */
+#define VALLEY          0.4
+/* A callee with fewer calls is not split. */
+#define SPLIT_CALLS     64
+/* If at least one call in CERTAIN_SHARE has a single candidate, durations are learned from those
+ * alone. R. */
+#define CERTAIN_SHARE   4
+/* A context is told apart if that raises the log likelihood of its parents by at least this, */
+#define LEAST_GAIN      5.0
+/* and by this for each parent. C, R. */
+#define LEAST_GAIN_EACH 0.01
+
+/* --- Order (serving-order.c, evidence-order.c) --- */
+
+/* With more callees, a node's order and durations are not looked at: pairs of events would be too
+ * many. Speed. */
+#define MOST_ORDERED   64
+/* Outputs before and after one that it may be inverted with. Speed. */
+#define REACH          24
+/* A class with fewer pairs has no factor learned from beliefs. C. */
+#define ORDER_PAIRS    20
+/* The odds of all classes weigh as this many pairs in one class. C, R. */
+#define PRIOR_PAIRS    40
+/* With more classes, pairs of two classes are not counted. Speed. */
+#define MOST_MIXED     256
+/* Only outputs whose trigger has this share or more are learned from. C. */
+#define SURE_TRIGGER   0.95
+/* A pair counts only if delays alone make both orders at least this probable. C. */
+#define OPEN_PAIR      0.05
+/* A class is not supposed to be in order if its odds of inversion are so many times the odds by
+ * delays; */
+#define RULED_OUT      3
+/* else its factor is supposed to be at most this. C, R. */
+#define SUPPOSED       0.05
+/* A factor is at least this; */
+#define LEAST_FACTOR   (1.0 / 64)
+/* one above this becomes 1. C, R. */
+#define NO_ORDER       0.7
+/* Rounds that learn from beliefs whether the node works in order, */
+#define ORDER_ROUNDS   8
+/* of which the first suppose that it does. C, R. */
+#define SUPPOSE_ROUNDS 5
+/* Rounds of the chain of one stage, */
+#define STAGE_ROUNDS   4
+/* and stages, each of which fits the order once. C, R. */
+#define ORDER_STAGES   6
+/* The largest factor that still counts as order while learning goes on, */
+#define MAYBE_ORDER    0.7
+/* and in its last round; 1 would be the odds that delays alone give. C. */
+#define LAST_ORDER     0.4
+/* The factor of inversions supposed where beliefs show none. C. */
+#define MAYBE_FACTOR   0.2
+/* The ratio of the odds of inversions to the odds by delays that a node in order has at most. Nodes
+ * without order come to more than 0.4, since their delays are not known exactly. C, R. */
+#define ORDER_ODDS     0.3
+
+/* --- Roots (roots.c) --- */
+
+/* Of the calls of an edge that have a candidate, accident must give it to so many. W. */
+#define ROOTS_BY_ACCIDENT 0.5
+
+#endif
