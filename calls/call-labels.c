@@ -4,12 +4,39 @@
 #include <string.h>
 
 #include "base/big-memory.h"
+#include "base/hash.h"
+
+void call_labels_init(CallLabels *l)
+{
+        *l = (CallLabels){ .names = g_ptr_array_new_with_free_func(g_free),
+                           .written = g_ptr_array_new() };
+}
 
 void call_labels_clear(CallLabels *l)
 {
+        g_ptr_array_unref(l->names);
+        g_ptr_array_unref(l->written);
         if (l->numbers)
                 g_hash_table_unref(l->numbers);
         big_free(l->label, l->size * sizeof *l->label);
+}
+
+/* The text that a field of a trace stands for; the field itself where that is no text. */
+static char *unescape(const char *field)
+{
+        GString *text = g_string_new(NULL);
+        const char *p = field;
+
+        while (*p) {
+                int high = *p == '%' ? g_ascii_xdigit_value(p[1]) : -1;
+                int low = high >= 0 ? g_ascii_xdigit_value(p[2]) : -1;
+
+                g_string_append_c(text, low >= 0 ? (char)(high << 4 | low) : *p);
+                p += low >= 0 ? 3 : 1;
+        }
+        if (strlen(text->str) < text->len || !g_utf8_validate(text->str, (gssize)text->len, NULL))
+                g_string_assign(text, field);
+        return g_string_free(text, FALSE);
 }
 
 static guint16 number_of(CallLabels *l, const char *label, gsize length)
@@ -22,9 +49,22 @@ static guint16 number_of(CallLabels *l, const char *label, gsize length)
         number = GPOINTER_TO_UINT(g_hash_table_lookup(l->numbers, text));
         if (number == 0 && g_hash_table_size(l->numbers) < G_MAXUINT16) {
                 number = g_hash_table_size(l->numbers) + 1;
+                g_ptr_array_add(l->names, unescape(text));
+                g_ptr_array_add(l->written, text);
                 g_hash_table_insert(l->numbers, g_steal_pointer(&text), GUINT_TO_POINTER(number));
         }
         return number;
+}
+
+/* The same, quickly for those that come again and again. */
+static guint16 find_number(CallLabels *l, const char *label, gsize length)
+{
+        guint16 *known = &l->cache[hash_bytes(label, length) % G_N_ELEMENTS(l->cache)];
+        const char *written = *known ? l->written->pdata[*known - 1] : NULL;
+
+        if (!written || strncmp(written, label, length) != 0 || written[length])
+                *known = number_of(l, label, length);
+        return *known;
 }
 
 void call_labels_add(CallLabels *l, guint64 call, const Message *message)
@@ -43,7 +83,7 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message)
         for (; l->n <= call; l->n++)
                 l->label[l->n] = 0;
         if (l->label[call] == 0)
-                l->label[call] = number_of(l, label, length);
+                l->label[call] = find_number(l, label, length);
 }
 
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)

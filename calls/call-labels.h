@@ -9,11 +9,15 @@
 #include "tracefmt/message.h"
 
 typedef struct {
-        GHashTable *numbers; /* of labels, from 1; NULL: none seen */
+        GHashTable *numbers; /* of labels as the trace writes them, from 1; NULL: none seen */
+        GPtrArray *names;    /* by number less 1: the operation, as text */
+        GPtrArray *written;  /* the same as the trace writes it, owned by numbers */
+        guint16 cache[256];  /* by hash: a number that was looked for lately; 0: none */
         guint16 *label;      /* by call; 0: none, or one after the first 65,535 */
         guint32 n, size;     /* calls up to the last with a label */
 } CallLabels;
 
+void call_labels_init(CallLabels *l);
 void call_labels_clear(CallLabels *l);
 
 /* A message of a call (by number), which has its label unless an earlier one had it. */

@@ -15,6 +15,7 @@ void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max
         k->matcher = call_matcher_new(window, max_call ? max_call : G_MAXINT64);
         k->pairs.wanted = wanted;
         edge_roles_init(&k->roles, fold, window);
+        call_labels_init(&k->labels);
         if (wanted & WANT_IDS)
                 k->ids = g_byte_array_new();
         if (wanted & WANT_TRUE_PATHS)
@@ -70,7 +71,7 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
                 message = &with_path;
         }
         did = call_matcher_add(k->matcher, message);
-        if ((k->pairs.wanted & WANT_LABELS) && message_is_call(message))
+        if (message_is_call(message))
                 call_labels_add(&k->labels, call_matcher_latest(k->matcher) - k->dropped, message);
         return !(did & MATCH_DONE) || take_done(k, error);
 }

@@ -28,7 +28,6 @@ typedef struct {
 
 /* What is kept of calls, besides the columns of CallPairs. */
 enum {
-        WANT_LABELS = 1 << 16,
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
 };
 

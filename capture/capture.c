@@ -235,14 +235,17 @@ static void keep_order(Capture *c, CapturedMessage *m)
 
 static void label_fill(Capture *c, const CapturedMessage *m)
 {
-        const char *label = m->label;
+        const char *operation =
+                c->operations ? operations_name(c->operations, m->sender, m->receiver, m->label)
+                              : NULL;
 
-        if (c->operations)
-                label = operations_name(c->operations, m->sender, m->receiver, label);
-        if (!label)
+        if (c->operations && !operation)
                 return;
         g_string_append(c->attrs, c->attrs->len ? " label=" : "label=");
-        node_table_escape(c->attrs, label, strlen(label), FALSE);
+        if (operation)
+                g_string_append(c->attrs, operation);
+        else
+                node_table_escape(c->attrs, m->label, strlen(m->label), FALSE);
 }
 
 static void message_fill(Capture *c, const CapturedMessage *m, Message *message)

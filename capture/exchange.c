@@ -493,6 +493,23 @@ static gboolean not_mine(Exchange *x, guint side, Stamp now, const CaptureContex
         return FALSE;
 }
 
+/* cut: what follows was cut off. Where the parser only waits for it to name the operation, there
+ * is no name. */
+static ParseStatus parse_one(Exchange *x, guint side, const guint8 *data, gsize n, gboolean cut,
+                             Parsed *parsed, const CaptureContext *context)
+{
+        ExchangeSide *s = &x->side[side];
+        guint8 call = pairing_call(&x->pairing, side);
+        GString *label = x->pairing.message[side].kind == KIND_UNKNOWN ? context->label : NULL;
+        if (context->label)
+                g_string_truncate(context->label, 0);
+        ParseStatus status = x->protocol->parse(s->state, call, data, n, FALSE, label, parsed);
+        if (cut && label && status == PARSE_MORE && parsed->length == 0 &&
+            parsed->kind == KIND_UNKNOWN)
+                status = x->protocol->parse(s->state, call, data, n, FALSE, NULL, parsed);
+        return status;
+}
+
 static guint8 sender_of(const Exchange *x, guint side)
 {
         return x->pairing.client == NO_SIDE ? SENDER_ANY
@@ -501,10 +518,10 @@ static guint8 sender_of(const Exchange *x, guint side)
 }
 
 /* Shows data to the parser, of which the first old bytes had been there before.
- * seq is the sequence number of the first byte. How many of them it was: n, or up to
- * where the connection speaks something else. */
+ * seq is the sequence number of the first byte; cut: what follows the last was cut off. How many
+ * of them it was: n, or up to where the connection speaks something else. */
 static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, gsize old,
-                         guint32 seq, Stamp stamp, const CaptureContext *context)
+                         gboolean cut, guint32 seq, Stamp stamp, const CaptureContext *context)
 {
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
@@ -522,11 +539,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 if (!m->open)
                         pairing_open(&x->pairing, side, seq + (guint32)at,
                                      at < old ? &s->arrived : &stamp, context);
-                if (context->label)
-                        g_string_truncate(context->label, 0);
-                ParseStatus status = x->protocol->parse(
-                        s->state, pairing_call(&x->pairing, side), data + at, n - at, FALSE,
-                        m->kind == KIND_UNKNOWN ? context->label : NULL, &parsed);
+                ParseStatus status = parse_one(x, side, data + at, n - at, cut, &parsed, context);
                 s->aside = parsed.kind == KIND_CONTROL && x->run == side;
                 if (parsed.part & PART_OF_RUN)
                         run_record(x, side, seq + (guint32)at, parsed.part, stamp, context);
@@ -664,7 +677,7 @@ static gsize take_undecided(Exchange *x, guint side, const guint8 *bytes, gsize 
         const Protocol *found = n > 0 ? probe(bytes, n, FALSE, FALSE, &more) : NULL;
         if (found) {
                 adopt(x, found, stamp, context);
-                return parse_bytes(x, side, bytes, n, old, seq, stamp, context);
+                return parse_bytes(x, side, bytes, n, old, *hidden > 0, seq, stamp, context);
         }
         if (more && *hidden == 0 && x->probes < MAX_PROBES && side_has_room(s, n, context)) {
                 if (!x->pairing.message[side].open)
@@ -762,7 +775,8 @@ static void take(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize hi
                         run_take(x, side, seq, bytes, n, n + hidden, stamp, stamp, context);
                         hidden = 0;
                 } else if (n > 0) {
-                        taken = parse_bytes(x, side, bytes, n, old, seq, stamp, context);
+                        taken = parse_bytes(x, side, bytes, n, old, hidden > 0, seq, stamp,
+                                            context);
                 } else {
                         gsize passed = take_hidden(x, side, seq, hidden, stamp, context);
                         hidden -= passed;

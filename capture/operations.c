@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/hash.h"
+
 enum {
         MAX_WORD = 32,
         MAX_PARTS = 4,
@@ -24,6 +26,17 @@ static const char *const methods[] = {
         "NOTIFY",    "OPTIONS",  "PATCH",    "POST",        "PRI",    "PROPFIND",
         "PROPPATCH", "PURGE",    "PUT",      "QUERY",       "REPORT", "SEARCH",
         "SUBSCRIBE", "TRACE",    "UNLOCK",   "UNSUBSCRIBE", NULL,
+};
+
+/* ZooKeeper's, of those that have a path. */
+static const char *const path_operations[] = {
+        "addWatch",      "check",         "checkWatches",
+        "create",        "create2",       "createContainer",
+        "createTTL",     "delete",        "deleteContainer",
+        "exists",        "getACL",        "getAllChildrenNumber",
+        "getChildren",   "getChildren2",  "getData",
+        "getEphemerals", "removeWatches", "setACL",
+        "setData",       "sync",          NULL
 };
 
 static const char *const extensions[] = {
@@ -83,7 +96,7 @@ gboolean operation_is_word(const char *text, gsize n)
 {
         const char *at = text, *dot = memchr(text, '.', n), *end = dot ? dot : text + n;
 
-        if (is_version(text, n))
+        if (is_version(text, n) || (n == 1 && g_ascii_isalpha(*text)))
                 return TRUE;
         if (end - text > MAX_WORD || (dot && !is_one_of(dot + 1, text + n - dot - 1, extensions)))
                 return FALSE;
@@ -161,7 +174,7 @@ static void two_append(GString *out, const char *label, const char *blank)
         if (g_str_has_prefix(label, "DNS ") || g_str_has_prefix(label, "RPC ")) {
                 g_string_append(out, label);
         } else if (*rest == '/' || *rest == '*' || *rest == '\0') {
-                if (!is_one_of(label, n, methods))
+                if (!is_one_of(label, n, methods) && !is_one_of(label, n, path_operations))
                         return;
                 g_string_append_len(out, label, n);
                 if (*rest == '/')
@@ -186,9 +199,19 @@ void operation_append(GString *out, const char *label)
 
 /* --- edges ----------------------------------------------------------------- */
 
+enum { CACHE = 256 }; /* entries; an edge has few labels that come again and again */
+
+/* What a label became. */
+typedef struct {
+        gint64 edge;
+        char *label;   /* NULL: free */
+        char *written; /* NULL: it has no vocabulary */
+} Known;
+
 struct Operations {
         GHashTable *edges; /* of tables of names, by caller and callee */
         GString *name;
+        Known cache[CACHE]; /* by hash */
 };
 
 Operations *operations_new(void)
@@ -205,14 +228,17 @@ void operations_free(Operations *o)
 {
         if (!o)
                 return;
+        for (guint i = 0; i < CACHE; i++) {
+                g_free(o->cache[i].label);
+                g_free(o->cache[i].written);
+        }
         g_hash_table_unref(o->edges);
         g_string_free(o->name, TRUE);
         g_free(o);
 }
 
-static GHashTable *names_of(Operations *o, NodeId caller, NodeId callee)
+static GHashTable *names_of(Operations *o, gint64 edge)
 {
-        gint64 edge = (gint64)((guint64)caller << 32 | callee);
         GHashTable *names = g_hash_table_lookup(o->edges, &edge);
 
         if (!names) {
@@ -222,17 +248,42 @@ static GHashTable *names_of(Operations *o, NodeId caller, NodeId callee)
         return names;
 }
 
-const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label)
+/* Whether o->name is one of the edge's operations, or becomes one. */
+static gboolean admit(Operations *o, gint64 edge)
 {
-        GHashTable *names = names_of(o, caller, callee);
+        GHashTable *names = names_of(o, edge);
+
+        if (g_hash_table_contains(names, o->name->str))
+                return TRUE;
+        if (g_hash_table_size(names) >= EDGE_OPERATIONS)
+                return FALSE;
+        return g_hash_table_add(names, g_strdup(o->name->str));
+}
+
+static char *write_name(Operations *o, gint64 edge, const char *label)
+{
+        GString *written;
 
         operation_append(g_string_truncate(o->name, 0), label);
         if (o->name->len == 0)
                 return NULL;
-        if (g_hash_table_contains(names, o->name->str))
-                return o->name->str;
-        if (g_hash_table_size(names) >= EDGE_OPERATIONS)
-                return "other";
-        g_hash_table_add(names, g_strdup(o->name->str));
-        return o->name->str;
+        if (!admit(o, edge))
+                return g_strdup("other");
+        written = g_string_new(NULL);
+        node_table_escape(written, o->name->str, o->name->len, FALSE);
+        return g_string_free(written, FALSE);
+}
+
+const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label)
+{
+        gint64 edge = (gint64)((guint64)caller << 32 | callee);
+        guint64 hash = hash_word(hash_bytes(label, strlen(label)), (guint64)edge);
+        Known *known = &o->cache[hash % CACHE];
+
+        if (!known->label || known->edge != edge || strcmp(known->label, label) != 0) {
+                g_free(known->label);
+                g_free(known->written);
+                *known = (Known){ edge, g_strdup(label), write_name(o, edge, label) };
+        }
+        return known->written;
 }

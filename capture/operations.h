@@ -7,14 +7,17 @@
  *   GET /...            where it is none
  *   SELECT items        a verb of SQL and the first table, where its name is one of a schema
  *   shop.Cart/Add       a method of gRPC
+ *   publish orders      what is done at a broker, and the queue, exchange or topic, likewise
+ *   create /lock        an operation of ZooKeeper, and its path, as of HTTP
  *   HGETALL, search     verbs of Redis, memcached, LDAP; MAIL; DNS AAAA; RPC 100003.3.1
  *
  * A *word* is one to four parts of ASCII letters, joined by "-", "_" or as in camelCase; 32 letters
- * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one large. One of
- * more than four letters has a vowel (or y), and no six consonants in a row; one of eight or more
- * has a letter beyond f. After the last part an extension such as .php may follow. A version such
- * as v2 is a word. So numbers, hexadecimal and most other random text, addresses of mail and
- * whatever has a digit, a dot or an escape in it are none. The name of a person may be one.
+ * at most. A part has 2 to 16 letters (3 in camelCase), all small, all large, or the first one
+ * large. One of more than four letters has a vowel (or y), and no six consonants in a row; one of
+ * eight or more has a letter beyond f. After the last part an extension such as .php may follow. A
+ * version such as v2 is a word. So numbers, hexadecimal and most other random text, addresses of
+ * mail and whatever has a digit, a dot or an escape in it are none. The name of a person may be
+ * one.
  */
 #ifndef RAVEL_OPERATIONS_H
 #define RAVEL_OPERATIONS_H
@@ -34,8 +37,8 @@ typedef struct Operations Operations;
 Operations *operations_new(void);
 void operations_free(Operations *o);
 
-/* The vocabulary of a label of a call on an edge, valid until the next call; NULL: there is none.
- */
+/* The vocabulary of a label of a call on an edge, as a trace writes it, valid until the next call;
+ * NULL: there is none. */
 const char *operations_name(Operations *o, NodeId caller, NodeId callee, const char *label);
 
 #endif

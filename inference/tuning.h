@@ -9,7 +9,7 @@
  *
  * as their commits tell, and where these do not, as was usual when they came. One without such a
  * mark stands by its reason alone. What changes without each is in
- * docs/evaluation.md, made by tests/experiments/ablation-inference.py.
+ * docs/evaluation.md, by tests/experiments/ablation-inference.py.
  */
 #ifndef RAVEL_TUNING_H
 #define RAVEL_TUNING_H

@@ -33,6 +33,7 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .id = NULL,
                           .id_length = 0,
                           .call = i,
+                          .label = call_labels_get(&p->calls->labels, i),
                           .own = 0,
                           .network = 0 };
         if (p->calls->ids)
@@ -118,6 +119,7 @@ void call_paths_set(CallPaths *p, PathSet *set)
 {
         p->set = set;
         path_set_set_fold(set, p->calls->roles.fold);
+        path_set_set_labels(set, p->calls->labels.names);
 }
 
 void call_paths_find_cuts(CallPaths *p)

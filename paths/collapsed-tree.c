@@ -6,22 +6,36 @@
 
 /* Numbers the shapes of subtrees: equal ones have equal numbers. Children in the
  * order of the signature, which for a multiset is the same in equal subtrees. */
+/* Equal operations have equal numbers, from 1; 0: none. */
+static guint32 number_label(GHashTable *labels, const char *label)
+{
+        gpointer number = label ? g_hash_table_lookup(labels, label) : NULL;
+
+        if (label && !number) {
+                number = GUINT_TO_POINTER(g_hash_table_size(labels) + 1);
+                g_hash_table_insert(labels, (gpointer)label, number);
+        }
+        return GPOINTER_TO_UINT(number);
+}
+
 static guint32 *number_shapes(const PathPattern *p, const guint32 *children, const guint32 *first)
 {
         g_autoptr(GHashTable) known =
                 g_hash_table_new_full((GHashFunc)g_bytes_hash, (GEqualFunc)g_bytes_equal,
                                       (GDestroyNotify)g_bytes_unref, NULL);
+        g_autoptr(GHashTable) labels = g_hash_table_new(g_str_hash, g_str_equal);
         guint32 *shapes = g_new(guint32, p->n_nodes);
 
         for (guint32 i = p->n_nodes; i-- > 0;) {
                 guint32 n = first[i + 1] - first[i];
-                guint32 *key = g_new(guint32, 1 + (gsize)n);
+                guint32 *key = g_new(guint32, 2 + (gsize)n);
                 gpointer number;
 
                 key[0] = p->nodes[i].node;
+                key[1] = number_label(labels, p->nodes[i].label);
                 for (guint32 k = 0; k < n; k++)
-                        key[1 + k] = shapes[children[first[i] + k]];
-                GBytes *bytes = g_bytes_new_take(key, (1 + (gsize)n) * sizeof *key);
+                        key[2 + k] = shapes[children[first[i] + k]];
+                GBytes *bytes = g_bytes_new_take(key, (2 + (gsize)n) * sizeof *key);
                 if (g_hash_table_lookup_extended(known, bytes, NULL, &number)) {
                         shapes[i] = GPOINTER_TO_UINT(number);
                         g_bytes_unref(bytes);
@@ -106,6 +120,8 @@ static void add_vertex(Builder *b, const Waiting *w)
         v.all.node = node->node;
         v.all.parent = node->parent;
         v.all.depth = node->depth;
+        v.all.label = node->label;
+        v.all.n_labels = node->n_labels;
         for (guint32 i = 0; i < w->n; i++)
                 merge_node(&v.all, &b->pattern->nodes[places[i]]);
         g_array_append_val(b->vertices, v);
@@ -177,6 +193,21 @@ CollapsedTree *collapsed_tree_new(const PathPattern *p, guint32 max_vertices)
         tree->vertices = (CollapsedCall *)g_array_free(b.vertices, FALSE);
         tree->places = (guint32 *)g_array_free(b.places, FALSE);
         return tree;
+}
+
+guint32 collapsed_tree_slowest(const CollapsedTree *tree)
+{
+        guint32 slowest = 0;
+
+        for (guint32 i = 1; i < tree->n_vertices; i++) {
+                const CollapsedCall *v = &tree->vertices[i], *most = &tree->vertices[slowest];
+
+                if (v->all.own.sum > most->all.own.sum ||
+                    (v->all.own.sum == most->all.own.sum &&
+                     tree->places[v->first] < tree->places[most->first]))
+                        slowest = i;
+        }
+        return slowest;
 }
 
 void collapsed_tree_free(CollapsedTree *tree)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A path pattern as people look at it: repeated calls collapsed into one. Siblings
- * with the same subtree are one vertex, "postgres x2", with the delays of all of
- * them, and so are the calls below them, each with its counterparts.
+ * with the same subtree, operations included, are one vertex, "postgres x2", with the delays of all
+ * of them, and so are the calls below them, each with its counterparts.
  */
 #ifndef RAVEL_COLLAPSED_TREE_H
 #define RAVEL_COLLAPSED_TREE_H
@@ -26,6 +26,8 @@ typedef struct {
 /* At most max_vertices (1 or more), those that a walk in the order of calls meets
  * first. pattern is borrowed for the call alone. */
 CollapsedTree *collapsed_tree_new(const PathPattern *pattern, guint32 max_vertices);
+/* The vertex whose calls have the most own time together; of several the first by place. */
+guint32 collapsed_tree_slowest(const CollapsedTree *tree);
 void collapsed_tree_free(CollapsedTree *tree);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollapsedTree, collapsed_tree_free)
 

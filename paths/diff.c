@@ -44,8 +44,10 @@ typedef struct {
         double *count_dependence; /* by index into Diff.by_pattern */
 } Run;
 
+/* Of a pattern of the store; several are one of Diff.by_pattern where labels are not compared. */
 typedef struct {
         gint64 quantiles[N_DIFF_QUANTILES];
+        guint64 count;
 } Medians;
 
 static DiffPattern *pattern_at(const Diff *d, guint32 i)
@@ -55,30 +57,38 @@ static DiffPattern *pattern_at(const Diff *d, guint32 i)
 
 /* --- reading --------------------------------------------------------------- */
 
-static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_signature, GError **error)
+static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, GError **error)
 {
+        gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
         StoredPattern stored;
         int status;
 
         while ((status = store_reader_next_pattern(run->reader, &stored, error)) > 0) {
-                Medians medians = { { stored.p50, stored.p99 } };
+                Medians medians = { { stored.p50, stored.p99 }, stored.count };
+                g_autofree char *key = stored_pattern_key(&stored, labels);
                 gpointer known;
                 guint32 i = d->by_pattern->len;
 
-                if (g_hash_table_lookup_extended(by_signature, stored.signature, NULL, &known)) {
+                if (g_hash_table_lookup_extended(by_key, key, NULL, &known)) {
                         i = GPOINTER_TO_UINT(known);
                 } else {
-                        DiffPattern p = { .signature = g_strdup(stored.signature),
-                                          .id = path_signature_id(stored.signature),
+                        const char *label = labels ? stored.label : NULL;
+                        DiffPattern p = { .key = g_steal_pointer(&key),
+                                          .signature = g_strdup(stored.signature),
+                                          .label = g_strdup(label),
+                                          .id = path_pattern_id(label, stored.signature),
                                           .client = stored.client };
 
                         g_array_append_val(d->by_pattern, p);
-                        g_hash_table_insert(by_signature, p.signature, GUINT_TO_POINTER(i));
+                        g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
                 DiffPattern *p = pattern_at(d, i);
-                p->count[side] = stored.count;
-                p->total[side] = stored.total;
-                p->mean[side] = stored.mean;
+                p->count[side] += stored.count;
+                if (__builtin_add_overflow(p->total[side], stored.total, &p->total[side]))
+                        p->total[side] = G_MAXINT64;
+                p->mean[side] = p->count[side] == stored.count
+                                        ? stored.mean
+                                        : p->total[side] / (gint64)p->count[side];
                 d->paths[side] += stored.count;
                 d->patterns[side]++;
                 g_array_append_val(run->pattern_of, i);
@@ -99,28 +109,28 @@ static int compare_patterns(const void *va, const void *vb)
                 return both_a ? -1 : 1;
         if (total_a != total_b)
                 return total_a > total_b ? -1 : 1;
-        return strcmp(a->signature, b->signature);
+        return strcmp(a->key, b->key);
 }
 
 /* Those in both runs first, and of these the ones to be tested. */
 static void rank_patterns(Diff *d, Run *runs)
 {
         g_autoptr(GHashTable) place = g_hash_table_new(g_str_hash, g_str_equal);
-        g_autofree char **signatures = g_new(char *, d->by_pattern->len);
+        g_autofree char **keys = g_new(char *, d->by_pattern->len);
 
         for (guint i = 0; i < d->by_pattern->len; i++)
-                signatures[i] = pattern_at(d, i)->signature;
+                keys[i] = pattern_at(d, i)->key;
         g_array_sort(d->by_pattern, compare_patterns);
         for (guint i = 0; i < d->by_pattern->len; i++) {
                 DiffPattern *p = pattern_at(d, i);
 
                 p->tested = i < DIFF_TESTED && p->count[DIFF_A] && p->count[DIFF_B];
-                g_hash_table_insert(place, p->signature, GUINT_TO_POINTER(i));
+                g_hash_table_insert(place, p->key, GUINT_TO_POINTER(i));
         }
         for (int side = 0; side < N_SIDES; side++)
                 for (guint i = 0; i < runs[side].pattern_of->len; i++) {
                         guint32 *at = &g_array_index(runs[side].pattern_of, guint32, i);
-                        *at = GPOINTER_TO_UINT(g_hash_table_lookup(place, signatures[*at]));
+                        *at = GPOINTER_TO_UINT(g_hash_table_lookup(place, keys[*at]));
                 }
 }
 
@@ -146,18 +156,23 @@ static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram 
 }
 
 static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
-                           GError **error)
+                           gboolean labels, GError **error)
 {
-        PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
+        PatternNode *node;
 
+        if (stored->place == p->n_nodes)
+                path_pattern_append(p, stored->node, stored->parent)->label =
+                        labels ? g_intern_string(stored->label) : NULL;
+        node = &p->nodes[stored->place];
         return merge_stored(run, &stored->latency, &node->latency, error) &&
                merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
                merge_stored(run, &stored->own, &node->own, error);
 }
 
-static gboolean read_nodes(const Diff *d, Run *run, int side, GError **error)
+static gboolean read_nodes(const Diff *d, Run *run, GError **error)
 {
         g_autoptr(GArray) last = g_array_new(FALSE, TRUE, sizeof(guint32)); /* pattern + 1 */
+        gboolean labels = d->has_labels[DIFF_A] && d->has_labels[DIFF_B];
         StoredPatternNode n;
         int status;
 
@@ -167,12 +182,13 @@ static gboolean read_nodes(const Diff *d, Run *run, int side, GError **error)
 
                 if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
                     (n.place == 0 && !merge_stored(run, &n.latency, &run->all, error)) ||
-                    (p->tested && !add_tested(run, &run->tested[pattern], &n, error)))
+                    (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
                 if (last->len <= n.node)
                         g_array_set_size(last, n.node + 1);
                 if (g_array_index(last, guint32, n.node) != n.pattern + 1)
-                        g_array_index(run->node_paths, guint64, n.node) += p->count[side];
+                        g_array_index(run->node_paths, guint64, n.node) +=
+                                g_array_index(run->medians, Medians, n.pattern).count;
                 g_array_index(last, guint32, n.node) = n.pattern + 1;
         }
         return status == 0;
@@ -387,6 +403,7 @@ static void compare_pattern(DiffPattern *p, const PathPattern *a, const PathPatt
                         histogram_merge(&own, &b->nodes[p->tree->places[v->first + k]].own);
                 DiffNode n = compare_nodes(v->all.node, &v->all.own, &own, paths, tail);
                 n.parent = v->parent;
+                n.label = v->all.label;
                 n.repeats = v->n;
                 histogram_clear(&own);
                 g_array_append_val(p->nodes, n);
@@ -519,14 +536,16 @@ static void run_clear(Run *run)
 
 static gboolean read_runs(Diff *d, Run *runs, GError **error)
 {
-        g_autoptr(GHashTable) by_signature = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
 
         for (int side = 0; side < N_SIDES; side++)
-                if (!read_patterns(d, &runs[side], side, by_signature, error))
+                d->has_labels[side] = store_reader_has_labels(runs[side].reader);
+        for (int side = 0; side < N_SIDES; side++)
+                if (!read_patterns(d, &runs[side], side, by_key, error))
                         return FALSE;
         rank_patterns(d, runs);
         for (int side = 0; side < N_SIDES; side++)
-                if (!read_nodes(d, &runs[side], side, error) || !read_paths(&runs[side], error))
+                if (!read_nodes(d, &runs[side], error) || !read_paths(&runs[side], error))
                         return FALSE;
         return TRUE;
 }
@@ -560,7 +579,9 @@ void diff_free(Diff *d)
         for (guint i = 0; i < d->by_pattern->len; i++) {
                 DiffPattern *p = pattern_at(d, i);
 
+                g_free(p->key);
                 g_free(p->signature);
+                g_free(p->label);
                 collapsed_tree_free(p->tree);
                 if (p->nodes)
                         g_array_free(p->nodes, TRUE);

@@ -34,15 +34,18 @@ extern const char *const diff_quantile_names[N_DIFF_QUANTILES];
 /* A node, on all paths or in one place of a pattern. */
 typedef struct {
         NodeId node;
-        guint32 parent;  /* index into the nodes of the pattern, or NO_PARENT */
-        guint32 repeats; /* how many calls of the pattern it is */
+        guint32 parent;    /* index into the nodes of the pattern, or NO_PARENT */
+        guint32 repeats;   /* how many calls of the pattern it is */
+        const char *label; /* borrowed; NULL: none, or of all paths */
         guint64 calls[N_SIDES];
         gint64 mean[N_SIDES]; /* own time */
         DiffDelay own[N_DIFF_QUANTILES];
 } DiffNode;
 
 typedef struct {
+        char *key; /* stored_pattern_key() */
         char *signature;
+        char *label; /* of the root; NULL: none, or not compared */
         guint64 id;
         NodeId client;
         guint64 count[N_SIDES]; /* 0: only in the other run */
@@ -58,6 +61,7 @@ typedef struct {
 
 typedef struct {
         NodeTable *nodes;
+        gboolean has_labels[N_SIDES]; /* patterns are compared by label where both have */
         guint64 paths[N_SIDES], patterns[N_SIDES];
         double dependence[N_SIDES];
         gboolean has_paths[N_SIDES];         /* else the dependence is a guess */

@@ -32,6 +32,7 @@ typedef struct {
         guint32 call;   /* the caller's number for it; comes back untouched */
         gint64 own;     /* set by path_set_add(): own time at the callee, ns */
         gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
+        guint16 label;  /* its operation, a number of path_set_set_labels(); 0: none */
 } PathCall;
 
 /* Whether the children of a node are a multiset, or stand in call order. */

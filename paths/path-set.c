@@ -16,6 +16,7 @@ typedef struct {
         struct PatternEntry *entry;
         guint32 n; /* calls */
         NodeId client;
+        guint16 label;   /* of the root */
         guint32 words[]; /* n times (callee, parent), then n slots */
 } Variant;
 
@@ -32,6 +33,21 @@ enum {
         MAX_WAITING_TIMES = 1 << 14, /* of long instances there wait fewer */
 };
 
+/* Of one node of a pattern; more are not looked for, so that a call with any number of them costs
+ * no more than this. */
+enum { MAX_LABELS = 64 };
+
+/* How often calls at one node of a pattern had an operation. */
+typedef struct {
+        guint16 label;
+        guint64 count;
+} LabelCount;
+
+typedef struct {
+        guint32 n;
+        LabelCount *counts; /* in the order in which they came */
+} LabelCounts;
+
 typedef struct PatternEntry {
         /* n_waiting times n_nodes times N_TIMES; of 32 bits as long as all times fit. */
         union {
@@ -42,6 +58,7 @@ typedef struct PatternEntry {
         gboolean is_wide;
         guint32 index;        /* of the pattern */
         PathPattern pattern;  /* without nodes until they are needed */
+        LabelCounts *labels;  /* by node; NULL: no call had one */
         const Variant *first; /* that it was found with; NULL for a linear pattern */
         double probability_sum;
 } PatternEntry;
@@ -67,6 +84,7 @@ struct PathSet {
         PathGraph *graph; /* NULL where the patterns are not linear */
 
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
+        const GPtrArray *labels;
         guint64 n_instances;
         guint32 latest;
         PathTrust *trust; /* by NodeId */
@@ -110,6 +128,9 @@ static void pattern_free(gpointer entry)
                 histogram_clear(&p->nodes[i].own);
                 histogram_clear(&p->nodes[i].network);
         }
+        for (guint32 i = 0; ((PatternEntry *)entry)->labels && i < p->n_nodes; i++)
+                g_free(((PatternEntry *)entry)->labels[i].counts);
+        g_free(((PatternEntry *)entry)->labels);
         g_free(p->nodes);
         g_free(p->signature);
         g_free(((PatternEntry *)entry)->wide); /* or narrow */
@@ -164,6 +185,16 @@ void path_set_set_fold(PathSet *set, const NodeId *fold)
         set->fold = fold;
 }
 
+void path_set_set_labels(PathSet *set, const GPtrArray *labels)
+{
+        set->labels = labels;
+}
+
+const GPtrArray *path_set_labels(const PathSet *set)
+{
+        return set->labels;
+}
+
 void path_set_set_sink(PathSet *set, PathSink sink, gpointer data)
 {
         set->sink = sink;
@@ -198,12 +229,21 @@ static NodeId client_of(const PathSet *set, const PathCall *calls)
         return set->fold ? set->fold[calls[0].caller] : calls[0].caller;
 }
 
-static PatternEntry *entry_new(PathSet *set, char *signature, guint64 id, NodeId client, guint32 n)
+/* NULL where there is none. */
+static const char *label_text(const PathSet *set, guint16 label)
+{
+        return label && set->labels && label <= set->labels->len ? set->labels->pdata[label - 1]
+                                                                 : NULL;
+}
+
+static PatternEntry *entry_new(PathSet *set, const char *label, char *signature, guint64 id,
+                               NodeId client, guint32 n)
 {
         PatternEntry *entry = g_new0(PatternEntry, 1);
 
         entry->index = set->patterns->len;
         entry->pattern.signature = signature;
+        entry->pattern.label = label;
         entry->pattern.id = id;
         entry->pattern.client = client;
         entry->pattern.n_nodes = n;
@@ -229,14 +269,16 @@ static void make_nodes(PatternEntry *entry)
         }
 }
 
-/* NULL where there is none of this signature. */
-static PatternEntry *lookup_pattern(const PathSet *set, const char *signature, guint64 id)
+/* NULL where there is none of this label and signature. */
+static PatternEntry *lookup_pattern(const PathSet *set, const char *label, const char *signature,
+                                    guint64 id)
 {
         const HashTable *t = &set->by_id;
 
         for (gsize at = id & t->mask; t->places[at].what; at = (at + 1) & t->mask) {
                 PatternEntry *entry = t->places[at].what;
-                if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature))
+                if (t->places[at].hash == id && !strcmp(entry->pattern.signature, signature) &&
+                    !g_strcmp0(entry->pattern.label, label))
                         return entry;
         }
         return NULL;
@@ -247,14 +289,15 @@ static PatternEntry *find_pattern(PathSet *set, const PathCall *calls, Variant *
 {
         char *signature = path_shape_signature(set->nodes, v->client, calls, v->n, set->order,
                                                v->words + 2 * (gsize)v->n);
-        guint64 id = path_signature_id(signature);
-        PatternEntry *entry = lookup_pattern(set, signature, id);
+        const char *label = label_text(set, v->label);
+        guint64 id = path_pattern_id(label, signature);
+        PatternEntry *entry = lookup_pattern(set, label, signature, id);
 
         if (entry) {
                 g_free(signature);
                 return entry;
         }
-        entry = entry_new(set, signature, id, v->client, v->n);
+        entry = entry_new(set, label, signature, id, v->client, v->n);
         entry->first = v;
         return entry;
 }
@@ -266,6 +309,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
 
         v->n = n;
         v->client = client_of(set, calls);
+        v->label = calls[0].label;
         for (guint32 i = 0; i < n; i++) {
                 *words++ = calls[i].callee;
                 *words++ = calls[i].parent;
@@ -301,7 +345,7 @@ static inline const Variant *find_variant(PathSet *set, const PathCall *calls, g
                 const Variant *v = t->places[at].what;
 
                 if (t->places[at].hash == hash && v->n == n && v->client == client &&
-                    same_sequence(v, calls, n))
+                    v->label == calls[0].label && same_sequence(v, calls, n))
                         return v;
         }
         return variant_add(set, calls, n, hash);
@@ -443,10 +487,35 @@ static inline void count_network(PatternEntry *entry, const PathCall *calls, con
         }
 }
 
+static void count_label(LabelCounts *l, guint16 label)
+{
+        for (guint32 i = 0; i < l->n; i++)
+                if (G_LIKELY(l->counts[i].label == label)) {
+                        l->counts[i].count++;
+                        return;
+                }
+        if (l->n == MAX_LABELS)
+                return;
+        if ((l->n & (l->n - 1)) == 0)
+                l->counts = g_renew(LabelCount, l->counts, MAX(1, 2 * l->n));
+        l->counts[l->n++] = (LabelCount){ label, 1 };
+}
+
+static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                if (calls[i].label == 0)
+                        continue;
+                if (G_UNLIKELY(!entry->labels))
+                        entry->labels = g_new0(LabelCounts, entry->pattern.n_nodes);
+                count_label(&entry->labels[slot[i]], calls[i].label);
+        }
+}
+
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
 {
         g_assert(n >= 1 && calls[0].parent == NO_PARENT);
-        guint64 hash = hash_word(HASH_SEED, client_of(set, calls));
+        guint64 hash = hash_word(HASH_SEED, (guint64)calls[0].label << 32 | client_of(set, calls));
         gboolean beyond = FALSE;
         double probability = 1;
 
@@ -473,6 +542,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         if (G_UNLIKELY(entry->is_wide))
                 put_wide(entry, calls, slot);
         count_network(entry, calls, slot);
+        count_labels(entry, calls, slot);
         entry->pattern.count++;
         entry->probability_sum += probability;
 
@@ -497,12 +567,12 @@ static char *linear_signature(const NodeTable *nodes, NodeId client, const PathH
 static PatternEntry *linear_pattern(PathSet *set, NodeId client, const PathHop *hops, guint32 n)
 {
         g_autofree char *signature = linear_signature(set->nodes, client, hops, n);
-        guint64 id = path_signature_id(signature);
-        PatternEntry *entry = lookup_pattern(set, signature, id);
+        guint64 id = path_pattern_id(NULL, signature);
+        PatternEntry *entry = lookup_pattern(set, NULL, signature, id);
 
         if (entry)
                 return entry;
-        entry = entry_new(set, g_steal_pointer(&signature), id, client, n);
+        entry = entry_new(set, NULL, g_steal_pointer(&signature), id, client, n);
         entry->pattern.nodes = g_new0(PatternNode, n);
         for (guint32 i = 0; i < n; i++) {
                 PatternNode *node = &entry->pattern.nodes[i];
@@ -570,6 +640,21 @@ guint32 path_set_size(const PathSet *set)
         return set->patterns->len;
 }
 
+static void name_operations(const PathSet *set, PatternEntry *entry)
+{
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                const LabelCounts *l = &entry->labels[i];
+                PatternNode *node = &entry->pattern.nodes[i];
+                const LabelCount *most = l->counts;
+
+                for (guint32 k = 1; k < l->n; k++)
+                        if (l->counts[k].count > most->count)
+                                most = &l->counts[k];
+                node->n_labels = l->n;
+                node->label = l->n > 0 ? label_text(set, most->label) : NULL;
+        }
+}
+
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 {
         g_assert(pattern < set->patterns->len);
@@ -581,6 +666,8 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
                 Histogram *network = &entry->pattern.nodes[i].network;
                 histogram_add_zeros(network, entry->pattern.count - network->count);
         }
+        if (entry->labels)
+                name_operations(set, entry);
         return &entry->pattern;
 }
 
@@ -686,11 +773,18 @@ guint32 path_pattern_slowest(const PathPattern *pattern)
         return slowest;
 }
 
-guint64 path_signature_id(const char *signature)
+static guint64 fnv(guint64 hash, const char *text)
+{
+        for (const guchar *c = (const guchar *)text; *c; c++)
+                hash = (hash ^ *c) * G_GUINT64_CONSTANT(0x100000001b3);
+        return hash;
+}
+
+guint64 path_pattern_id(const char *label, const char *signature)
 {
         guint64 hash = G_GUINT64_CONSTANT(0xcbf29ce484222325);
 
-        for (const guchar *c = (const guchar *)signature; *c; c++)
-                hash = (hash ^ *c) * G_GUINT64_CONSTANT(0x100000001b3);
-        return hash;
+        if (label)
+                hash = fnv(fnv(hash, label), " ");
+        return fnv(hash, signature);
 }

@@ -5,7 +5,8 @@
  *
  * A *path instance* is one tree of calls that happened. A *path pattern* is the
  * shape that many instances share: node names, the children of a node as a
- * multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT.
+ * multiset (Figure 4 builds sets), or in call order with SIBLINGS_STRICT; and the
+ * operation of the root, where the trace says it.
  */
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
@@ -18,6 +19,8 @@ typedef struct {
         NodeId node;
         guint32 parent;       /* index into the pattern's nodes; NO_PARENT for node 0 */
         guint32 depth;        /* 0 for node 0 */
+        guint32 n_labels;     /* operations that calls here had */
+        const char *label;    /* the one that most had, the first of several; NULL: none */
         Histogram latency;    /* start to end, as the caller sees it; includes callees */
         Histogram call_delay; /* from entry into the parent to this call's start */
         Histogram own;        /* own time (path_own_times()) */
@@ -27,7 +30,8 @@ typedef struct {
 typedef struct {
         char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
                                client>A>B>A>C */
-        guint64 id;         /* hash of the signature (docs/paths.md); 16 hex digits in outputs */
+        const char *label;  /* the root's operation; NULL: none */
+        guint64 id;         /* path_pattern_id(); 16 hex digits in outputs */
         NodeId client;      /* who called the root */
         guint64 count;      /* path instances, or messages at the end of a linear path;
                                nodes[0].latency is their total latency */
@@ -71,6 +75,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
 /* Clients that are folded into one (paths/fold-clients.h): the node that stands
  * for each as the caller of a root. Borrowed, by NodeId; NULL folds nothing. */
 void path_set_set_fold(PathSet *set, const NodeId *fold);
+
+/* The operations that calls name by number, from 1: texts, borrowed. More may be appended. */
+void path_set_set_labels(PathSet *set, const GPtrArray *labels);
+const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 
 /* Called for each instance that is added, with own and network filled in:
  * pattern is an index for path_set_pattern(), number counts instances from 0,
@@ -137,8 +145,9 @@ PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 pare
  * go to the first. */
 guint32 path_pattern_slowest(const PathPattern *pattern);
 
-/* 64-bit FNV-1a of the signature's bytes: the pattern id. */
-guint64 path_signature_id(const char *signature);
+/* The pattern id: 64-bit FNV-1a of the bytes of the signature, where there is a label of
+ * the label, a blank and the signature (docs/paths.md). */
+guint64 path_pattern_id(const char *label, const char *signature);
 
 /* Fills in own and network of the n calls of one instance. Walk back from the
  * root's end along the child that ended last: each moment of the root's latency

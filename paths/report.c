@@ -147,6 +147,7 @@ static gboolean read_patterns(Loading *l, GError **error)
 
         while ((status = store_reader_next_pattern(l->reader, &p, error)) > 0) {
                 p.signature = g_strdup(p.signature);
+                p.label = g_intern_string(p.label);
                 if (p.doubt >= (int)r->doubts->len)
                         p.doubt = -1;
                 g_array_append_val(l->patterns, p);
@@ -188,7 +189,7 @@ static void rank_patterns(Loading *l)
         for (guint32 i = 0; i < MIN(n, REPORT_ROWS); i++) {
                 StoredPattern *p = &g_array_index(l->patterns, StoredPattern, order[i]);
                 ReportRow row = { .stored = *p,
-                                  .id = path_signature_id(p->signature),
+                                  .id = path_pattern_id(p->label, p->signature),
                                   .shape = g_string_new(NULL),
                                   .latency = g_string_new(NULL) };
 
@@ -261,6 +262,8 @@ static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPat
 {
         PatternNode *node = path_pattern_append(p, stored->node, stored->parent);
 
+        node->label = g_intern_string(stored->label);
+        node->n_labels = stored->n_labels;
         return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&

@@ -36,18 +36,26 @@ typedef struct {
 } Paths;
 
 typedef struct {
-        char *signature;
+        char *key; /* stored_pattern_key() */
         guint64 instances[N_SIDES], calls[N_SIDES];
         guint64 same_calls; /* calls that are of this pattern in both */
         guint64 children, right_parents, right_instances; /* of the true ones */
         guint32 rank[N_SIDES];  /* from 0; meaningless without instances */
-        GArray *nodes[N_SIDES]; /* of StoredPatternNode, by place */
+        GArray *nodes[N_SIDES]; /* of Delays, by place */
 } Pattern;
+
+/* Of a node of a pattern. Where labels are not compared, several patterns of a store may be one
+ * here, and their distributions are merged. */
+typedef struct {
+        gint64 latency_mean, latency_p99, own_mean, own_p99;
+        Histogram latency, own; /* empty where labels are compared */
+} Delays;
 
 struct Score {
         GArray *patterns;      /* of Pattern */
         GArray *rank[N_SIDES]; /* of guint32: those that have instances, most first */
         ScoreParents parents;
+        gboolean labels; /* patterns are compared by them, too */
 };
 
 static Pattern *pattern_at(const Score *s, guint32 i)
@@ -57,7 +65,52 @@ static Pattern *pattern_at(const Score *s, guint32 i)
 
 /* --- reading --------------------------------------------------------------- */
 
-static gboolean read_patterns(Score *s, GHashTable *by_signature, Side side, StoreReader *reader,
+static void delays_clear(gpointer data)
+{
+        Delays *d = data;
+
+        histogram_clear(&d->latency);
+        histogram_clear(&d->own);
+}
+
+static gboolean merge_stored(StoreReader *reader, const StoredHistogram *stored, Histogram *into,
+                             GError **error)
+{
+        Histogram h = HISTOGRAM_INIT;
+
+        if (!store_reader_histogram(reader, stored, &h, error))
+                return FALSE;
+        histogram_merge(into, &h);
+        histogram_clear(&h);
+        return TRUE;
+}
+
+static gboolean add_node(const Score *s, GArray *nodes, StoreReader *reader,
+                         const StoredPatternNode *node, GError **error)
+{
+        Delays *d;
+
+        if (node->place >= nodes->len)
+                g_array_set_size(nodes, node->place + 1);
+        d = &g_array_index(nodes, Delays, node->place);
+        if (s->labels) {
+                d->latency_mean = node->latency_mean;
+                d->latency_p99 = node->latency_p99;
+                d->own_mean = node->own_mean;
+                d->own_p99 = node->own_p99;
+                return TRUE;
+        }
+        if (!merge_stored(reader, &node->latency, &d->latency, error) ||
+            !merge_stored(reader, &node->own, &d->own, error))
+                return FALSE;
+        d->latency_mean = histogram_mean(&d->latency);
+        d->latency_p99 = histogram_quantile(&d->latency, 0.99);
+        d->own_mean = histogram_mean(&d->own);
+        d->own_p99 = histogram_quantile(&d->own, 0.99);
+        return TRUE;
+}
+
+static gboolean read_patterns(Score *s, GHashTable *by_key, Side side, StoreReader *reader,
                               Paths *paths, GError **error)
 {
         g_autoptr(GArray) pattern_of = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -65,18 +118,21 @@ static gboolean read_patterns(Score *s, GHashTable *by_signature, Side side, Sto
         int status;
 
         while ((status = store_reader_next_pattern(reader, &stored, error)) > 0) {
+                g_autofree char *key = stored_pattern_key(&stored, s->labels);
                 gpointer known;
                 guint32 i = s->patterns->len;
 
-                if (g_hash_table_lookup_extended(by_signature, stored.signature, NULL, &known)) {
+                if (g_hash_table_lookup_extended(by_key, key, NULL, &known)) {
                         i = GPOINTER_TO_UINT(known);
                 } else {
-                        Pattern p = { .signature = g_strdup(stored.signature) };
+                        Pattern p = { .key = g_steal_pointer(&key) };
 
-                        for (Side k = 0; k < N_SIDES; k++)
-                                p.nodes[k] = g_array_new(FALSE, FALSE, sizeof(StoredPatternNode));
+                        for (Side k = 0; k < N_SIDES; k++) {
+                                p.nodes[k] = g_array_new(FALSE, TRUE, sizeof(Delays));
+                                g_array_set_clear_func(p.nodes[k], delays_clear);
+                        }
                         g_array_append_val(s->patterns, p);
-                        g_hash_table_insert(by_signature, p.signature, GUINT_TO_POINTER(i));
+                        g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
                 g_array_append_val(pattern_of, i);
         }
@@ -85,8 +141,9 @@ static gboolean read_patterns(Score *s, GHashTable *by_signature, Side side, Sto
                 return FALSE;
         StoredPatternNode node;
         while ((status = store_reader_next_pattern_node(reader, &node, error)) > 0)
-                g_array_append_val(pattern_at(s, paths->pattern_of[node.pattern])->nodes[side],
-                                   node);
+                if (!add_node(s, pattern_at(s, paths->pattern_of[node.pattern])->nodes[side],
+                              reader, &node, error))
+                        return FALSE;
         return status == 0;
 }
 
@@ -273,7 +330,7 @@ static int compare_ranks(const void *a, const void *b, void *data)
 
         if (x->instances[r->side] != y->instances[r->side])
                 return x->instances[r->side] > y->instances[r->side] ? -1 : 1;
-        return strcmp(x->signature, y->signature);
+        return strcmp(x->key, y->key);
 }
 
 static void rank_patterns(Score *s, Side side)
@@ -293,14 +350,15 @@ static void rank_patterns(Score *s, Side side)
 Score *score_new(StoreReader *truth, StoreReader *found, GError **error)
 {
         g_autoptr(Score) s = g_new0(Score, 1);
-        g_autoptr(GHashTable) by_signature = g_hash_table_new(g_str_hash, g_str_equal);
+        g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
         StoreReader *readers[N_SIDES] = { truth, found };
         Paths paths[N_SIDES] = { 0 };
         gboolean ok = TRUE;
 
         s->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
+        s->labels = store_reader_has_labels(truth) && store_reader_has_labels(found);
         for (Side k = 0; ok && k < N_SIDES; k++)
-                ok = read_patterns(s, by_signature, k, readers[k], &paths[k], error) &&
+                ok = read_patterns(s, by_key, k, readers[k], &paths[k], error) &&
                      read_paths(s, k, readers[k], &paths[k], error) &&
                      read_calls(s, k, readers[k], &paths[k], error);
         if (ok) {
@@ -323,7 +381,7 @@ void score_free(Score *s)
         for (guint32 i = 0; i < s->patterns->len; i++) {
                 Pattern *p = pattern_at(s, i);
 
-                g_free(p->signature);
+                g_free(p->key);
                 for (Side k = 0; k < N_SIDES; k++)
                         g_array_free(p->nodes[k], TRUE);
         }
@@ -365,10 +423,8 @@ static void add_delays(ScoreRow *row, const Pattern *p)
         guint64 times = p->instances[TRUE_ONE];
 
         for (guint i = 0; i < MIN(p->nodes[TRUE_ONE]->len, p->nodes[FOUND_ONE]->len); i++) {
-                const StoredPatternNode *t =
-                        &g_array_index(p->nodes[TRUE_ONE], StoredPatternNode, i);
-                const StoredPatternNode *f =
-                        &g_array_index(p->nodes[FOUND_ONE], StoredPatternNode, i);
+                const Delays *t = &g_array_index(p->nodes[TRUE_ONE], Delays, i);
+                const Delays *f = &g_array_index(p->nodes[FOUND_ONE], Delays, i);
 
                 row->delays += times;
                 add_delay(&row->latency_mean, times, t->latency_mean, f->latency_mean);

@@ -5,7 +5,8 @@
  * docs/algorithms.md says what each number is and why it is read so.
  *
  * A call is the same in both where start, caller, callee and id are the same; of
- * several such, in the order of their ends. Patterns are the same by signature.
+ * several such, in the order of their ends. Patterns are the same by signature, and by the
+ * operation of the root where both stores have them.
  */
 #ifndef RAVEL_SCORE_H
 #define RAVEL_SCORE_H

@@ -5,14 +5,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "paths/diff.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
+#include "paths/write/pattern-text.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
-#include "base/printable.h"
 
 enum {
         MAX_WIDTH = 60, /* of a path or a name where lines have no limit */
@@ -225,8 +226,10 @@ static void append_tsv(const Diff *d, const Row *row, gpointer data)
                                row->delay ? diff_quantile_names[row->quantile] : "-",
                                row->count[DIFF_A], row->count[DIFF_B]);
         append_values(out, row, columns, "", "-");
-        g_string_append_printf(out, "\t%d\t%s\n", row_beyond(row),
+        g_string_append_printf(out, "\t%d\t%s\t", row_beyond(row),
                                row->pattern ? row->pattern->signature : "-");
+        path_append_label_cell(out, row->pattern ? row->pattern->label : NULL);
+        g_string_append_c(out, '\n');
 }
 
 static void append_json(const Diff *d, const Row *row, gpointer data)
@@ -240,6 +243,10 @@ static void append_json(const Diff *d, const Row *row, gpointer data)
                 g_string_append_printf(
                         out, "\"%016" G_GINT64_MODIFIER "x\", \"signature\": ", row->pattern->id);
                 path_append_json_string(out, row->pattern->signature);
+                if (row->pattern->label) {
+                        g_string_append(out, ", \"label\": ");
+                        path_append_json_string(out, row->pattern->label);
+                }
         } else {
                 g_string_append(out, "null");
         }
@@ -324,8 +331,9 @@ static void append_table(GString *out, const char *title, TextTable *table, cons
                 if (by_path && i >= 0 && next < t->starts->len &&
                     g_array_index(t->starts, guint, next) == (guint)i) {
                         const DiffPattern *p = t->paths->pdata[next++];
-                        g_autofree char *path = text_shorten(
-                                p->signature, t->width > 0 ? MAX(t->width, 3) : MAX_WIDTH);
+                        g_autofree char *whole = path_pattern_title(p->label, p->signature);
+                        g_autofree char *path =
+                                text_shorten(whole, t->width > 0 ? MAX(t->width, 3) : MAX_WIDTH);
 
                         g_string_append_printf(out, "%s\n", path);
                 }
@@ -361,9 +369,14 @@ static char *vertex_name(const Diff *d, const DiffPattern *p, guint vertex)
                 if (g_array_index(p->nodes, DiffNode, i).node != n->node)
                         continue;
                 other = vertex_way(d, p, i);
-                nth += !strcmp(way, other);
+                nth += !strcmp(way, other) &&
+                       !g_strcmp0(n->label, g_array_index(p->nodes, DiffNode, i).label);
         }
         g_string_append(name, way);
+        if (n->label) {
+                g_string_append_c(name, ' ');
+                printable_append(name, n->label, -1, PRINTABLE_TEXT);
+        }
         if (nth > 1)
                 g_string_append_printf(name, " #%u", nth);
         if (n->repeats > 1)
@@ -442,10 +455,11 @@ static void add_row(const Diff *d, const Row *row, gpointer data)
                 return;
         if (row->kind == ROW_SHARE) {
                 const DiffPattern *p = row->pattern;
+                g_autofree char *title = path_pattern_title(p->label, p->signature);
                 g_autofree char *low = format_percent(p->low, "pp"),
                                 *high = format_percent(p->high, "pp");
 
-                text_table_add(t->shares, text_shorten(p->signature, t->name_width));
+                text_table_add(t->shares, text_shorten(title, t->name_width));
                 text_table_add(t->shares, path_format_count(p->count[DIFF_A]));
                 text_table_add(t->shares, path_format_count(p->count[DIFF_B]));
                 text_table_add(t->shares, g_strdup(!p->count[DIFF_A]   ? "new"
@@ -600,7 +614,9 @@ static void check_conditions(const Diff *d, const Row *row, gpointer data)
                 const char *node = vertex      ? vertex
                                    : row->node ? node_table_written(d->nodes, row->node->node)
                                                : NULL;
-                const char *path = row->pattern ? row->pattern->signature : NULL;
+                g_autofree char *path = row->pattern ? path_pattern_title(row->pattern->label,
+                                                                          row->pattern->signature)
+                                                     : NULL;
                 if (!row->delay) {
                         tool_warn("%s: %s: %" G_GUINT64_FORMAT " paths, before %" G_GUINT64_FORMAT,
                                   c->text, path, row->count[DIFF_B], row->count[DIFF_A]);
@@ -632,7 +648,7 @@ static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GErr
         } else if (!strcmp(options.format, "tsv")) {
                 g_string_append(text,
                                 "kind\tpattern\tnode\tvertex\tquantile\tcount_a\tcount_b\ta\tb\t"
-                                "low\thigh\tbeyond\tsignature\n");
+                                "low\thigh\tbeyond\tsignature\tlabel\n");
                 each_row(d, append_tsv, text);
         } else {
                 g_string_append(text, "{\n  \"format\": \"ravel diff\", \"version\": 1,\n"
@@ -642,6 +658,13 @@ static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GErr
         }
         return output_file_write(out, text->str, text->len, error) &&
                output_file_close(g_steal_pointer(&out), error);
+}
+
+static void say_what_is_compared(const Diff *d, char **names)
+{
+        if (d->has_labels[DIFF_A] != d->has_labels[DIFF_B])
+                tool_warn("%s has no operations: patterns are compared by their signatures alone",
+                          names[d->has_labels[DIFF_A] ? DIFF_B : DIFF_A]);
 }
 
 static gboolean check_arguments(int argc, GError **error)
@@ -680,8 +703,10 @@ int tool_diff(int argc, char **argv)
         tool_compare_parameter(a, b, "method");
         tool_compare_parameter(a, b, "fold");
         tool_compare_parameter(a, b, "sibling_order");
-        if (!(diff = diff_new(a, b, nodes, &error)) ||
-            !write_diff(diff, (const char *[]){ argv[1], argv[2] }, &error))
+        if (!(diff = diff_new(a, b, nodes, &error)))
+                return tool_fail(error);
+        say_what_is_compared(diff, argv + 1);
+        if (!write_diff(diff, (const char *[]){ argv[1], argv[2] }, &error))
                 return tool_fail(error);
         each_row(diff, check_conditions, &failures);
         if (failures > MAX_FAILURES)

@@ -510,6 +510,7 @@ static gboolean add_to_all(gpointer data, guint64 number, guint32 pattern, const
         (void)slot;
         (void)probability;
         path_set_set_fold(r->all, windows_calls(r->windows)->roles.fold);
+        path_set_set_labels(r->all, windows_calls(r->windows)->labels.names);
         return path_set_add(r->all, copy, n, error);
 }
 

@@ -495,6 +495,15 @@ static gboolean check_arguments(int argc, GError **error)
         return FALSE;
 }
 
+static void say_what_is_compared(StoreReader *truth, StoreReader *found)
+{
+        gboolean has = store_reader_has_labels(truth);
+
+        if (has != store_reader_has_labels(found))
+                tool_warn("%s has no operations: patterns are compared by their signatures alone",
+                          store_reader_name(has ? found : truth));
+}
+
 int tool_score(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
@@ -515,8 +524,10 @@ int tool_score(int argc, char **argv)
             !(found = store_reader_new(argv[2], nodes, &error)) ||
             !store_reader_expect_requests(truth, &error) ||
             !store_reader_expect_requests(found, &error) ||
-            !compare_origins(truth, found, &error) || !(score = score_new(truth, found, &error)) ||
-            !write_score(score, truth, found, &error))
+            !compare_origins(truth, found, &error) || !(score = score_new(truth, found, &error)))
+                return tool_fail(error);
+        say_what_is_compared(truth, found);
+        if (!write_score(score, truth, found, &error))
                 return tool_fail(error);
         return EXIT_DONE;
 }

@@ -101,7 +101,7 @@ static gboolean next_token(Scanner *s, Token *t)
 
 static gboolean token_is(const Token *t, const char *word)
 {
-        return !t->quoted && strlen(word) == t->n &&
+        return !t->quoted && t->n > 0 && (t->text[0] & ~0x20) == *word && strlen(word) == t->n &&
                g_ascii_strncasecmp((const char *)t->text, word, t->n) == 0;
 }
 

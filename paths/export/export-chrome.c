@@ -12,6 +12,7 @@
  */
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/write/path-text.h"
 
 #include <string.h>
 
@@ -29,6 +30,7 @@ typedef struct {
 
 typedef struct {
         GString *text;
+        const StoreReader *reader;
         GPtrArray *names; /* by NodeId: JSON strings */
         gint64 origin;    /* ns since the epoch */
         GArray *slices;   /* of Slice, by call of the request in hand */
@@ -126,6 +128,7 @@ static void append_event(const Chrome *o, const ExportRequest *request, guint32 
                          gint64 time)
 {
         const Slice *slice = &g_array_index(o->slices, Slice, i);
+        const char *label = store_reader_label(o->reader, request->calls[i].label);
         GString *text = o->text;
 
         APPEND(text, "{\"ph\":\"");
@@ -136,6 +139,14 @@ static void append_event(const Chrome *o, const ExportRequest *request, guint32 
         append_us(text, time - o->origin);
         APPEND(text, ",\"cat\":\"call\",\"name\":");
         g_string_append(text, o->names->pdata[request->calls[i].callee]);
+        if (label) { /* before the quote that ends the name, and without the one it begins with */
+                g_autoptr(GString) quoted = g_string_new(NULL);
+
+                path_append_json_string(quoted, label);
+                quoted->str[0] = ' ';
+                g_string_truncate(text, text->len - 1);
+                g_string_append_len(text, quoted->str, (gssize)quoted->len);
+        }
 }
 
 static void append_begin(const Chrome *o, const ExportRequest *request, guint32 i)
@@ -192,11 +203,13 @@ static void append_request(Chrome *o, const ExportRequest *request)
                 append_end(o, request, open);
 }
 
-static Chrome *chrome_new(const NodeTable *nodes, const StoredRun *run)
+static Chrome *chrome_new(const NodeTable *nodes, const StoreReader *reader)
 {
+        const StoredRun *run = store_reader_run(reader);
         Chrome *o = g_new0(Chrome, 1);
 
         o->text = g_string_new("{\"displayTimeUnit\":\"ms\",\"otherData\":{");
+        o->reader = reader;
         o->names = export_json_names(nodes);
         o->origin = run->first == NO_TIME ? 0 : run->first;
         o->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
@@ -224,7 +237,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Chrome, chrome_free)
 gboolean export_chrome(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
         g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
-        g_autoptr(Chrome) o = chrome_new(nodes, store_reader_run(reader));
+        g_autoptr(Chrome) o = chrome_new(nodes, reader);
         ExportRequest request;
         int status;
 

@@ -21,6 +21,7 @@
 
 typedef struct {
         GString *text;
+        const StoreReader *reader;
         GPtrArray *names; /* by NodeId: JSON strings */
         char *scope;      /* what stands between a service's name and its spans */
         guint64 origin;   /* the first half of all trace ids */
@@ -63,7 +64,7 @@ static gboolean read_origin(StoreReader *reader, guint64 *origin, GError **error
         while ((status = store_reader_next_capture(reader, &capture, error)) > 0)
                 g_string_append_printf(text, "%s\n",
                                        capture.sha256 ? capture.sha256 : capture.name);
-        *origin = path_signature_id(text->str);
+        *origin = path_pattern_id(NULL, text->str);
         return status == 0;
 }
 
@@ -156,8 +157,23 @@ static void append_events(GString *text, const PathCall *c)
         APPEND(text, "]");
 }
 
-/* Named by its caller and its callee, whose quotes meet: "lb" and "web1" are "lb > web1".
- * 2 is OTLP's SPAN_KIND_SERVER. */
+/* The operation of the call; without one its caller and its callee, whose quotes meet: "lb" and
+ * "web1" are "lb > web1". */
+static void append_name(const Otlp *o, const char *label, const char *caller, const char *callee)
+{
+        GString *text = o->text;
+
+        APPEND(text, "\",\"name\":");
+        if (label) {
+                path_append_json_string(text, label);
+                return;
+        }
+        g_string_append_len(text, caller, (gssize)strlen(caller) - 1);
+        APPEND(text, " > ");
+        g_string_append(text, callee + 1);
+}
+
+/* 2 is OTLP's SPAN_KIND_SERVER. */
 static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
 {
         const PathCall *c = &request->calls[i];
@@ -174,10 +190,7 @@ static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
                 APPEND(text, "\",\"parentSpanId\":\"");
                 append_hex(text, mix((guint64)request->calls[c->parent].call + 1));
         }
-        APPEND(text, "\",\"name\":");
-        g_string_append_len(text, caller, (gssize)strlen(caller) - 1);
-        APPEND(text, " > ");
-        g_string_append(text, callee + 1);
+        append_name(o, store_reader_label(o->reader, c->label), caller, callee);
         APPEND(text, ",\"kind\":2,\"startTimeUnixNano\":");
         append_quoted(text, c->start);
         APPEND(text, ",\"endTimeUnixNano\":");
@@ -244,11 +257,13 @@ static gboolean append_trace(Otlp *o, const ExportRequest *request, GError **err
         return TRUE;
 }
 
-static Otlp *otlp_new(const NodeTable *nodes, const StoredRun *run)
+static Otlp *otlp_new(const NodeTable *nodes, const StoreReader *reader)
 {
+        const StoredRun *run = store_reader_run(reader);
         Otlp *o = g_new0(Otlp, 1);
         guint n = node_table_size(nodes);
 
+        o->reader = reader;
         o->text = g_string_new(NULL);
         o->names = export_json_names(nodes);
         o->scope = make_scope(run);
@@ -278,7 +293,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Otlp, otlp_free)
 gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *out, GError **error)
 {
         g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
-        g_autoptr(Otlp) o = otlp_new(nodes, store_reader_run(reader));
+        g_autoptr(Otlp) o = otlp_new(nodes, reader);
         ExportRequest request;
         int status;
 

@@ -22,7 +22,7 @@ static gboolean read_patterns(ExportRequests *r, GError **error)
         int status;
 
         while ((status = store_reader_next_pattern(r->reader, &pattern, error)) > 0) {
-                Pattern p = { path_signature_id(pattern.signature), pattern.client };
+                Pattern p = { path_pattern_id(pattern.label, pattern.signature), pattern.client };
 
                 g_array_append_val(r->patterns, p);
         }

@@ -7,6 +7,8 @@
 #include "base/printable.h"
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/write/path-text.h"
+#include "paths/write/pattern-text.h"
 
 static void append_stamp(GString *text, gint64 time, gboolean observed)
 {
@@ -17,7 +19,8 @@ static void append_stamp(GString *text, gint64 time, gboolean observed)
         g_string_append_c(text, '\t');
 }
 
-static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i)
+static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
+                        const char *label)
 {
         export_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
@@ -46,6 +49,8 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
                 printable_append_id(text, c->id, c->id_length);
         else
                 g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+        path_append_label_cell(text, label);
         g_string_append_c(text, '\n');
 }
 
@@ -54,7 +59,7 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
         g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
-                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\n");
+                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel\n");
         ExportRequest request;
         int status;
 
@@ -69,7 +74,8 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
                         g_string_append_c(text, '\t');
                         g_string_append_len(text, pattern, 16);
                         g_string_append_c(text, '\t');
-                        append_call(text, nodes, &request.calls[i], i);
+                        append_call(text, nodes, &request.calls[i], i,
+                                    store_reader_label(reader, request.calls[i].label));
                 }
                 if (!export_flush(text, FALSE, out, error))
                         return FALSE;

@@ -24,6 +24,7 @@ typedef enum {
         JUDGEMENT,
         DOUBT,
         PATTERN_DOUBT,
+        LABEL,
         N_TABLES
 } Table;
 
@@ -37,10 +38,10 @@ static const struct {
         [NODE] = { "node", "SELECT id, name FROM node ORDER BY id" },
         [PATTERN] = { "pattern",
                       "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
-                      "p99, min, max, probability FROM pattern ORDER BY id" },
+                      "p99, min, max, probability, label FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
-                           "parent, node, latency, call_delay, own, network "
+                           "parent, node, latency, call_delay, own, network, label, labels "
                            "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability "
                            "FROM path ORDER BY id" },
@@ -50,7 +51,8 @@ static const struct {
                    "coalesce(ret_recv, ret_sent) AS ret_recv, trace_id FROM call ORDER BY id" },
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
-                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id "
+                         "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
+                         "label "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
@@ -60,6 +62,7 @@ static const struct {
                                            "ORDER BY vertex, delay" },
         [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
         [DOUBT] = { "doubt", "SELECT id, text, reason FROM doubt ORDER BY id" },
+        [LABEL] = { "label", "SELECT id, name FROM label ORDER BY id" },
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
 
@@ -71,6 +74,7 @@ struct StoreReader {
         char *method, *parameters, *version, *judgement;
         StoredRun run;
         NodeId *nodes;       /* by node.id - 1 */
+        GPtrArray *labels;   /* by label.id - 1: texts */
         gint64 place;        /* the next one of the pattern in hand */
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */
@@ -275,6 +279,20 @@ static gboolean read_nodes(StoreReader *r, NodeTable *nodes, GError **error)
         return status == 0;
 }
 
+static gboolean read_labels(StoreReader *r, GError **error)
+{
+        int status;
+
+        while ((status = next_row(r, LABEL, error)) > 0) {
+                const char *name = get_text(r, LABEL, 1, error);
+
+                if (!name || !check_id(r, LABEL, error))
+                        return FALSE;
+                g_ptr_array_add(r->labels, g_strdup(name));
+        }
+        return status == 0;
+}
+
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error)
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
@@ -282,6 +300,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
         r->path = g_strdup(path);
         r->ids = g_string_new(NULL);
         r->signature = g_string_new(NULL);
+        r->labels = g_ptr_array_new_with_free_func(g_free);
         r->next_call = 1;
         if (!(r->db = store_open(path, FALSE, error)))
                 return NULL;
@@ -292,7 +311,8 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
                         store_set_error(r->db, r->path, error);
                         return NULL;
                 }
-        if (!read_run(r, error) || !read_judgement(r, error) || !read_nodes(r, nodes, error))
+        if (!read_run(r, error) || !read_judgement(r, error) || !read_nodes(r, nodes, error) ||
+            !read_labels(r, error))
                 return NULL;
         return g_steal_pointer(&r);
 }
@@ -306,6 +326,7 @@ void store_reader_free(StoreReader *r)
         sqlite3_close(r->db);
         g_string_free(r->ids, TRUE);
         g_string_free(r->signature, TRUE);
+        g_ptr_array_unref(r->labels);
         g_free(r->nodes);
         g_free(r->method);
         g_free(r->judgement);
@@ -323,6 +344,31 @@ const char *store_reader_name(const StoreReader *r)
 const StoredRun *store_reader_run(const StoreReader *r)
 {
         return &r->run;
+}
+
+gboolean store_reader_has_labels(StoreReader *r)
+{
+        sqlite3_stmt *s;
+        gboolean has = FALSE;
+
+        if (sqlite3_prepare_v2(r->db,
+                               "SELECT EXISTS (SELECT 1 FROM pattern WHERE label IS NOT NULL) "
+                               "OR NOT EXISTS (SELECT 1 FROM pattern)",
+                               -1, &s, NULL) == SQLITE_OK)
+                has = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+        sqlite3_finalize(s);
+        return has;
+}
+
+char *stored_pattern_key(const StoredPattern *p, gboolean labels)
+{
+        return labels && p->label ? g_strconcat(p->label, " ", p->signature, NULL)
+                                  : g_strdup(p->signature);
+}
+
+const char *store_reader_label(const StoreReader *r, guint32 label)
+{
+        return label ? r->labels->pdata[label - 1] : NULL;
 }
 
 gboolean store_reader_expect_requests(StoreReader *r, GError **error)
@@ -402,6 +448,15 @@ static gboolean get_doubt(StoreReader *r, StoredPattern *pattern, GError **error
         return TRUE;
 }
 
+/* NULL is no label. */
+static gboolean get_label(const StoreReader *r, Table t, int column, const char **label,
+                          GError **error)
+{
+        *label = NULL;
+        return sqlite3_column_type(r->select[t], column) == SQLITE_NULL ||
+               (*label = get_text(r, t, column, error)) != NULL;
+}
+
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
 {
         int status = next_row(r, PATTERN, error);
@@ -420,7 +475,7 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_time(r, PATTERN, 10, &pattern->min, error) ||
             !get_time(r, PATTERN, 11, &pattern->max, error) ||
             !get_probability(r, PATTERN, 12, &pattern->probability, error) ||
-            !get_doubt(r, pattern, error))
+            !get_label(r, PATTERN, 13, &pattern->label, error) || !get_doubt(r, pattern, error))
                 return -1;
         return 1;
 }
@@ -451,7 +506,7 @@ static gboolean get_parent_place(const StoreReader *r, StoredPatternNode *node, 
 int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GError **error)
 {
         int status = next_row(r, PATTERN_NODE, error);
-        gint64 pattern, place;
+        gint64 pattern, place, labels;
 
         if (status <= 0)
                 return status;
@@ -476,6 +531,14 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         node->call_delay = get_histogram(r, 9);
         node->own = get_histogram(r, 10);
         node->network = get_histogram(r, 11);
+        node->n_labels = 0;
+        if (!get_label(r, PATTERN_NODE, 12, &node->label, error))
+                return -1;
+        if (node->label) {
+                if (!get_number(r, PATTERN_NODE, 13, 1, G_MAXUINT32, &labels, error))
+                        return -1;
+                node->n_labels = (guint32)labels;
+        }
         return 1;
 }
 
@@ -631,7 +694,7 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
                               guint32 *place, GError **error)
 {
         sqlite3_stmt *s = r->select[PATH_CALLS];
-        gint64 parent, at, candidates;
+        gint64 parent, at, candidates, label = 0;
         double probability;
 
         *c = (PathCall){ .parent = NO_PARENT,
@@ -657,7 +720,9 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
             !get_time(r, PATH_CALLS, 9, &c->own, error) ||
             !get_time(r, PATH_CALLS, 10, &c->network, error) ||
             !get_probability(r, PATH_CALLS, 11, &probability, error) ||
-            !get_number(r, PATH_CALLS, 12, 0, G_MAXUINT32, &candidates, error))
+            !get_number(r, PATH_CALLS, 12, 0, G_MAXUINT32, &candidates, error) ||
+            (sqlite3_column_type(s, 14) != SQLITE_NULL &&
+             !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |
@@ -672,6 +737,7 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
         c->end = c->end == NO_TIME ? c->reply : c->end;
         c->probability = (float)probability;
         c->candidates = (guint32)candidates;
+        c->label = (guint16)label;
         c->id_length = (guint32)sqlite3_column_bytes(s, 13);
         c->call = first + n;
         *place = (guint32)at;

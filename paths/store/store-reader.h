@@ -35,6 +35,7 @@ typedef struct {
 
 typedef struct {
         const char *signature;
+        const char *label; /* NULL: none */
         NodeId client;
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
@@ -53,6 +54,8 @@ typedef struct {
         guint32 parent; /* a place less than its own, or NO_PARENT for place 0 */
         NodeId node;
         gint64 latency_mean, latency_p99, own_mean, own_p99; /* ns */
+        const char *label; /* the operation that most of its calls had; NULL: none */
+        guint32 n_labels;  /* how many they had */
         StoredHistogram latency, call_delay, own, network;
 } StoredPatternNode;
 
@@ -102,6 +105,16 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoreReader, store_reader_free)
 
 const char *store_reader_name(const StoreReader *reader);
 const StoredRun *store_reader_run(const StoreReader *reader);
+
+/* Whether patterns have operations, or there are none at all that could. */
+gboolean store_reader_has_labels(StoreReader *reader);
+
+/* What patterns of two stores are compared by: signature, and the operation of the root where both
+ * stores have them (labels). Newly allocated. */
+char *stored_pattern_key(const StoredPattern *pattern, gboolean labels);
+
+/* The operation that a call has by number (PathCall); NULL: none. */
+const char *store_reader_label(const StoreReader *reader, guint32 label);
 
 /* FALSE with error set where there are patterns, but no paths and calls: such is what
  * nesting --no-requests makes. */

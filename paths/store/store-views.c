@@ -19,12 +19,13 @@ static const struct {
           "           FROM call CROSS JOIN node ON node.id = +call.callee"
           "           WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
           "           ORDER BY call.id)) AS nodes,"
-          "    path.probability AS probability, path.pattern AS pattern"
+          "    path.probability AS probability, path.pattern AS pattern, pattern.label AS label"
           "  FROM path CROSS JOIN pattern ON pattern.id = path.pattern" },
         { "request_node", "  SELECT path.id AS request, node.written AS node,"
                           "    coalesce(call.call_recv, call.call_sent) AS start,"
                           "    coalesce(call.ret_sent, call.ret_recv) AS end,"
-                          "    CAST(call.own AS INTEGER) AS own"
+                          "    CAST(call.own AS INTEGER) AS own,"
+                          "    (SELECT name FROM label WHERE label.id = call.label) AS label"
                           "  FROM path"
                           "    CROSS JOIN call ON call.id BETWEEN path.first_call AND "
                           "path.first_call + path.calls - 1"
@@ -37,7 +38,7 @@ static const struct {
           "    (SELECT max(call.own) FROM call"
           "     WHERE call.id BETWEEN path.first_call AND path.first_call + path.calls - 1) AS own,"
           "    path.start AS start, path.probability AS probability, path.pattern AS pattern,"
-          "    pattern.signature AS type"
+          "    pattern.signature AS type, pattern.label AS label"
           "  FROM path CROSS JOIN pattern ON pattern.id = path.pattern"
           "  ORDER BY path.latency DESC, path.id" },
         { "pattern_hour",

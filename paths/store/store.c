@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "paths/store/store-layout.h"
 #include "paths/verdict.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 struct Store {
@@ -33,7 +33,7 @@ struct Store {
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
 static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
-                                 "PRAGMA user_version = 2;"
+                                 "PRAGMA user_version = 3;"
                                  "PRAGMA journal_mode = OFF;"
                                  "PRAGMA synchronous = OFF;"
                                  "PRAGMA locking_mode = EXCLUSIVE;"
@@ -61,7 +61,7 @@ const char *const store_schema =
         "  total INTEGER NOT NULL, mean INTEGER NOT NULL, deviation INTEGER NOT NULL,"
         "  p50 INTEGER NOT NULL, p90 INTEGER NOT NULL, p99 INTEGER NOT NULL,"
         "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
-        "  doubt INTEGER REFERENCES doubt);"
+        "  doubt INTEGER REFERENCES doubt, label TEXT);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -70,6 +70,7 @@ const char *const store_schema =
         "  call_delay BLOB NOT NULL,"
         "  own_mean INTEGER NOT NULL, own_p99 INTEGER NOT NULL, own BLOB NOT NULL,"
         "  network_mean INTEGER NOT NULL, network_p99 INTEGER NOT NULL, network BLOB NOT NULL,"
+        "  label TEXT, labels INTEGER,"
         "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
         "CREATE TABLE path ("
         "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
@@ -82,7 +83,9 @@ const char *const store_schema =
         "  caller INTEGER NOT NULL REFERENCES node, callee INTEGER NOT NULL REFERENCES node,"
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
-        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT);"
+        "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
+        "  label INTEGER REFERENCES label);"
+        "CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
         "CREATE TABLE trust ("
         "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
         "  guessed INTEGER NOT NULL, probability REAL NOT NULL);"
@@ -177,6 +180,10 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
                 sqlite3_bind_text64(s, 15, c->id, c->id_length, SQLITE_STATIC, SQLITE_UTF8);
         else
                 sqlite3_bind_null(s, 15);
+        if (c->label)
+                sqlite3_bind_int(s, 16, c->label);
+        else
+                sqlite3_bind_null(s, 16);
         return insert(store, s, error);
 }
 
@@ -265,7 +272,7 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                 return NULL;
         store->insert_call = prepare(store,
                                      "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
                                      error);
         if (!store->insert_call)
                 return NULL;
@@ -379,7 +386,7 @@ static gboolean insert_patterns(Store *store, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                  "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0))",
+                                  "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16)",
                                   error);
         gboolean ok = s != NULL;
 
@@ -403,6 +410,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 sqlite3_bind_int64(s, 13, latency->max);
                 sqlite3_bind_double(s, 14, p->probability);
                 sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
+                bind_text(s, 16, p->label);
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);
@@ -438,6 +446,8 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_histogram(s, 9, &node->call_delay);
         bind_histogram(s, 12, &node->own);
         bind_histogram(s, 15, &node->network);
+        bind_text(s, 18, node->label);
+        sqlite3_bind_int64(s, 19, node->n_labels);
         return insert(store, s, error);
 }
 
@@ -445,13 +455,29 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
                                   error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++)
                 for (guint32 k = 0; ok && k < path_set_pattern(store->set, i)->n_nodes; k++)
                         ok = insert_pattern_node(store, s, i, k, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+/* Calls have their numbers. */
+static gboolean insert_labels(Store *store, GError **error)
+{
+        const GPtrArray *labels = path_set_labels(store->set);
+        sqlite3_stmt *s = prepare(store, "INSERT INTO label VALUES (?1, ?2)", error);
+        gboolean ok = s != NULL;
+
+        for (guint i = 0; ok && labels && i < labels->len; i++) {
+                sqlite3_bind_int64(s, 1, (gint64)i + 1);
+                bind_text(s, 2, labels->pdata[i]);
+                ok = insert(store, s, error);
+        }
         sqlite3_finalize(s);
         return ok;
 }
@@ -553,8 +579,9 @@ gboolean store_finish(Store *store, GError **error)
         path_set_set_sink(store->set, NULL, NULL);
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_doubts(store, error) && insert_patterns(store, error) &&
-                      insert_pattern_nodes(store, error) && insert_trust(store, error) &&
-                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
+                      insert_pattern_nodes(store, error) && insert_labels(store, error) &&
+                      insert_trust(store, error) && insert_graph(store, error) &&
+                      run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&

@@ -401,7 +401,7 @@
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
-      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], members: null,
+      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', members: null,
     }));
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
@@ -504,7 +504,7 @@
       for (const row of rows) {
         const tree = treeOf(row);
         const root = canonical(tree.root);
-        const key = `${roles[tree.client]}>${root.key}`;
+        const key = `${row.label} ${roles[tree.client]}>${root.key}`;
         if (!groups.has(key)) groups.set(key, { tree: { client: roles[tree.client], root }, members: [] });
         groups.get(key).members.push(row);
       }
@@ -518,7 +518,7 @@
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
         return {
-          id: m[0].id, tree, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
+          id: m[0].id, tree, label: m[0].label, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
@@ -549,7 +549,8 @@
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
     const shownNames = () => (state.merged ? roleNames : names);
-    const labelOf = (r) => signatureText(treeOf(r).client, treeOf(r).root, shownNames());
+    const labelOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
+    const titleOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, names);
 
     // "web2 catalog": both nodes; "web2>catalog": that call.
     function matcher(query) {
@@ -561,7 +562,7 @@
       };
       return (row) => {
         const tree = treeOf(row);
-        return terms.every((term) => !term.length || has(tree.root, tree.client, term) || (term.length < 2 && lower[tree.client].includes(term[0])));
+        return terms.every((term) => !term.length || has(tree.root, tree.client, term) || (term.length < 2 && (lower[tree.client].includes(term[0]) || row.label.toLowerCase().includes(term[0]))));
       };
     }
 
@@ -626,6 +627,7 @@
       const cells = {
         rank: ranks.get(r.id),
         path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
+          r.label ? el('span', { class: 'operation' }, r.label + '  ') : '',
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         count: count(r.count), total: duration(r.total),
@@ -874,6 +876,7 @@
       const otherMembers = group ? group.members.filter((m) => m !== row) : [];
       const parts = [el('section', { class: 'panel' },
         el('h2', null, `Pattern ${row.i + 1}`, el('span', { class: 'hint' }, `of ${count(data.patternCount)}, id ${row.id}`)),
+        row.label && el('div', { class: 'operation', id: 'operation' }, row.label),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
         el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
@@ -881,7 +884,7 @@
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
           firstOf(otherMembers, 12).map((m, i) => [i ? ', ' : '', el('button', { type: 'button', class: 'plain mono', onclick: () => { state.pattern = m.id; state.vertex = null; drawRows(); showPattern(); writeFragment(); } },
-            signatureText(treeOf(m).client, treeOf(m).root, names))]), moreThan(otherMembers, 12)))];
+            titleOf(m))]), moreThan(otherMembers, 12)))];
       if (detail) parts.push(...drawDetail(row, detail));
       else parts.push(el('section', { class: 'panel' }, el('p', null,
         `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
@@ -891,7 +894,7 @@
     }
 
     function vertices(detail) {
-      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
+      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6], operation: v[7] ? visible(v[7]) : '',
         n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
         depth: 0, parallel: false }));
     }
@@ -942,9 +945,9 @@
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
           vertex: v.i,
-          lines: [['name', names[v.node] + times], ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
+          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
           label: edgeWords(v),
-          title: `${names[v.node]}${times}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
+          title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
           fill: shaded(mine / Math.max(row.mean, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
@@ -1078,6 +1081,7 @@
           name.append(el('button', { type: 'button', class: 'twist', 'data-focus': `twist-${v.i}`, 'aria-expanded': String(state.open.has(v.i)), 'aria-label': `Each of ${v.n} calls to ${names[v.node]}`,
             onclick: () => { if (state.open.has(v.i)) state.open.delete(v.i); else state.open.add(v.i); redraw(v.i); } }, state.open.has(v.i) ? '\u25be' : '\u25b8'));
         name.append(el('button', { type: 'button', class: `plain ${v === slowest ? 'hot' : ''}`, 'data-focus': `lane-${i}`, 'data-vertex': v.i, onclick: () => pick(v) }, names[v.node]));
+        if (v.operation) name.append(el('span', { class: 'operation' }, ' ' + v.operation));
         if (lane.calls.length > 1) name.append(el('span', { class: 'times' }, ` \u00d7${lane.calls.length}`));
         if (v.parallel) name.append(el('span', { class: 'parallel', title: 'open at the same time as another call of its caller' }, '\u2225', el('span', { class: 'hidden' }, ' parallel')));
         return el('div', { class: `lane ${v === chosen ? 'chosen' : ''}`, role: 'row' },
@@ -1185,7 +1189,7 @@
         el('td', { class: 'number' }, count(n)), el('td', { class: 'number' }, duration(stats[0])), el('td', { class: 'number' }, duration(stats[3])), el('td', { class: 'number' }, duration(stats[5])),
         el('td', null, spark(parseDistribution(stats[8]), axisLow, axisHigh, 116, 18)));
       return el('section', { class: 'panel', 'aria-label': 'The chosen node', id: 'node', 'data-vertex': chosen.i },
-        el('div', { class: 'bar-row' }, el('h2', { id: 'node-name' }, name + (chosen.n > 1 ? ` \u00d7${chosen.n}` : '')),
+        el('div', { class: 'bar-row' }, el('h2', { id: 'node-name' }, name + (chosen.n > 1 ? ` \u00d7${chosen.n}` : ''), chosen.operation && el('span', { class: 'hint' }, chosen.operation)),
           segments('Which delay', metrics.map(([key, text]) => [key, text, null, !chosen[key].length]), metric, (k) => { state.metric = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
           s.length ? el('span', { class: 'quiet' }, `mean ${duration(s[0])}, p50 ${duration(s[3])}, p90 ${duration(s[4])}, p99 ${duration(s[5])}, max ${duration(s[7])}`) : null),
         s.length ? el('div', { class: 'two wide-left' },
@@ -1196,7 +1200,7 @@
             cards({ id: 'beside' }, el('thead', null, el('tr', null, el('th', null, 'Pattern'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Mean'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p99'),
               el('th', null, el('span', { class: 'hidden' }, 'Distribution')))),
             el('tbody', null, line('this one', s, row.count * chosen.n, 'chosen'),
-              besides.map((o) => line(`${o.row.i + 1}. ${signatureText(treeOf(o.row).client, treeOf(o.row).root, names)}`, o.s, o.row.count * o.n, null, () => choose(o.row))))),
+              besides.map((o) => line(`${o.row.i + 1}. ${titleOf(o.row)}`, o.s, o.row.count * o.n, null, () => choose(o.row))))),
             others.length > besides.length && el('p', { class: 'quiet' }, `${others.length - besides.length} more places in patterns with less latency in all.`)))
           : el('p', { class: 'quiet' }, 'Always 0.'));
     }
@@ -1313,10 +1317,10 @@
     const names = data.nodes.map(visible);
     const [A, B] = data.stores.map((s) => s.replace(/^.*\//, ''));
     const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
-    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]) });
+    const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]), operation: n[9] ? visible(n[9]) : '' });
     const byNode = data.byNode.map(node);
     const patterns = data.patterns.map((p, i) => {
-      const q = { i, id: p.id, signature: visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
+      const q = { i, id: p.id, signature: (p.label ? visible(p.label) + ' ' : '') + visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
         share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
       if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
       q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
@@ -1399,7 +1403,7 @@
         if (i === 0) return Object.assign(box, { lines: [['name', names[p.client]], ['small', `${count(p.count[0])}, then`], ['small', plural(p.count[1], 'path')]], title: `${names[p.client]}: ${count(p.count[0])} paths in A, ${count(p.count[1])} in B`, classes: ['client'] });
         const v = p.vertices[i - 1];
         const times = v.repeats > 1 ? ` \u00d7${v.repeats}` : '';
-        return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
+        return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
           title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
       });
       set(pattern, el('section', { class: 'panel' },
@@ -1414,7 +1418,7 @@
         el('div', null, el('section', { class: 'panel', 'aria-label': 'Calls' }, el('h2', null, 'Own time of its calls'),
           el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Own time of its calls' }, cards({ id: 'calls' },
             el('thead', null, el('tr', null, el('th', null, 'Node'), delayHeads('p50'))),
-            el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '')), delayCells(v.p50))))))))));
+            el('tbody', null, p.vertices.map((v) => el('tr', null, el('td', null, names[v.node] + (v.repeats > 1 ? ` \u00d7${v.repeats}` : '') + (v.operation ? ' ' + v.operation : '')), delayCells(v.p50))))))))));
       writeFragment();
     }
 

@@ -24,7 +24,7 @@ static void append_delay(GString *out, const DiffDelay *d)
                 g_string_append(out, "null,null,0]");
 }
 
-/* Node, parent, repeats, calls in A and B, mean own times, p50, p99. */
+/* Node, parent, repeats, calls in A and B, mean own times, p50, p99; operation, if any. */
 static void append_node(GString *out, const DiffNode *n)
 {
         g_string_append_printf(out,
@@ -35,6 +35,10 @@ static void append_node(GString *out, const DiffNode *n)
         append_delay(out, &n->own[DIFF_P50]);
         g_string_append_c(out, ',');
         append_delay(out, &n->own[DIFF_P99]);
+        if (n->label) {
+                g_string_append_c(out, ',');
+                path_append_json_string(out, n->label);
+        }
         g_string_append_c(out, ']');
 }
 
@@ -75,6 +79,10 @@ static gboolean append_pattern(GString *out, const Diff *d, const DiffPattern *p
 {
         g_string_append_printf(out, "{\"id\":\"%016" G_GINT64_MODIFIER "x\",\"signature\":", p->id);
         path_append_json_string(out, p->signature);
+        if (p->label) {
+                g_string_append(out, ",\"label\":");
+                path_append_json_string(out, p->label);
+        }
         g_string_append_printf(out,
                                ",\"client\":%u,\"count\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
                                "],\"mean\":[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "],\"share\":[",

@@ -3,12 +3,15 @@
 
 #include <string.h>
 
+#include "base/printable.h"
+#include "paths/collapsed-tree.h"
 #include "paths/verdict.h"
 #include "paths/write/graph-parts.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-order.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-vertices.h"
+#include "paths/write/pattern-text.h"
 
 enum {
         NAME_LENGTH = 1000, /* of a graph's name */
@@ -20,8 +23,9 @@ typedef struct {
         Agraph_t *graph;
         const NodeTable *nodes;
         const PathPattern *pattern;
-        gint128 total; /* path_pattern_total() */
-        guint32 slowest;
+        const CollapsedTree *tree;
+        gint128 total;   /* path_pattern_total() */
+        guint32 slowest; /* vertex */
 } Drawing;
 
 static void append_duration(GString *text, const char *before, gint64 ns, const char *after)
@@ -38,6 +42,31 @@ static void append_share(GString *text, gint128 part, const Drawing *d)
         g_string_append_printf(text, " (%s)", share);
 }
 
+static void append_operation(GString *label, const char *before, const PatternNode *n,
+                             const char *backslash)
+{
+        g_autofree char *operation = path_node_operation(n);
+        g_autofree char *shown = operation ? text_shorten(operation, GRAPH_LABEL_WIDTH) : NULL;
+
+        if (!operation)
+                return;
+        g_string_append(label, before);
+        write_graph_append_name(label, shown, backslash);
+}
+
+static void append_times(GString *label, const CollapsedCall *v)
+{
+        if (v->n > 1)
+                g_string_append_printf(label, " x%u", v->n);
+}
+
+/* Of all its calls, for a path. */
+static gint64 own_of_all(const Drawing *d, const CollapsedCall *v)
+{
+        return v->n == 1 ? histogram_mean(&v->all.own)
+                         : (gint64)(v->all.own.sum / (gint128)MAX(d->pattern->count, 1));
+}
+
 static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
 {
         const PathPattern *p = d->pattern;
@@ -46,6 +75,9 @@ static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
         gint128 network = path_pattern_network(p);
 
         g_string_append_printf(title, "%u.  ", rank + 1);
+        append_operation(title, "", &p->nodes[0], "\\\\");
+        if (p->label)
+                g_string_append(title, "\\n");
         append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
         append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
         if (network > 0) {
@@ -72,32 +104,38 @@ static Agnode_t *add_client(const Drawing *d)
         return vertex;
 }
 
-static void set_tooltip(const Drawing *d, Agnode_t *vertex, const PatternNode *n)
+static void set_tooltip(const Drawing *d, Agnode_t *vertex, const CollapsedCall *v)
 {
+        const PatternNode *n = &v->all;
         g_autoptr(GString) tip = g_string_new(NULL);
 
         write_graph_append_name(tip, node_table_written(d->nodes, n->node), "%5C");
+        append_times(tip, v);
+        append_operation(tip, " ", n, "%5C");
         append_duration(tip, ": latency p50 ", histogram_quantile(&n->latency, 0.5), "");
         append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
-        append_duration(tip, ", own time ", histogram_mean(&n->own), "");
+        append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
         write_graph_set(vertex, "tooltip", tip->str);
 }
 
 static Agnode_t *add_vertex(const Drawing *d, guint32 i)
 {
-        const PatternNode *n = &d->pattern->nodes[i];
+        const CollapsedCall *v = &d->tree->vertices[i];
+        const PatternNode *n = &v->all;
         g_autofree char *name =
                 text_shorten(node_table_written(d->nodes, n->node), GRAPH_LABEL_WIDTH);
         g_autoptr(GString) label = g_string_new(NULL);
         char id[16];
 
-        g_snprintf(id, sizeof id, "n%u", i);
+        g_snprintf(id, sizeof id, "n%u", d->tree->places[v->first]);
         Agnode_t *vertex = write_graph_have(agnode(d->graph, id, 1));
         write_graph_append_name(label, name, "\\\\");
+        append_times(label, v);
+        append_operation(label, "\\n", n, "\\\\");
         append_duration(label, "\\n", histogram_mean(&n->latency), "");
         if (i == d->slowest) {
-                append_duration(label, "\\nmost time:\\nown ", histogram_mean(&n->own), "");
+                append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
                 append_share(label, n->own.sum, d);
                 write_graph_set(vertex, "peripheries", "2");
                 write_graph_set(vertex, "penwidth", "2");
@@ -106,14 +144,14 @@ static Agnode_t *add_vertex(const Drawing *d, guint32 i)
         write_graph_set(vertex, "label", label->str);
         /* In thousandths, by whole numbers: the same colour on every machine. */
         write_graph_set_fill(vertex, d->total > 0 ? (int)(1000 * n->own.sum / d->total) : 0);
-        set_tooltip(d, vertex, n);
+        set_tooltip(d, vertex, v);
         return vertex;
 }
 
 static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
 {
         const PathPattern *p = d->pattern;
-        const PatternNode *n = &p->nodes[i];
+        const PatternNode *n = &d->tree->vertices[i].all;
         g_autoptr(GString) label = g_string_new(NULL);
         Agedge_t *edge = write_graph_have(agedge(d->graph, from, to, NULL, 1));
 
@@ -130,20 +168,22 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
 }
 
 /* Says in the graph what is not in it. */
-static void add_rest(const Drawing *d, guint32 n, gboolean slowest_too)
+static void add_rest(const Drawing *d, guint32 n, const CollapsedTree *whole)
 {
         g_autoptr(GString) label = g_string_new(NULL);
         g_autofree char *count = path_format_count(n);
-        const PatternNode *slowest = &d->pattern->nodes[d->slowest];
 
         g_string_append_printf(label, "%s more calls", count);
-        if (slowest_too) {
-                const char *written = node_table_written(d->nodes, slowest->node);
+        if (d->slowest >= d->tree->n_vertices) {
+                const CollapsedCall *slowest = &whole->vertices[d->slowest];
+                const char *written = node_table_written(d->nodes, slowest->all.node);
                 g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
+
                 g_string_append(label, "\\nmost time in\\n");
                 write_graph_append_name(label, name, "\\\\");
-                append_duration(label, ": own ", histogram_mean(&slowest->own), "");
-                append_share(label, slowest->own.sum, d);
+                append_times(label, slowest);
+                append_duration(label, ": own ", own_of_all(d, slowest), "");
+                append_share(label, slowest->all.own.sum, d);
         }
         Agnode_t *vertex = write_graph_have(agnode(d->graph, (char *)"rest", 1));
         write_graph_set(vertex, "label", label->str);
@@ -167,22 +207,27 @@ static char *graph_name(const PathPattern *p)
 static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
                               guint32 max_nodes, Agdisc_t *disc)
 {
-        guint32 drawn = MIN(p->n_nodes, max_nodes);
-        g_autofree guint32 *order = path_pattern_call_order(p);
-        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, p->n_nodes);
+        g_autoptr(CollapsedTree) whole = collapsed_tree_new(p, G_MAXUINT32);
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, max_nodes);
+        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, tree->n_vertices);
         g_autofree char *name = graph_name(p);
-        Drawing d = { write_graph_have(agopen(name, Agdirected, disc)), path_set_nodes(set), p,
-                      path_pattern_total(p), path_pattern_slowest(p) };
+        Drawing d = { write_graph_have(agopen(name, Agdirected, disc)),
+                      path_set_nodes(set),
+                      p,
+                      tree,
+                      path_pattern_total(p),
+                      collapsed_tree_slowest(whole) };
         write_graph_set_defaults(d.graph);
         set_title(&d, set, rank);
         Agnode_t *client = add_client(&d);
-        for (guint32 i = 0; i < drawn; i++) {
-                guint32 n = order[i];
-                vertices[n] = add_vertex(&d, n);
-                add_edge(&d, n == 0 ? client : vertices[p->nodes[n].parent], vertices[n], n);
+        for (guint32 i = 0; i < tree->n_vertices; i++) {
+                guint32 parent = tree->vertices[i].parent;
+
+                vertices[i] = add_vertex(&d, i);
+                add_edge(&d, i == 0 ? client : vertices[parent], vertices[i], i);
         }
-        if (drawn < p->n_nodes)
-                add_rest(&d, p->n_nodes - drawn, vertices[d.slowest] == NULL);
+        if (tree->hidden > 0)
+                add_rest(&d, tree->hidden, whole);
         return d.graph;
 }
 

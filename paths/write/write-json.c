@@ -63,6 +63,13 @@ static void put_statistics(Json *j, const Histogram *h)
         put_time(j, "max", h->max);
 }
 
+/* Nothing where there is no operation, as of most traces. */
+static void put_label(Json *j, const char *label)
+{
+        if (label)
+                put_string(j, "label", label);
+}
+
 static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
@@ -80,6 +87,9 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
         put_index(j, "parent", node->parent, NO_PARENT);
         put_count(j, "depth", node->depth);
         put_string(j, "name", node_table_name(path_set_nodes(set), node->node));
+        put_label(j, node->label);
+        if (node->label)
+                put_count(j, "labels", node->n_labels);
         for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
                 json_line(j, 9);
                 json_key(j, parts[k].key);
@@ -112,6 +122,7 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_id(j, p->id);
         json_line(j, 5);
         put_string(j, "signature", p->signature);
+        put_label(j, p->label);
         json_line(j, 5);
         put_string(j, "client", node_table_name(path_set_nodes(set), p->client));
         json_line(j, 5);

@@ -13,6 +13,7 @@
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-tree.h"
+#include "paths/write/pattern-text.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
@@ -165,6 +166,15 @@ static void append_nodes(GString *out, const Report *r)
         g_string_append_c(out, ']');
 }
 
+/* The last of an array; nothing where there is none. */
+static void append_operation(GString *out, const char *operation)
+{
+        if (!operation)
+                return;
+        g_string_append_c(out, ',');
+        path_append_json_string(out, operation);
+}
+
 static void append_rows(GString *out, const Report *r)
 {
         append_key(out, "rows");
@@ -183,8 +193,10 @@ static void append_rows(GString *out, const Report *r)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
                 append_probability(out, p->probability);
-                g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d]", row->slowest,
+                g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d", row->slowest,
                                        row->slowest_own, row->latency->str, p->doubt);
+                append_operation(out, p->label);
+                g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
 }
@@ -226,13 +238,14 @@ static void append_statistics(GString *out, const Histogram *h)
         g_string_append_c(out, ']');
 }
 
-/* Parent, node, places; then latency, call delay, own time, network. */
+/* Parent, node, places; then latency, call delay, own time, network; operation, if any. */
 static void append_vertices(GString *out, const CollapsedTree *tree)
 {
         append_key(out, "vertices");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 const CollapsedCall *v = &tree->vertices[i];
+                g_autofree char *operation = path_node_operation(&v->all);
 
                 append_separator(out);
                 g_string_append_printf(out, "[%d,%u,[", (int)v->parent, v->all.node);
@@ -243,6 +256,7 @@ static void append_vertices(GString *out, const CollapsedTree *tree)
                 append_statistics(out, &v->all.call_delay);
                 append_statistics(out, &v->all.own);
                 append_statistics(out, &v->all.network);
+                append_operation(out, operation);
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
@@ -401,7 +415,7 @@ static gboolean append_graph(GString *out, const Report *r, const guint32 *order
                 append_vertex(out, v, parents[i]);
         }
         g_string_append_c(out, ']');
-        g_autoptr(TreeLayout) layout = tree_layout_new(parents, names, n, error);
+        g_autoptr(TreeLayout) layout = tree_layout_new(parents, names, n, FALSE, error);
         if (!layout)
                 return FALSE;
         append_layout(out, layout);

@@ -16,6 +16,7 @@
 #include "paths/write/pattern-order.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-graph.h"
+#include "paths/write/pattern-text.h"
 
 enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
@@ -99,7 +100,8 @@ static void append_description(GString *out, const PathSet *set, const PathWrite
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
                 const char *name = node_table_written(path_set_nodes(set), slowest->node);
-                g_autofree char *start = text_shorten(p->signature, SIGNATURE_WIDTH);
+                g_autofree char *title = path_pattern_title(p->label, p->signature);
+                g_autofree char *start = text_shorten(title, SIGNATURE_WIDTH);
                 g_autofree char *signature = printable_new(start, PRINTABLE_XML);
                 g_autofree char *count = path_format_count(p->count);
                 g_autofree char *mean = path_format_duration(histogram_mean(&p->nodes[0].latency));

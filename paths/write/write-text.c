@@ -11,16 +11,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/printable.h"
+#include "paths/collapsed-tree.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
 #include "paths/write/text-table.h"
+#include "paths/write/pattern-text.h"
 
 enum {
-        TREES = 3,           /* patterns drawn as trees */
-        TREE_ROWS = 40,      /* nodes drawn of one; json and tsv have them all */
-        TREE_DEPTH = 16,     /* deeper nodes are no further to the right */
-        NAME_WIDTH = 24,     /* of a node's name in the ranked table */
+        TREES = 3,       /* patterns drawn as trees */
+        TREE_ROWS = 40,  /* nodes drawn of one; json and tsv have them all */
+        TREE_DEPTH = 16, /* deeper nodes are no further to the right */
+        NAME_WIDTH = 24, /* of a node's name in the ranked table */
+        OPERATION_WIDTH = 32,
         SIGNATURE_LINES = 6, /* of a signature on a terminal that is narrower */
         LEGEND_WIDTH = 100,  /* where there is no terminal */
         DOUBTFUL = 3,        /* nodes whose calls' parents are trusted least, by name */
@@ -203,15 +208,39 @@ static gboolean any_mark(const PathSet *set, const PathWriteOptions *options)
         return FALSE;
 }
 
+/* "", " x17" */
+static char *vertex_times(const CollapsedCall *v)
+{
+        return v->n > 1 ? g_strdup_printf(" x%u", v->n) : g_strdup("");
+}
+
 /* "catalog 64 %" */
 static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
-        const PatternNode *node = &p->nodes[path_pattern_slowest(p)];
-        g_autofree char *share = path_format_share(node->own.sum, path_pattern_total(p));
-        g_autofree char *name =
-                text_shorten(node_table_written(path_set_nodes(set), node->node), NAME_WIDTH);
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
+        const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
+        g_autofree char *share = path_format_share(v->all.own.sum, path_pattern_total(p));
+        const char *name = node_table_written(path_set_nodes(set), v->all.node);
+        g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
+        g_autofree char *times = vertex_times(v);
 
-        return g_strdup_printf("%s %s", name, share);
+        return g_strdup_printf("%s%s %s", short_name, times, share);
+}
+
+static char *format_operation(const char *label)
+{
+        g_autofree char *text = label ? printable_new(label, PRINTABLE_TEXT) : g_strdup("");
+
+        return text_shorten(text, OPERATION_WIDTH);
+}
+
+/* Whether one of the patterns has an operation. */
+static gboolean any_operation(const PathSet *set, const PathWriteOptions *options)
+{
+        for (guint32 i = 0; i < options->n_patterns; i++)
+                if (path_set_pattern(set, options->rank[i])->label)
+                        return TRUE;
+        return FALSE;
 }
 
 /* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
@@ -228,6 +257,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 {
         TextTable *table = text_table_new();
         gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
+        gboolean operation = any_operation(set, options);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -237,6 +267,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         text_table_add_column(table, "p99", TEXT_RIGHT, 1);
         text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
         text_table_add_column(table, "most time in", TEXT_LEFT, 2);
+        text_table_add_column(table, operation ? "operation" : "", TEXT_LEFT, 0);
         text_table_add_column(table, "path", TEXT_LEFT, 5);
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
@@ -250,7 +281,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
                 text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
-                text_table_add(table, g_strdup(p->signature));
+                text_table_add(table, format_operation(p->label));
+                text_table_add(table, path_short_signature(p->signature));
         }
         return table;
 }
@@ -260,12 +292,13 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 static void write_signature(GString *out, const PathPattern *p, guint indent, guint columns)
 {
         guint room = columns > indent + 10 ? (columns - indent) * SIGNATURE_LINES : 0;
+        g_autofree char *signature = path_short_signature(p->signature);
 
-        if (columns == 0 || text_width(p->signature) <= room) {
-                text_append_wrapped(out, p->signature, SIGNATURE_BREAKS, indent, columns);
+        if (columns == 0 || text_width(signature) <= room) {
+                text_append_wrapped(out, signature, SIGNATURE_BREAKS, indent, columns);
                 return;
         }
-        g_autofree char *start = text_shorten(p->signature, MAX(room, 60));
+        g_autofree char *start = text_shorten(signature, MAX(room, 60));
         g_autofree char *count = path_format_count(p->n_nodes);
         g_autofree char *text = g_strdup_printf("%s (%s calls in all)", start, count);
         text_append_wrapped(out, text, SIGNATURE_BREAKS, indent, columns);
@@ -281,7 +314,7 @@ static void write_heading(GString *out, const TextTable *table, const PathWriteO
 
 static void write_rank_table(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
-        enum { PATH_COLUMN = 8 };
+        enum { PATH_COLUMN = 9 };
         g_autoptr(TextTable) table = rank_table(set, options);
 
         text_table_fit(table, options->columns);
@@ -296,15 +329,18 @@ static void write_rank_table(const PathSet *set, const PathWriteOptions *options
 }
 
 /* Indented by depth, unless they are a line; the root with its client. */
-static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guint width)
+static char *tree_name(const PathSet *set, const PathPattern *p, const CollapsedCall *v,
+                       guint width)
 {
-        const PatternNode *node = &p->nodes[i];
+        const PatternNode *node = &v->all;
+        gboolean is_root = v->parent == NO_PARENT;
         const char *name = node_table_written(path_set_nodes(set), node->node);
-        g_autofree char *text = NULL;
+        g_autofree char *times = vertex_times(v);
+        g_autofree char *text = NULL, *shortened = NULL;
 
-        if (i > 0 && path_set_graph(set))
+        if (!is_root && path_set_graph(set))
                 return text_shorten(name, width);
-        if (i == 0) {
+        if (is_root) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
                 return text_shorten_edge(client, name, width);
         }
@@ -314,7 +350,8 @@ static char *tree_name(const PathSet *set, const PathPattern *p, guint32 i, guin
                 text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
                                        name, node->depth);
         }
-        return text_shorten(text, width);
+        shortened = text_shorten(text, MAX(width, strlen(times) + 3) - strlen(times));
+        return g_strconcat(shortened, times, NULL);
 }
 
 static const char *slowest_mark(guint columns)
@@ -337,28 +374,37 @@ static guint tree_name_width(guint columns)
 }
 
 /* When a message of a linear path is at a node, from the path's start. */
-static gint64 arrival(const PathPattern *p, guint32 i)
+static gint64 arrival(const PathPattern *p, const PatternNode *node)
 {
-        return histogram_mean(&p->nodes[0].latency) - histogram_mean(&p->nodes[i].latency) +
-               histogram_mean(&p->nodes[i].network);
+        return histogram_mean(&p->nodes[0].latency) - histogram_mean(&node->latency) +
+               histogram_mean(&node->network);
 }
 
-static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p, guint32 i,
-                         guint columns)
+/* Of all calls that a vertex is, for a path. */
+static gint64 own_of_all(const PathPattern *p, const CollapsedCall *v)
 {
-        const PatternNode *node = &p->nodes[i];
-        gboolean slowest = i == path_pattern_slowest(p);
+        return v->n == 1 ? histogram_mean(&v->all.own)
+                         : (gint64)(v->all.own.sum / (gint128)MAX(p->count, 1));
+}
 
-        text_table_add(table, tree_name(set, p, i, tree_name_width(columns)));
+static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
+                         const CollapsedCall *v, gboolean slowest, guint columns)
+{
+        const PatternNode *node = &v->all;
+        g_autofree char *operation = path_node_operation(node);
+
+        text_table_add(table, tree_name(set, p, v, tree_name_width(columns)));
+        text_table_add(table, operation ? text_shorten(operation, OPERATION_WIDTH) : g_strdup(""));
         if (path_set_graph(set)) {
-                text_table_add(table, path_format_duration(arrival(p, i)));
+                text_table_add(table, path_format_duration(arrival(p, node)));
         } else {
                 text_table_add(table,
-                               i == 0 ? g_strdup("")
-                                      : path_format_duration(histogram_mean(&node->call_delay)));
+                               v->parent == NO_PARENT
+                                       ? g_strdup("")
+                                       : path_format_duration(histogram_mean(&node->call_delay)));
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
-        text_table_add(table, path_format_duration(histogram_mean(&node->own)));
+        text_table_add(table, path_format_duration(own_of_all(p, v)));
         text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
         text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
 }
@@ -371,6 +417,7 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
                 return;
         text_table_add(table, g_strdup("(network)"));
         text_table_add(table, g_strdup(""));
+        text_table_add(table, g_strdup(""));
         if (!path_set_graph(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
@@ -378,12 +425,17 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         text_table_add(table, g_strdup(""));
 }
 
-static TextTable *tree_table(const PathSet *set, const PathPattern *p, const guint32 *shown,
-                             guint32 n_shown, guint columns)
+/* The vertices that are shown: the first ones, and the slowest wherever it is. */
+static TextTable *tree_table(const PathSet *set, const PathPattern *p, const CollapsedTree *tree,
+                             guint32 n_shown, guint32 slowest, guint columns)
 {
         TextTable *table = text_table_new();
+        gboolean operation = FALSE;
 
+        for (guint32 i = 0; i < tree->n_vertices; i++)
+                operation |= tree->vertices[i].all.label != NULL;
         text_table_add_column(table, "node", TEXT_LEFT, 0);
+        text_table_add_column(table, operation ? "operation" : "", TEXT_LEFT, 4);
         if (path_set_graph(set)) {
                 text_table_add_column(table, "at", TEXT_RIGHT, 3);
                 text_table_add_column(table, "stay", TEXT_RIGHT, 0);
@@ -395,7 +447,9 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const gui
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
         for (guint32 i = 0; i < n_shown; i++)
-                add_tree_row(table, set, p, shown[i], columns);
+                add_tree_row(table, set, p, &tree->vertices[i], i == slowest, columns);
+        if (slowest >= n_shown)
+                add_tree_row(table, set, p, &tree->vertices[slowest], TRUE, columns);
         add_network_row(table, set, p);
         text_table_fit(table, columns == 0 ? 0 : MAX(columns, 5) - 4);
         return table;
@@ -405,34 +459,34 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
                        GString *out)
 {
         const PathPattern *p = path_set_pattern(set, options->rank[rank]);
-        g_autofree guint32 *order = path_pattern_call_order(p);
-        guint32 n_shown = MIN(p->n_nodes, TREE_ROWS), slowest = 0;
-
-        for (guint32 node = path_pattern_slowest(p); order[slowest] != node;)
-                slowest++;
-        /* Of a long path the slowest node is shown, wherever it is. */
-        if (slowest >= n_shown) {
-                order[n_shown] = order[slowest];
-                slowest = n_shown++;
-        }
-        g_autoptr(TextTable) table = tree_table(set, p, order, n_shown, options->columns);
+        g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
+        guint32 n_shown = MIN(tree->n_vertices, TREE_ROWS), slowest = collapsed_tree_slowest(tree);
+        g_autoptr(TextTable) table = tree_table(set, p, tree, n_shown, slowest, options->columns);
+        guint32 marked = MIN(slowest, n_shown); /* row */
+        guint32 left = tree->n_vertices - n_shown - (slowest >= n_shown);
 
         g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
                                options->colour ? PLAIN : "");
+        if (p->label) {
+                g_autofree char *label = printable_new(p->label, PRINTABLE_TEXT);
+
+                g_string_append_printf(out, "%s\n", label);
+        }
         gsize start = out->len;
         write_signature(out, p, 4, options->columns);
-        g_string_erase(out, (gssize)start, 3); /* where the rank is */
+        if (!p->label)
+                g_string_erase(out, (gssize)start, 3); /* where the rank is */
         write_heading(out, table, options, 4);
         for (guint row = 0; row < text_table_rows(table); row++) {
-                gboolean mark = row == slowest && options->colour;
+                gboolean mark = row == marked && options->colour;
                 g_string_append_printf(out, "    %s", mark ? MARKED : "");
                 text_table_write_row(table, (int)row, out);
                 g_string_append_printf(out, "%s\n", mark ? PLAIN : "");
         }
-        if (n_shown < p->n_nodes) {
-                g_autofree char *left = path_format_count(p->n_nodes - n_shown);
+        if (left > 0) {
+                g_autofree char *count = path_format_count(left);
                 g_autofree char *text =
-                        g_strdup_printf("... %s more %s; --format json has all", left,
+                        g_strdup_printf("... %s more %s; --format json has all", count,
                                         path_set_graph(set) ? "nodes" : "calls");
                 text_append_wrapped(out, text, " ", 4, options->columns);
         }
@@ -453,6 +507,11 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                          "included. own time: what only this node accounts for; own times "
                          "add up to the latency of the path.",
                 " ", 0, columns);
+        if (any_operation(set, options))
+                text_append_wrapped(out,
+                                    "operation: what was asked of the node; +2: or one of 2 "
+                                    "others, most often the one shown.",
+                                    " ", 0, columns);
         if (any_doubt(set, options))
                 text_append_wrapped(
                         out,

@@ -16,6 +16,7 @@ enum {
         MIN_WIDTH = 132, /* "own 21.8 ms  87 %" */
         MAX_WIDTH = 264, /* a longer name is cut */
         HEIGHT = 52,
+        LINE = 15, /* one more, for operations */
         SIBLINGS_APART = 16,
         RANKS_APART = 48, /* the edge's words are in there */
 };
@@ -29,7 +30,7 @@ static void set_inches(void *object, const char *name, int pixels)
         agsafeset(object, (char *)name, text, (char *)"");
 }
 
-static Agnode_t *add_vertex(Agraph_t *graph, guint32 i, const char *name)
+static Agnode_t *add_vertex(Agraph_t *graph, guint32 i, const char *name, int height)
 {
         int width = CLAMP((int)text_width(name) * NAME_CELL + NAME_ROOM, MIN_WIDTH, MAX_WIDTH);
         char id[16];
@@ -37,7 +38,7 @@ static Agnode_t *add_vertex(Agraph_t *graph, guint32 i, const char *name)
         g_snprintf(id, sizeof id, "n%u", i);
         Agnode_t *vertex = write_graph_have(agnode(graph, id, 1));
         set_inches(vertex, "width", width);
-        set_inches(vertex, "height", HEIGHT);
+        set_inches(vertex, "height", height);
         return vertex;
 }
 
@@ -103,7 +104,7 @@ static TreeLayout *read_layout(Agraph_t *graph, Agnode_t **vertices, Agedge_t **
 }
 
 TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
-                            GError **error)
+                            gboolean operations, GError **error)
 {
         g_autofree Agnode_t **vertices = g_new0(Agnode_t *, n);
         g_autofree Agedge_t **edges = g_new0(Agedge_t *, n);
@@ -113,7 +114,7 @@ TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, gu
 
         set_defaults(graph);
         for (guint32 i = 0; i < n; i++) {
-                vertices[i] = add_vertex(graph, i, names[i]);
+                vertices[i] = add_vertex(graph, i, names[i], HEIGHT + (operations ? LINE : 0));
                 if (i > 0)
                         edges[i] = write_graph_have(
                                 agedge(graph, vertices[parents[i]], vertices[i], NULL, 1));
@@ -137,6 +138,7 @@ TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *no
         guint32 n = tree->n_vertices + 1;
         g_autofree guint32 *parents = g_new(guint32, n);
         g_autofree const char **names = g_new(const char *, n);
+        gboolean operations = FALSE;
 
         parents[0] = NO_PARENT;
         names[0] = node_table_written(nodes, client);
@@ -145,8 +147,11 @@ TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *no
 
                 parents[i] = v->parent == NO_PARENT ? 0 : v->parent + 1;
                 names[i] = node_table_written(nodes, v->all.node);
+                operations |= v->all.label != NULL;
+                if (v->all.label && text_width(v->all.label) > text_width(names[i]))
+                        names[i] = v->all.label;
         }
-        return tree_layout_new(parents, names, n, error);
+        return tree_layout_new(parents, names, n, operations, error);
 }
 
 void tree_layout_free(TreeLayout *layout)

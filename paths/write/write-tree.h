@@ -21,10 +21,10 @@ typedef struct {
 } TreeLayout;
 
 /* Of n vertices (1 or more): parents[i] is less than i, NO_PARENT for vertex 0 alone. NULL and
- * error set where Graphviz cannot. A layout of the same tree is the same with the same
- * version of Graphviz. */
+ * error set where Graphviz cannot. operations: with room for a line more in each vertex. A layout
+ * of the same tree is the same with the same version of Graphviz. */
 TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
-                            GError **error);
+                            gboolean operations, GError **error);
 
 /* The same of the client, and of the vertices of a call tree below it. */
 TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *nodes, NodeId client,

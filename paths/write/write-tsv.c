@@ -8,9 +8,11 @@
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
+#include "paths/write/pattern-text.h"
 
-static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
-                             "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\n";
+static const char HEADER[] =
+        "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
+        "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel\n";
 
 static void append_time(GString *out, gint128 ns)
 {
@@ -41,7 +43,9 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                                node_table_written(path_set_nodes(set), slowest->node));
         append_time(out, histogram_mean(&slowest->own));
         append_time(out, path_pattern_network(p) / (gint128)p->count);
-        g_string_append_printf(out, "%s\n", p->signature);
+        g_string_append_printf(out, "%s\t", p->signature);
+        path_append_label_cell(out, p->label);
+        g_string_append_c(out, '\n');
 }
 
 gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, OutputFile *file,

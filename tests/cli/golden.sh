@@ -41,7 +41,7 @@ chmod 755 "$dir"
 mkdir "$dir/bin" "$dir/data"
 cp "$ravel" "$dir/bin/ravel"
 PATH=$dir/bin:$PATH
-cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$dir/data"
+cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")
 ln -s "$src/demo" "$dir/data/demo"
 ln -s "$src/examples" "$dir/data/examples"

@@ -25,7 +25,7 @@ WITHOUT = {
     "RARE_EVENTS_SHARE": "0", "SMOOTH_DELAYS": "1", "SMOOTH_MOST": "1", "DENSITY_WEIGHT": "0.01",
     "DENSITY_WEIGHT_PART": "1e9", "RARE_SHARE": "1000000", "LEARN_FROM": "2048",
     "BOUNDS_ROUNDS": "1", "MOST_WEIGHT": "1", "REMEMBERED": "0", "FRESH_ROUNDS": "0",
-    "ROUNDS": "2", "CALM_ROUNDS": "0", "CHAIN_ROUNDS": "0", "CHAIN_SWEEPS": "0",
+    "ROUNDS": "2", "CALM_ROUNDS": "1", "CHAIN_ROUNDS": "0", "CHAIN_SWEEPS": "0",
     "LEAST_BEST_SHARE": "0", "ASSIGNED": "1", "MOST_TAKEN": "(1 - 1e-15)", "LEAST_SHARE": "1e-30",
     "LEAST_OFFERED": "0", "NEGLIGIBLE_AT_FIRST": "0", "NEGLIGIBLE": "0", "KEPT": "0.9",
     "LEAST_RATE": "1e-200", "MOST_RATE": "1e30", "TRELLIS_LEAST": "0", "LEAST_SKIP": "1e-200",
@@ -83,10 +83,13 @@ def build_without(build, name, value, work):
         out.write(text)
     library = f"{work}/libinference.a"
     subprocess.run(["cp", f"{build}/libinference.a", library], check=True)
+    members = subprocess.run(["ar", "t", library], capture_output=True, text=True,
+                             check=True).stdout.split()
     flags = subprocess.run(["pkg-config", "--cflags", "glib-2.0"], capture_output=True, text=True,
                            check=True).stdout.split()
     for file in users(name):
-        made = f"{work}/libinference_a-{file}.o"
+        made = os.path.join(work, next(m for m in (file + ".o", "libinference_a-" + file + ".o")
+                                       if m in members))
         subprocess.run(["gcc", "-std=gnu11", "-O2", "-ffp-contract=off", "-DHAVE_CONFIG_H",
                         "-I", work, "-I", build, "-I", SOURCE, *flags, "-c",
                         f"{SOURCE}/inference/{file}.c", "-o", made], check=True)

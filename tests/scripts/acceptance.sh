@@ -94,6 +94,7 @@ done
 # the reply. What happened has the calls of a node in their order, ravel sorts them.
 ./ravel nesting --format tsv -n 0 "$dir/mirror.trace" >"$dir/found" 2>"$dir/err"
 python3 - "$from/patterns.tsv" "$dir/found" <<'END' >"$dir/wrong"
+import collections
 import csv
 import re
 import sys
@@ -119,7 +120,9 @@ with open(sys.argv[1], encoding="utf-8") as file:
 truth = {canonical(row[4]): int(row[2]) for row in rows}
 truth["mta1>mta2"] = sum(int(row[2]) for row in rows if "~mta2" in row[5])
 with open(sys.argv[2], encoding="utf-8") as file:
-    found = {row["signature"]: int(row["count"]) for row in csv.DictReader(file, delimiter="\t")}
+    found = collections.Counter()
+    for row in csv.DictReader(file, delimiter="\t"):
+        found[row["signature"]] += int(row["count"])
 for signature, count in truth.items():
     if found.get(signature) != count:
         print(f"{found.get(signature, 0)} instead of {count} times {signature}", end="; ")

@@ -35,11 +35,12 @@ def result(wrong, name):
 
 
 Call = collections.namedtuple('Call', 'path parent caller callee start end stamps own network '
-                                      'probability candidates id')
+                                      'probability candidates id label')
 names = {n['id']: n for n in ask('SELECT id, name, written FROM node')}
 paths = {p['id']: p for p in ask(
     'SELECT path.id AS id, hash, path.probability AS probability, client, latency '
     'FROM path JOIN pattern ON pattern.id = pattern')}
+labels = {label['id']: label['name'] for label in ask('SELECT id, name FROM label')}
 calls = {}
 for c in ask('SELECT * FROM call'):
     stamps = [None if c[k] is None else int(c[k])
@@ -48,7 +49,7 @@ for c in ask('SELECT * FROM call'):
     end = stamps[2] if stamps[3] is None else stamps[3]
     calls[c['id']] = Call(c['path'], c['parent'], c['caller'], c['callee'], start, end, stamps,
                           int(c['own']), int(c['network']), c['probability'], c['candidates'],
-                          c['trace_id'])
+                          c['trace_id'], labels.get(c['label']))
 origin = int(ask('SELECT first FROM run')[0]['first'])
 
 
@@ -72,7 +73,7 @@ for (key, c), line in zip(calls.items(), lines[1:]):
         'parent': '-' if c.parent is None else str(c.parent - root + 1),
         'caller': names[c.caller]['written'], 'callee': names[c.callee]['written'],
         'own': str(c.own), 'network': str(c.network), 'candidates': str(c.candidates),
-        'trace_id': c.id or '-', 'probability': row['probability'],
+        'trace_id': c.id or '-', 'label': c.label or '-', 'probability': row['probability'],
         **{k: '-' if t is None else str(t)
            for k, t in zip(('call_sent', 'call_recv', 'ret_sent', 'ret_recv'), c.stamps)}}
     if row != expected or not close(float(row['probability']), c.probability):
@@ -123,14 +124,15 @@ for events in lanes.values():
             wrong.append(f'{event} ends {begin}')
             break
         args = event['args']
-        if stack and stack[-1]['name'] != args['caller']:
+        if stack and stack[-1]['name'].split(' ')[0] != args['caller']:
             wrong.append(f'{event} lies below {stack[-1]}')
         seen[args['caller'], event['name'], round(begin['ts'] * 1000), round(event['ts'] * 1000),
              round(args['own_us'] * 1000), round(args.get('network_us', 0) * 1000)] += 1
     if stack:
         wrong.append(f'{stack[-1]} does not end')
 expected = collections.Counter(
-    (names[c.caller]['name'], names[c.callee]['name'], c.start - origin,
+    (names[c.caller]['name'],
+     names[c.callee]['name'] + (f' {c.label}' if c.label else ''), c.start - origin,
      max(c.end, c.start) - origin, c.own, c.network) for c in calls.values())
 wrong += [f'{call}: {seen[call]} times, expected {expected[call]}'
           for call in seen | expected if seen[call] != expected[call]]
@@ -171,7 +173,7 @@ for number_of_path, line in enumerate(lines, 1):
         both = [(n, t) for n, s, t in (('call received', c.stamps[0], c.stamps[1]),
                                        ('return sent', c.stamps[3], c.stamps[2]))
                 if s is not None and t is not None]
-        if (span['name'] != f"{names[caller]['name']} > {names[c.callee]['name']}"
+        if (span['name'] != (c.label or f"{names[caller]['name']} > {names[c.callee]['name']}")
                 or int(span['endTimeUnixNano']) != max(c.end, c.start)
                 or span['kind'] != 2 or events != both
                 or int(attributes['ravel.own_ns']) != c.own

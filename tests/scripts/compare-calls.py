@@ -38,7 +38,7 @@ def main():
                 want[signature.replace('->', '>', 1)] = int(count)
         with open(sys.argv[4], encoding='utf-8') as f:
             for p in json.load(f)['patterns']:
-                have[p['signature']] = int(p['count'])
+                have[p['signature']] = have.get(p['signature'], 0) + int(p['count'])
         out += [len(want), sum(have.get(s) == n for s, n in want.items()),
                 len(set(have) - set(want))]
     print(*out)

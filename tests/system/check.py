@@ -31,12 +31,18 @@ def read_truth(path):
 
 
 def read_patterns(path):
+    """By signature, of several the one with the most time."""
     with open(path, encoding="utf-8") as file:
-        return {pattern["signature"]: pattern for pattern in json.load(file)["patterns"]}
+        return {pattern["signature"]: pattern for pattern in reversed(json.load(file)["patterns"])}
 
 
 def read_found(path):
-    return {signature: int(pattern["count"]) for signature, pattern in read_patterns(path).items()}
+    """By signature: the patterns of several operations may have the same."""
+    found = collections.Counter()
+    with open(path, encoding="utf-8") as file:
+        for pattern in json.load(file)["patterns"]:
+            found[pattern["signature"]] += int(pattern["count"])
+    return found
 
 
 def patterns(truth_path, json_path):

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/path-set.h"
 #include "base/error.h"
+#include "paths/path-set.h"
+#include "paths/write/pattern-text.h"
 
 typedef struct {
         NodeTable *nodes;
@@ -270,9 +271,10 @@ static void test_rank(Fixture *f, gconstpointer order)
 /* The sum of the last letters' values, as the makers of the hash publish it. */
 static void test_id(void)
 {
-        g_assert_cmphex(path_signature_id(""), ==, G_GUINT64_CONSTANT(0xcbf29ce484222325));
-        g_assert_cmphex(path_signature_id("a"), ==, G_GUINT64_CONSTANT(0xaf63dc4c8601ec8c));
-        g_assert_cmphex(path_signature_id("foobar"), ==, G_GUINT64_CONSTANT(0x85944171f73967e8));
+        g_assert_cmphex(path_pattern_id(NULL, ""), ==, G_GUINT64_CONSTANT(0xcbf29ce484222325));
+        g_assert_cmphex(path_pattern_id(NULL, "a"), ==, G_GUINT64_CONSTANT(0xaf63dc4c8601ec8c));
+        g_assert_cmphex(path_pattern_id(NULL, "foobar"), ==,
+                        G_GUINT64_CONSTANT(0x85944171f73967e8));
 }
 
 static void test_large(Fixture *f, gconstpointer order)
@@ -474,7 +476,7 @@ static void test_linear(Fixture *f, gconstpointer order)
         rank = path_set_rank(set, RANK_TOTAL);
         p = path_set_pattern(set, rank[0]);
         g_assert_cmpstr(p->signature, ==, "c>a>b>a>d");
-        g_assert_cmpuint(p->id, ==, path_signature_id(p->signature));
+        g_assert_cmpuint(p->id, ==, path_pattern_id(NULL, p->signature));
         g_assert_cmpuint(p->count, ==, 120);
         g_assert_cmpfloat(p->probability, ==, 0.5);
         g_assert_cmpuint(p->n_nodes, ==, 4);
@@ -530,6 +532,88 @@ static void test_graph(Fixture *f, gconstpointer order)
         g_assert_cmpuint(found[3], ==, last);
 }
 
+/* --- operations ------------------------------------------------------------ */
+
+/* Calls lb(db, db) with these operations. */
+static void add_labelled(Fixture *f, guint16 root, guint16 first, guint16 second)
+{
+        PathCall calls[] = {
+                { .parent = NO_PARENT, .end = 100, .probability = 1, .family = 1 },
+                { .parent = 0, .start = 10, .end = 20, .probability = 1, .family = 1 },
+                { .parent = 0, .start = 30, .end = 40, .probability = 1, .family = 1 }
+        };
+        const guint16 labels[] = { root, first, second };
+        NodeId client = node_table_add(f->nodes, "client", 6),
+               lb = node_table_add(f->nodes, "lb", 2);
+        NodeId db = node_table_add(f->nodes, "db", 2);
+
+        for (guint i = 0; i < 3; i++) {
+                calls[i].caller = i ? lb : client;
+                calls[i].callee = i ? db : lb;
+                calls[i].enter = calls[i].start;
+                calls[i].reply = calls[i].end;
+                calls[i].label = labels[i];
+        }
+        g_assert_true(path_set_add(f->set, calls, 3, NULL));
+}
+
+static void test_labels(Fixture *f, gconstpointer data)
+{
+        static const char signature[] = "client>lb(db,db)";
+        g_autoptr(GPtrArray) labels = g_ptr_array_new();
+        const PathPattern *p;
+
+        (void)data;
+        g_ptr_array_add(labels, (gpointer) "GET /");
+        g_ptr_array_add(labels, (gpointer) "SELECT a");
+        g_ptr_array_add(labels, (gpointer) "SELECT b");
+        path_set_set_labels(f->set, labels);
+        add_labelled(f, 1, 2, 3);
+        add_labelled(f, 0, 0, 0);
+        add_labelled(f, 2, 0, 0);
+        add_labelled(f, 1, 3, 3);
+        add_labelled(f, 1, 3, 0);
+        add_labelled(f, 0, 0, 2);
+        g_assert_cmpuint(path_set_size(f->set), ==, 3);
+        p = path_set_pattern(f->set, 0);
+        g_assert_cmpstr(p->signature, ==, signature);
+        g_assert_cmpstr(p->label, ==, "GET /");
+        g_assert_cmphex(p->id, ==, path_pattern_id("GET /", signature));
+        g_assert_cmphex(p->id, ==, path_pattern_id(NULL, "GET / client>lb(db,db)"));
+        g_assert_cmpuint(p->count, ==, 3);
+        g_assert_cmpstr(p->nodes[0].label, ==, "GET /");
+        g_assert_cmpstr(p->nodes[1].label, ==, "SELECT b");
+        g_assert_cmpuint(p->nodes[1].n_labels, ==, 2);
+        g_assert_cmpstr(p->nodes[2].label, ==, "SELECT b");
+        g_assert_cmpuint(p->nodes[2].n_labels, ==, 1);
+        p = path_set_pattern(f->set, 1);
+        g_assert_null(p->label);
+        g_assert_cmphex(p->id, ==, path_pattern_id(NULL, signature));
+        g_assert_null(p->nodes[1].label);
+        g_assert_cmpstr(p->nodes[2].label, ==, "SELECT a");
+        g_assert_cmpstr(path_set_pattern(f->set, 2)->label, ==, "SELECT a");
+}
+
+static void test_short_signature(void)
+{
+        static const char *const cases[][2] = {
+                { "c>a", "c>a" },
+                { "c>a>b>a", "c>a>b>a" },
+                { "c>a(b)", "c>a(b)" },
+                { "c>a(b,b,b)", "c>a(b x3)" },
+                { "c>a(b,b,c,d,d)", "c>a(b x2,c,d x2)" },
+                { "c>a(b(d,d),b(d,d),b(d))", "c>a(b(d x2) x2,b(d))" },
+                { "c>a(b,b(b,b),b(b,b),bb)", "c>a(b,b(b x2) x2,bb)" },
+                { "c>a(b(c(d,d),c(d,d)),b(c(d,d),c(d,d)))", "c>a(b(c(d x2) x2) x2)" },
+        };
+
+        for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+                g_autofree char *made = path_short_signature(cases[i][0]);
+
+                g_assert_cmpstr(made, ==, cases[i][1]);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -549,5 +633,7 @@ int main(int argc, char **argv)
         ADD("far-times", SIBLINGS_MULTISET, test_far_times);
         ADD("linear", SIBLINGS_MULTISET, test_linear);
         ADD("graph", SIBLINGS_MULTISET, test_graph);
+        ADD("labels", SIBLINGS_MULTISET, test_labels);
+        g_test_add_func("/path-set/short-signature", test_short_signature);
         return g_test_run();
 }
