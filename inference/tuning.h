@@ -70,7 +70,7 @@
 /* Calls into the node that are looked at, where it is busiest, and pairs of a call out of it and a
  * candidate. Speed. */
 #define WORKER_CALLS     2048
-#define WORKER_PAIRS     (1 << 16)
+#define WORKER_PAIRS    (1 << 18)
 /* Up to here every number is tried; beyond, steps of an eighth. Speed. */
 #define WORKERS_EACH     12
 /* Where learning begins, parents that wait make calls at this share of the rate of others. W. */
