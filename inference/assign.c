@@ -29,9 +29,13 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
 
                 for (gsize k = first; k < end; k++) {
                         guint32 p = j->problem->candidate[k];
-                        gint32 log = since[density_bin(call->start - j->problem->start[p])] +
-                                     until[density_bin(j->problem->node->in[p].reply - call->end)];
+                        const CallIn *in = &j->problem->node->in[p];
+                        gint32 log = until[density_bin(in->reply - call->end)];
 
+                        if (call->start >= j->problem->start[p])
+                                log += since[density_bin(call->start - j->problem->start[p])];
+                        else
+                                log += since[density_bin(call->start - in->enter)] - OUT_OF_TURN;
                         weight[k] = (guint32)log;
                         best = MAX(best, log);
                 }
@@ -129,12 +133,29 @@ void joint_assign_first(Joint *j)
 typedef struct {
         WalkPlace at;
         guint32 open; /* the child that returns next, or NO_PARENT */
+        gint64 start; /* it waits until then; G_MAXINT64: no more */
 } Way;
 
-/* Moves p over the returns up to a time. later[i] is the open child of the same parent that returns
- * next after child i. */
+/* A parent before its first call. */
+static Way begin_way(Joint *j, guint32 p)
+{
+        ParentWalk *w = &j->model->walk;
+        gint64 enter = j->problem->node->in[p].enter;
+
+        if (problem_waited(j->problem, p))
+                return (Way){ parent_walk_wait(w, j->kinds->kind[p], enter), NO_PARENT,
+                              j->problem->start[p] };
+        return (Way){ parent_walk_start(w, j->kinds->kind[p], enter), NO_PARENT, G_MAXINT64 };
+}
+
+/* Moves p over its start and the returns up to a time. later[i] is the open child of the same
+ * parent that returns next after child i. */
 static void advance(Joint *j, Way *p, const guint32 *later, gint64 time)
 {
+        if (p->start <= time) {
+                p->at = parent_walk_take(&j->model->walk, p->at, p->start);
+                p->start = G_MAXINT64;
+        }
         for (; p->open != NO_PARENT && j->kinds->calls[p->open].end <= time;
              p->open = later[p->open])
                 p->at = parent_walk_return(&j->model->walk, p->at, j->kinds->calls[p->open].callee,
@@ -152,9 +173,7 @@ void joint_assign_in_time(Joint *j)
 
         parent_walk_learn_survival(&j->model->walk);
         for (guint32 p = 0; p < n_in; p++)
-                ways[p] = (Way){ parent_walk_start(&j->model->walk, j->kinds->kind[p],
-                                                   j->problem->start[p]),
-                                 NO_PARENT };
+                ways[p] = begin_way(j, p);
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->kinds->calls[i];
                 const gint16 *rest = j->model->bounds.log[j->model->reply_row[call->callee]];
@@ -182,6 +201,7 @@ void joint_assign_in_time(Joint *j)
                 if (parent == NO_PARENT)
                         continue;
                 way = &ways[parent];
+                way->start = G_MAXINT64;
                 way->at = parent_walk_call(&j->model->walk, way->at, call->callee, call->start);
                 for (open = &way->open;
                      *open != NO_PARENT && j->kinds->calls[*open].end <= call->end;)

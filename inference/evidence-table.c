@@ -3,9 +3,6 @@
 
 /* Kinds are tried in this order. */
 const EvidenceKind *const evidence_table[] = {
-        &evidence_durations,
-        &evidence_contexts,
-        &evidence_leases,
-        &evidence_order,
-        NULL,
+        &evidence_workers, &evidence_durations, &evidence_contexts,
+        &evidence_leases,  &evidence_order,     NULL,
 };

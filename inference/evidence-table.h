@@ -7,6 +7,9 @@
 
 #include "inference/evidence.h"
 
+/* When a worker takes a call, where calls wait for one of a few. */
+extern const EvidenceKind evidence_workers;
+
 /* Callees split by the durations of calls, where parents do different things around short calls and
  * long ones. */
 extern const EvidenceKind evidence_durations;

@@ -171,6 +171,17 @@ void evidence_unwatch_unused(EvidenceSet *s)
 
 /* --- the likelihood ---------------------------------------------------------- */
 
+guint32 evidence_n_workers(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (e->in_use && e->kind->n_workers)
+                        return e->kind->n_workers(e);
+        }
+        return 0;
+}
+
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter)
 {
         for (guint i = 0; i < s->n; i++) {

@@ -96,6 +96,8 @@ struct EvidenceKind {
         /* When the parent began: its first delay counts since then. The default is its entry. Call
          * joint_find_starts() when it changes. */
         gint64 (*start)(const Evidence *e, const Joint *j, guint32 parent);
+        /* The number of workers that serve a queue of the node; 0: no bound. */
+        guint32 (*n_workers)(const Evidence *e);
         /* The ratio of likelihoods if this parent made this call: once a call for each run of the
          * trellis and of a walk. 1: it says nothing. Positive and finite. */
         double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
@@ -163,6 +165,9 @@ void evidence_refine(const EvidenceSet *s, float *chance);
 /* No kind watches; or no kind that is not in use. */
 void evidence_unwatch(EvidenceSet *s);
 void evidence_unwatch_unused(EvidenceSet *s);
+
+/* The number of workers that evidence in use says the node has; 0: no bound, or not known. */
+guint32 evidence_n_workers(const EvidenceSet *s);
 
 /* The start of a parent that entered at this time. */
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter);

@@ -47,15 +47,33 @@ static void add_evidence(const Joint *j, Family *f)
                         evidence_call(evidence, j, f->parent, f->child[i], BY_ASSIGNMENT, TRUE));
 }
 
+/* The place of a parent before its first event, and what led there. */
+static WalkPlace begin(const Joint *j, Family *f)
+{
+        ParentWalk *w = &j->model->walk;
+        const CallIn *in = &j->problem->node->in[f->parent];
+        gint64 start = j->problem->start[f->parent];
+        gint64 first = f->n > 0 ? j->kinds->calls[f->child[0]].start : in->reply;
+        WalkPlace at;
+
+        if (!problem_waited(j->problem, f->parent))
+                return parent_walk_start(w, j->kinds->kind[f->parent], in->enter);
+        at = parent_walk_wait(w, j->kinds->kind[f->parent], in->enter);
+        if (first < start)
+                return at;
+        f->log += w->steps[parent_walk_step(w, at.state, 2 * w->n_callees + 1)].log;
+        return parent_walk_take(w, at, start);
+}
+
 void family_walk(Joint *j, Family *f)
 {
         ParentWalk *w = &j->model->walk;
         const CallIn *in = &j->problem->node->in[f->parent];
-        WalkPlace at =
-                parent_walk_start(w, j->kinds->kind[f->parent], j->problem->start[f->parent]);
+        WalkPlace at;
         guint32 event = 2 * w->n_callees, under_way[MOST_CHILDREN], n = 0;
 
         f->log = 0;
+        at = begin(j, f);
         for (guint32 i = 0; i <= f->n; i++) {
                 const WalkCall *call = i < f->n ? &j->kinds->calls[f->child[i]] : NULL;
                 gint64 time = call ? call->start : in->reply;
@@ -99,8 +117,12 @@ TrellisParent family_trellis_parent(const Joint *j, guint32 parent)
 {
         const CallIn *in = &j->problem->node->in[parent];
 
-        return (TrellisParent){ parent, j->kinds->kind[parent], j->problem->start[parent],
-                                in->reply, j->problem->output[j->problem->node->n_out + parent] };
+        return (TrellisParent){ .number = parent,
+                                .kind = j->kinds->kind[parent],
+                                .enter = in->enter,
+                                .start = j->problem->start[parent],
+                                .reply = in->reply,
+                                .output = j->problem->output[j->problem->node->n_out + parent] };
 }
 
 gint64 family_learn(Joint *j, guint32 parent, gboolean count)
@@ -133,8 +155,9 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count)
         const WalkCall *call = &j->kinds->calls[child];
         const CallIn *in = &j->problem->node->in[parent];
 
-        delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
-                              density_bin(call->start - j->problem->start[parent]), count);
+        if (call->start >= j->problem->start[parent])
+                delay_densities_count(&j->model->bounds, j->model->enter_row[call->callee],
+                                      density_bin(call->start - j->problem->start[parent]), count);
         delay_densities_count(&j->model->bounds, j->model->reply_row[call->callee],
                               density_bin(in->reply - call->end), count);
 }

@@ -72,6 +72,7 @@ typedef struct {
         guint32 *context;      /* by call out: its context, a hash; 0: unknown */
         float *family; /* by call in: the probability that it made exactly the children it is given,
                           of the calls decided on */
+        guint32 n_workers; /* that serve the node's queue; 0: no bound, or not known */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */

@@ -14,7 +14,7 @@ enum {
 enum { KEY_CALLER = 0, KEY_LATEST = 2, KEY_COUNTS = 4 };
 
 /* Events are a call to each callee, the return of each, and the reply. A state may also have the
- * start as its latest event. */
+ * start as its latest event, or that the parent waits. */
 static inline guint32 event_reply(const ParentWalk *w)
 {
         return 2 * w->n_callees;
@@ -25,6 +25,12 @@ static inline guint32 event_start(const ParentWalk *w)
         return 2 * w->n_callees + 1;
 }
 
+static inline guint32 event_wait(const ParentWalk *w)
+{
+        return 2 * w->n_callees + 2;
+}
+
+/* Events by which a state goes on. Of these the start is none: only waiting ends by it. */
 static inline guint32 n_events(const ParentWalk *w)
 {
         return 2 * w->n_callees + 1;
@@ -257,6 +263,7 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
         g_autofree guint8 *key = g_malloc0(w->key_length);
 
         w->first = g_renew(guint32, w->first, MAX(n_callers, w->n_callers));
+        w->waiting = g_renew(guint32, w->waiting, MAX(n_callers, w->n_callers));
         w->whole = g_renew(guint32, w->whole, MAX(n_callers, w->n_callers));
         key[KEY_LATEST] = event_start(w) & 0xff;
         key[KEY_LATEST + 1] = event_start(w) >> 8;
@@ -264,12 +271,14 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
                 w->whole[w->n_callers] = whole[w->n_callers];
                 set_key_caller(key, MIN(w->n_callers, NOTHING - 1));
                 w->first[w->n_callers] = intern(w, key);
+                w->waiting[w->n_callers] = 0;
         }
 }
 
 void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
+        g_free(w->waiting);
         g_free(w->whole);
         g_free(w->states);
         g_free(w->keys);
@@ -310,9 +319,29 @@ WalkEntry parent_walk_foresee(ParentWalk *w, guint32 state, guint32 event)
 
 /* --- places ---------------------------------------------------------------- */
 
-WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter)
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 time)
 {
-        return (WalkPlace){ w->first[caller], enter };
+        return (WalkPlace){ w->first[caller], time };
+}
+
+WalkPlace parent_walk_wait(ParentWalk *w, guint32 caller, gint64 enter)
+{
+        if (!w->waiting[caller]) {
+                const guint8 *first = w->keys + w->states[w->first[caller]].key;
+                g_autofree guint8 *key = g_memdup2(first, w->key_length);
+
+                key[KEY_LATEST] = event_wait(w) & 0xff;
+                key[KEY_LATEST + 1] = event_wait(w) >> 8;
+                w->waiting[caller] = intern(w, key) + 1;
+        }
+        return (WalkPlace){ w->waiting[caller] - 1, enter };
+}
+
+WalkPlace parent_walk_take(ParentWalk *w, WalkPlace at, gint64 time)
+{
+        guint32 step = get_step(w, at.state, event_start(w));
+
+        return (WalkPlace){ w->steps[step].next, time };
 }
 
 WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
@@ -415,8 +444,8 @@ void parent_walk_learn(ParentWalk *w)
         }
 }
 
-/* A state survives a delay if the step that ends it is a return or has a longer delay. Half of the
- * delays in the same bin count as longer. */
+/* A state survives a delay if the step that ends it has none, as a return, or has a longer delay.
+ * Half of the delays in the same bin count as longer. */
 void parent_walk_learn_survival(ParentWalk *w)
 {
         double(*longer)[DENSITY_BINS];
@@ -431,12 +460,12 @@ void parent_walk_learn_survival(ParentWalk *w)
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
                 double *row = longer[w->states[s->state].survival], rest = 0;
-                gboolean is_return = s->event >= w->n_callees && s->event < event_reply(w);
+                gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
                         double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
 
-                        row[bin] += s->probability * (is_return ? 1 : rest + mass / 2);
+                        row[bin] += s->probability * (timeless ? 1 : rest + mass / 2);
                         rest += mass;
                 }
         }
@@ -464,7 +493,7 @@ static gboolean is_key(const ParentWalk *w, const guint8 *key)
                             : key[KEY_COUNTS + i] >> 4 > WALK_COUNT ||
                                       (key[KEY_COUNTS + i] & 0xf) > WALK_COUNT)
                         return FALSE;
-        return key_caller(key) < w->n_callers && latest <= event_start(w);
+        return key_caller(key) < w->n_callers && latest <= event_wait(w);
 }
 
 static void state_bytes(ParentWalk *w, guint32 i, Bytes *b)
@@ -497,9 +526,9 @@ static void step_bytes(ParentWalk *w, guint32 i, Bytes *b)
         bytes_u32(b, &s->kept);
         bytes_float(b, &s->probability);
         bytes_expect(b,
-                     s->state < w->n_states && s->event < n_events(w) && s->next < w->n_states &&
-                             s->backoff <= i && s->own_row < w->delays.n && s->row < w->delays.n &&
-                             s->probability > 0 && s->probability <= 1,
+                     s->state < w->n_states && s->event <= event_start(w) &&
+                             s->next < w->n_states && s->backoff <= i && s->own_row < w->delays.n &&
+                             s->row < w->delays.n && s->probability > 0 && s->probability <= 1,
                      "a step");
         if (bytes_good(b))
                 s->log = fixed_log(s->probability);
@@ -556,6 +585,8 @@ void parent_walk_bytes(ParentWalk *w, Bytes *b)
         w->key_length = KEY_COUNTS + w->n_callees;
         bytes_u32s(b, &w->first, w->n_callers);
         bytes_u32s(b, &w->whole, w->n_callers);
+        if (reads && bytes_good(b))
+                w->waiting = g_new0(guint32, w->n_callers);
         for (guint32 i = 0; i < w->n_callers && bytes_good(b); i++)
                 bytes_expect(b, w->first[i] < w->n_states && w->whole[i] < w->n_callers,
                              "the state of a caller");

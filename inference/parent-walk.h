@@ -9,6 +9,9 @@
  * So a walk says how likely a parent made exactly these children. Optional, repeated, serial and
  * parallel calls all come out of the counts.
  *
+ * A parent that waits for a worker before it starts (workers.h) begins in a state of its own. It
+ * leaves that state by starting, an event that has no delay either; or, out of turn, by any other.
+ *
  * A step is a state and the event that leaves it. A step that was rarely seen backs off to the same
  * step of a more general state: caller and latest event; and that to a state of nothing at all. A
  * caller may be a part of another caller, split by context (contexts.c): its steps are as probable
@@ -66,8 +69,9 @@ typedef struct {
 typedef struct {
         guint32 n_callees, key_length;
         guint32 n_callers;
-        guint32 *first; /* by caller: the state of the start */
-        guint32 *whole; /* by caller: the caller it is a part of, or itself */
+        guint32 *first;   /* by caller: the state of the start */
+        guint32 *waiting; /* by caller: the state of waiting for a worker, + 1; 0: not made yet */
+        guint32 *whole;   /* by caller: the caller it is a part of, or itself */
         WalkState *states;
         guint32 n_states, states_room;
         guint8 *keys;
@@ -99,7 +103,11 @@ typedef struct {
 void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *whole);
 
 /* The place where a parent of this caller starts. */
-WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 enter);
+WalkPlace parent_walk_start(const ParentWalk *w, guint32 caller, gint64 time);
+
+/* The place where a parent waits; and where it starts after that. */
+WalkPlace parent_walk_wait(ParentWalk *w, guint32 caller, gint64 enter);
+WalkPlace parent_walk_take(ParentWalk *w, WalkPlace at, gint64 time);
 
 /* The place after a call to callee, or its return. */
 WalkPlace parent_walk_call(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
@@ -110,7 +118,7 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time);
 
 /* The number of a step. Events are numbered: a call to callee is callee, its return n_callees +
- * callee, the reply 2 * n_callees. */
+ * callee, the reply 2 * n_callees, the start of a parent that waited 2 * n_callees + 1. */
 guint32 parent_walk_step(ParentWalk *w, guint32 state, guint32 event);
 
 static inline guint64 parent_walk_key(guint32 state, guint32 event)

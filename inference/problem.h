@@ -12,10 +12,10 @@
 
 typedef struct Problem {
         NodeProblem *node;
-        gint64 from, before;  /* new parents reply from `from` on and before `before`, ns */
-        guint32 n_stretches;  /* one stretch of parents in n_stretches trains the model */
-        gint64 *start;        /* by call into the node: when it began: its entry, or later by
-                                 evidence, ns. joint_find_starts() */
+        gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
+        guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
+        gint64 *start;       /* by call into the node: when a worker took it: its entry, or later by
+                                evidence, ns. joint_find_starts() */
         guint64 *concurrency; /* by call into the node; see concurrency.h */
         guint32 *output;      /* by call out, then by call into the node: the number of its start or
                                  reply among the outputs, by time */
@@ -73,6 +73,12 @@ static inline gboolean is_new(const Problem *p, guint32 parent)
         gint64 reply = p->node->in[parent].reply;
 
         return reply >= p->from && reply < p->before;
+}
+
+/* Whether a parent waited until its start. */
+static inline gboolean problem_waited(const Problem *p, guint32 parent)
+{
+        return p->start[parent] > p->node->in[parent].enter;
 }
 
 /* The number of new training parents. */

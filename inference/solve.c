@@ -260,6 +260,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
                 answer->log = joint_log_of_assignment(&n.j);
         }
         answer->true_log = n.learning.true_log;
+        answer->n_workers = evidence_n_workers(&n.j.model->evidence);
         evidence_end(&n.j.model->evidence);
         kinds_clear(&n.kinds);
         clear_nouns(&n);

@@ -172,6 +172,7 @@ static void answer_bytes(NodeAnswer *a, Bytes *b)
         bytes_count(b, &a->n_in, 4);
         bytes_count(b, &a->n_out, 20);
         bytes_count(b, &n, 12);
+        bytes_u32(b, &a->n_workers);
         bytes_u32s(b, &a->call, a->n_out);
         bytes_u32s(b, &a->n_candidates, a->n_out);
         bytes_u32s(b, &a->context, a->n_out);

@@ -30,7 +30,7 @@ struct TrellisVertex {
         guint32 call;  /* the latest call; START has none */
         guint32 state; /* the state after that call */
         guint32 open, n_open;
-        guint32 returns; /* index of its first return step */
+        guint32 returns, n_returns; /* index of its first return step; their number */
         guint32 edges, n_edges;
         gint32 exponent; /* binary exponent of forward; negated, of backward */
         double forward, backward;
@@ -253,6 +253,7 @@ static void add_returns(Trellis *l, ParentWalk *w, guint32 v, const TrellisCall 
         double probability = 1;
 
         vertex->returns = l->n_returns;
+        vertex->n_returns = vertex->n_open;
         ROOM(l->returns, l->n_returns + vertex->n_open, l->returns_room);
         for (guint32 i = 0; i < vertex->n_open; i++) {
                 guint32 open = l->open[vertex->open + i];
@@ -273,7 +274,7 @@ static inline gint64 moment_of(const Trellis *l, const TrellisVertex *v, guint32
 {
         if (n_returns > 0)
                 return l->returns[v->returns + n_returns - 1].time;
-        return v->call == G_MAXUINT32 ? parent->start : calls[v->call].call.start;
+        return v->call == G_MAXUINT32 ? parent->enter : calls[v->call].call.start;
 }
 
 /* The latest event of a vertex after n_returns returns. */
@@ -323,13 +324,15 @@ static inline Standing first_standing(const Trellis *l, guint32 v, const Trellis
                            .before = 1 };
 }
 
-/* Advances it over one more return. */
+/* Advances it over one more return, or over the start of a parent that waited. */
 static inline void go_on(const Trellis *l, Standing *at)
 {
         const TrellisReturn *r = &l->returns[l->vertices[at->vertex].returns + at->n_returns++];
 
-        at->key -= key_of(l->open[at->open++]);
-        at->n_open--;
+        if (at->n_open > 0) {
+                at->key -= key_of(l->open[at->open++]);
+                at->n_open--;
+        }
         at->state = r->state;
         at->latest = r->time;
         at->before = r->probability;
@@ -447,11 +450,11 @@ static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *pa
         gboolean asked = l->n_asked > 0;
         /* Before the first return was seen there is no array to point into. */
         const TrellisReturn *returns = l->returns ? l->returns + l->vertices[v].returns : NULL;
-        guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_open;
+        guint32 i = l->vertices[v].call + 1, n_returns = l->vertices[v].n_returns;
         Standing at = first_standing(l, v, parent, calls);
 
         ROOM(l->vertices, l->n_vertices + n, l->vertices_room);
-        ROOM(l->open, l->n_open + (n - i) * MIN(n_returns + 1, MAX_OPEN), l->open_room);
+        ROOM(l->open, l->n_open + (n - i) * MIN(l->vertices[v].n_open + 1, MAX_OPEN), l->open_room);
         ROOM(l->edges, l->n_edges + n - i + 1, l->edges_room);
         l->vertices[v].edges = l->n_edges;
         for (;; go_on(l, &at)) {
@@ -483,7 +486,7 @@ static void expand(Trellis *l, ParentWalk *w, guint32 v, const TrellisParent *pa
 static void count_vertex(Trellis *l, ParentWalk *w, const TrellisVertex *v, double scale)
 {
         double of_returns = 0;
-        guint32 n_returns = v->n_open;
+        guint32 n_returns = v->n_returns;
 
         /* The later an edge leaves, the more returns are before it. */
         for (guint32 i = v->n_edges; i-- > 0;) {
@@ -625,6 +628,32 @@ static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
         find_later(l, n);
 }
 
+/* Adds the vertex that all walks begin with. The start of a parent that waited is to it as a return
+ * is to others: an event that comes when it comes. */
+static void add_start(Trellis *l, ParentWalk *w, const TrellisParent *parent,
+                      const TrellisCall *calls, guint32 n)
+{
+        TrellisVertex *start = &l->vertices[START];
+        guint32 next = 0;
+        WalkEntry step;
+
+        *start = (TrellisVertex){ .call = G_MAXUINT32,
+                                  .state = w->first[parent->kind],
+                                  .forward = 1 };
+        if (parent->start <= parent->enter)
+                return;
+        start->state = parent_walk_wait(w, parent->kind, parent->enter).state;
+        if (parent->start > parent->reply) /* out of turn */
+                return;
+        start->n_returns = 1;
+        while (next < n && calls[next].call.start < parent->start)
+                next++;
+        step = parent_walk_get(w, start->state, 2 * w->n_callees + 1);
+        ROOM(l->returns, 1, l->returns_room);
+        l->returns[l->n_returns++] = (TrellisReturn){ step.number - 1, step.next, next,
+                                                      parent->start, step.probability };
+}
+
 gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *parent,
                              TrellisCall *calls, guint32 n, gboolean count)
 {
@@ -636,9 +665,7 @@ gboolean trellis_find_shares(Trellis *l, ParentWalk *w, const TrellisParent *par
         start_offers(l, calls, n);
         ROOM(l->vertices, l->n_vertices, l->vertices_room);
         l->vertices[END] = (TrellisVertex){ .backward = 1 };
-        l->vertices[START] = (TrellisVertex){ .call = G_MAXUINT32,
-                                              .state = w->first[parent->kind],
-                                              .forward = 1 };
+        add_start(l, w, parent, calls, n);
         find_skips(l, 0, n);
         expand(l, w, START, parent, calls, n);
         double mass = 1;

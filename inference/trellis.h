@@ -34,7 +34,8 @@ typedef struct TrellisStep TrellisStep;
 /* The parent: a call into the node. */
 typedef struct {
         guint32 number, kind;
-        gint64 start, reply;
+        gint64 enter, reply;
+        gint64 start;   /* later than its entry if it waited for a worker */
         guint32 output; /* number of the reply among the outputs */
 } TrellisParent;
 

@@ -56,6 +56,36 @@
 /* or so many if that is less: one in LEARN_AGAIN_PART of those before. R, in windows. */
 #define LEARN_AGAIN_PART 8
 
+/* --- Workers (workers.c, assign.c) --- */
+
+/* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no
+ * difference. */
+#define OUT_OF_TURN      (4 * LOG_UNIT)
+/* Rounds that learn rates, for each number of workers. Speed. */
+#define WORKER_ROUNDS    4
+/* Kinds of calls into the node, and callees, that have rates of their own. Speed. */
+#define WORKER_KINDS     8
+/* Calls into the node that follow each other and are learned from together. */
+#define WORKER_BLOCK     64
+/* Calls into the node that are looked at, where it is busiest, and pairs of a call out of it and a
+ * candidate. Speed. */
+#define WORKER_CALLS     2048
+#define WORKER_PAIRS    (1 << 18)
+/* Up to here every number is tried; beyond, steps of an eighth. Speed. */
+#define WORKERS_EACH     12
+/* Where learning begins, parents that wait make calls at this share of the rate of others. W. */
+#define RATE_OF_WAITING  0.02
+/* A queue must gain so many nats, times the calls that a parent makes in the mean, since calls of
+ * one parent go together; and LEAST_GAIN_EACH for each parent that waits. Chosen on captured
+ * services with four, six and no workers, and on two generated systems; W, C: of false queues, none
+ * gained more than two thirds of it but for one event loop. */
+#define LEAST_QUEUE_GAIN 10.0
+#define LEAST_GAIN_WAITS 0.1
+/* In a queue, parents that wait make at most FEW_WAITING of the calls out of the node, or make them
+ * at LOW_WAITING times the rate of others or less. As before. */
+#define FEW_WAITING      0.05
+#define LOW_WAITING      0.25
+
 /* --- Rounds (assign.c, learn.c, rounds.c) --- */
 
 /* Rounds that learn bounds before the first assignment. R, crowded. */
