@@ -277,11 +277,15 @@ static void inside_opened(gpointer user)
         guint16 port[2] = { p->port[0], p->port[1] };
         const Protocol *protocol = t->ports ? t->ports[c->port[!client]] : NULL;
         gboolean alone = c->signs.alone;
+        gint64 asked = p->opened;
+        guint32 number = p->number;
         if (protocol == &protocol_tls || (protocol && protocol->datagrams))
                 protocol = NULL;
         exchange_clear(&c->exchange, stamp, t->context);
         signs_take(t->signs, &c->signs, p, c->exchange.protocol);
         exchange_init(&c->exchange, protocol, client, TRUE, node, port);
+        p->opened = asked;
+        p->number = number;
         for (guint i = 0; i < 2; i++)
                 p->message[i].item.kind = ITEM_MESSAGE_0 + i;
         signs_init(&c->signs, alone);

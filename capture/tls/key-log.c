@@ -140,13 +140,11 @@ static void line_read(KeyLog *log, const char *line, gsize n)
         const char *second = next_word(line, n, &at, &n_secret);
         next_word(line, n, &at, &n_rest);
         SecretKind kind = kind_of(label, n_label);
-        if (kind == N_SECRETS && is_label(label, n_label) && n_secret > 0) {
-                log->n_other++; /* such as EXPORTER_SECRET */
-                return;
-        }
         secret.n = (guint8)decode_hex(second, n_secret, secret.bytes, sizeof secret.bytes);
-        if (kind == N_SECRETS || secret.n == 0 || n_rest > 0 ||
-            decode_hex(first, n_random, random, sizeof random) != TLS_RANDOM)
+        gsize n_bytes = decode_hex(first, n_random, random, sizeof random);
+        if (kind == N_SECRETS && is_label(label, n_label) && n_bytes > 0 && secret.n > 0)
+                log->n_other++; /* such as EXPORTER_SECRET */
+        else if (kind == N_SECRETS || secret.n == 0 || n_rest > 0 || n_bytes != TLS_RANDOM)
                 log->n_broken++;
         else
                 secret_add(log, kind, random, &secret);

@@ -129,7 +129,7 @@ labels >"$dir/labels"
 while read -r name times label; do
 	[ -f "$corpus/$name" ] || continue
 	timeout 10 ./ravel capture -r "$corpus/$name" --labels -w "$dir/trace" 2>"$dir/err"
-	[ "$(grep -c "CALL_SENT.*label=$label\$" "$dir/trace")" = "$times" ]
+	[ "$(grep -c "CALL_SENT.*label=$label\( .*\)\?\$" "$dir/trace")" = "$times" ]
 	result $? "$name: label $label" "not $times times"
 done <"$dir/labels"
 finish
