@@ -57,7 +57,7 @@ result() { # STATUS NAME
 check() { # OPERATION FROM TO COUNT [LABEL]: so many are in the trace
 	local found
 	found=$(awk -F '\t' -v op="$1" -v from="$2" -v to="$3" -v label="${5:+label=$5}" '
-		$2 == op && $3 == from && $4 == to && (label == "" || $6 ~ ("(^| )" label "$")) { n++ }
+		$2 == op && $3 == from && $4 == to && (label == "" || $6 ~ ("(^| )" label "( |$)")) { n++ }
 		END { print n + 0 }' "$work/trace")
 	result $((found != $4)) "$4 times $1 $2>$3${5:+, $5}"
 	[ "$found" = "$4" ] || echo "# found $found times"
