@@ -270,10 +270,10 @@ def trace_of(lab, system, options):
 def path_probability(lab):
     rows = []
     for system in SYSTEMS if available() else []:
-        for options in ([], ["--labels"]):
+        for options in (["--no-labels"], []):
             store = lab.found_paths(trace_of(lab, system, options), "joint", "--no-fold")
             found, false = score(system, store)
-            rows.append({"system": system, "labels": "yes" if options else "no", **found})
+            rows.append({"system": system, "labels": "no" if options else "yes", **found})
             for pattern in false:
                 print(f"experiments: {system}: never true: {pattern}", file=sys.stderr)
     if not rows:

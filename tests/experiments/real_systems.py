@@ -234,10 +234,10 @@ def captured(lab, folder, *options):
 
 
 CAPTURED = {
-    "shop, 8, from its packets": ("testbed-conc8",),
-    "shop, 8, from its packets, with labels": ("testbed-conc8", "--labels"),
-    "shop, 32, from its packets": ("testbed-conc32",),
-    "shop, 32, from its packets, with labels": ("testbed-conc32", "--labels"),
+    "shop, 8, from its packets": ("testbed-conc8", "--no-labels"),
+    "shop, 8, from its packets, with labels": ("testbed-conc8",),
+    "shop, 32, from its packets": ("testbed-conc32", "--no-labels"),
+    "shop, 32, from its packets, with labels": ("testbed-conc32",),
 }
 
 

@@ -696,6 +696,7 @@ static void begin_small(SmallJoint *small, GRand *rand, guint n_in, guint n_out,
 
 static void end_small(SmallJoint *small)
 {
+        evidence_end(&small->model->evidence);
         problem_clear(&small->problem);
         kinds_clear(&small->kinds);
         assignment_clear(&small->assignment);
