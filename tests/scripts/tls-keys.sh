@@ -125,12 +125,23 @@ through() {
 	wait $relay_pid
 }
 
-say() { # LINE...: slowly, so that each is one flight
+reversed() { awk '{ for (i = length($0); i > 0; i--) printf "%s", substr($0, i, 1); print "" }'; }
+
+say() { # LINE...: each once the one before was answered, with what $answer makes of it
 	sleep 0.5
 	for line; do
 		echo "$line"
-		sleep 0.3
-		[ ${#line} != 1 ] || sleep 1.5 # after new keys OpenSSL's server sleeps
+		case $line in
+		? | ^*) sleep 0.3 ;; # a command
+		*)
+			answered=$(echo "$line" | $answer)
+			for _ in $(seq 200); do
+				grep -q "^$answered" out && break
+				sleep 0.05
+			done
+			sleep 0.1
+			;;
+		esac
 	done
 }
 
@@ -140,6 +151,7 @@ openssl_client() { # LINES OPTION...
 	eval "say $lines" | openssl s_client -connect "127.0.0.1:$relay" -keylogfile openssl.keys "$@" >out 2>&1
 }
 
+answer=reversed
 server=$(port)
 openssl s_server -accept "127.0.0.1:$server" -cert cert.pem -key key.pem -rev -client_renegotiation >served 2>&1 &
 openssl_pid=$!
@@ -160,6 +172,7 @@ wait $openssl_pid 2>/dev/null
 
 # A request that begins before the server has said anything; whether it takes that is its choice.
 printf 'POST /early HTTP/1.1\r\nContent-Length: 6\r\n\r\n' >early
+answer='echo .' # none comes
 for taken in 1 0; do
 	server=$(port)
 	early=-early_data
@@ -194,6 +207,7 @@ if command -v gnutls-serv >/dev/null; then
 	gnutls-serv --echo -p "$server" --x509certfile cert.pem --x509keyfile key.pem >served 2>&1 &
 	gnutls_pid=$!
 	wait_for "$server"
+	answer=cat
 	gnutls_client() { # PRIORITY COMMAND
 		say one two "$2" three | SSLKEYLOGFILE=gnutls.keys gnutls-cli --inline-commands \
 			--insecure --priority "$1" -p "$relay" 127.0.0.1 >out 2>&1
