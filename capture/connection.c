@@ -248,6 +248,15 @@ static void show_bytes(const SinkUser *u, guint side, guint32 seq, const guint8 
                 c->signs.inside = exchange_tls_inside(&c->exchange);
 }
 
+/* What the two sides say begins, or begins anew. */
+static void exchange_begin(Connection *c, const Protocol *protocol, guint client,
+                           gboolean start_seen, const NodeId node[2], const guint16 port[2])
+{
+        exchange_init(&c->exchange, protocol, client, start_seen, node, port);
+        for (guint side = 0; side < 2; side++)
+                c->exchange.pairing.message[side].item.kind = ITEM_MESSAGE_0 + side;
+}
+
 /* --- TLS whose keys are known ------------------------------------------------ */
 
 static void inside_closed(gpointer user, guint side, const TlsSegment *s)
@@ -283,11 +292,9 @@ static void inside_opened(gpointer user)
                 protocol = NULL;
         exchange_clear(&c->exchange, stamp, t->context);
         signs_take(t->signs, &c->signs, p, c->exchange.protocol);
-        exchange_init(&c->exchange, protocol, client, TRUE, node, port);
+        exchange_begin(c, protocol, client, TRUE, node, port);
         p->opened = asked;
         p->number = number;
-        for (guint i = 0; i < 2; i++)
-                p->message[i].item.kind = ITEM_MESSAGE_0 + i;
         signs_init(&c->signs, alone);
         account_add(t->context->account, ACCOUNT_TLS_OPENED);
 }
@@ -491,11 +498,9 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         c->client_opened = c->server_opened = stamp;
         c->greeted = FALSE;
         memset(&c->tcp, 0, sizeof c->tcp);
-        exchange_init(&c->exchange, protocol, client, start_seen, node, c->port);
+        exchange_begin(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
                 c->exchange.pairing.opened = stamp.time;
-        for (guint i = 0; i < 2; i++)
-                c->exchange.pairing.message[i].item.kind = ITEM_MESSAGE_0 + i;
         gboolean alone = address_equal(c->address[0], c->address[1]);
         signs_init(&c->signs,
                    alone && client != NO_SIDE &&

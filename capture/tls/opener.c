@@ -641,10 +641,10 @@ static void find_hellos(TlsOpener *o, guint side, const TlsSegment *segment)
                 bytes += taken;
                 n -= taken;
                 if (s->n_record == RECORD_HEADER && want == RECORD_HEADER) {
-                        if (!is_header(s->record))
+                        if (!is_header(s->record)) {
                                 o->result = TLS_NO_HELLO;
-                        if (!is_header(s->record))
                                 return;
+                        }
                 } else if (s->n_record == want) {
                         if (s->record[0] == RECORD_HANDSHAKE)
                                 handshake_read(o, side, s->record + RECORD_HEADER,

@@ -172,7 +172,8 @@ wait $openssl_pid 2>/dev/null
 
 # A request that begins before the server has said anything; whether it takes that is its choice.
 printf 'POST /early HTTP/1.1\r\nContent-Length: 6\r\n\r\n' >early
-answer='echo .' # none comes
+unanswered() { sleep 2; echo .; } # time for the client to say what became of its data
+answer=unanswered
 for taken in 1 0; do
 	server=$(port)
 	early=-early_data
