@@ -14,9 +14,10 @@
  * count as often as they were seen to. As only parents of the same kind are compared, what labels
  * know already is in both, too.
  *
- * The ratios are first learned from parents that were found without them, and only if they tell
- * these better from the other candidates than they tell one of the others. Then they are learned
- * from beliefs, and from the assignments of the chain.
+ * The ratios are first learned from parents that were found without them, if they tell these from
+ * the other candidates; else by a guess, if that tells one candidate of each call from the rest.
+ * Neither may be so with a candidate, or with values, at random. Then the ratios are learned from
+ * beliefs, and from the assignments of the chain.
  */
 #include "inference/evidence-table.h"
 
@@ -54,7 +55,8 @@ typedef struct {
 
         /* Of the present problem. */
         const Joint *j;
-        guint8 *match; /* by candidate */
+        guint8 *match;        /* by candidate */
+        GHashTable *rarities; /* of values, by number */
         gboolean in_chain;
 } Identifiers;
 
@@ -96,13 +98,19 @@ static GHashTable *find_rarities(const NodeProblem *node)
         return rarities;
 }
 
-/* The class of values that are together so rare. */
+/* The bits from which on values are together in a class of rarity; and the class. */
+static guint least_bits(guint class)
+{
+        static const guint8 limits[N_RARITIES] = { 0, 1, 2, 3, 4, 6, 8, 10, 12 };
+
+        return limits[class];
+}
+
 static guint rarity_class(guint rarity)
 {
-        static const guint8 limits[N_RARITIES - 1] = { 1, 2, 3, 4, 6, 8, 10, 12 }; /* bits */
         guint class = 0;
 
-        while (class < N_RARITIES - 1 && rarity >= limits[class] * BIT)
+        while (class + 1 < N_RARITIES && rarity >= least_bits(class + 1) * BIT)
                 class ++;
         return class;
 }
@@ -127,11 +135,13 @@ static guint8 find_match(const guint32 *list, const guint *rarity, guint n_known
         return (guint8)((shared == n_known ? MATCH_ALL : MATCH_SOME) + rarity_class(sum));
 }
 
-/* The matches of all candidates of a call. FALSE: it carries nothing that is known. */
-static gboolean find_matches(const Identifiers *s, guint32 call, GHashTable *rarities)
+/* The matches of all candidates of a call, with what another call carries, or itself. FALSE: that
+ * carries nothing that is known. */
+static gboolean find_matches(const Identifiers *s, guint32 call, guint32 other,
+                             GHashTable *rarities, guint8 *match)
 {
         const Problem *p = s->j->problem;
-        const guint32 *all = p->node->identifiers, *list = &all[p->node->out[call].identifiers];
+        const guint32 *all = p->node->identifiers, *list = &all[p->node->out[other].identifiers];
         g_autofree guint *rarity = NULL;
         guint n_known = 0;
 
@@ -144,8 +154,8 @@ static gboolean find_matches(const Identifiers *s, guint32 call, GHashTable *rar
                 n_known += rarity[i] > 0;
         }
         for (gsize k = p->candidates[call]; n_known > 0 && k < p->candidates[call + 1]; k++)
-                s->match[k] = find_match(list, rarity, n_known,
-                                         &all[p->node->in[p->candidate[k]].identifiers]);
+                match[k] = find_match(list, rarity, n_known,
+                                      &all[p->node->in[p->candidate[k]].identifiers]);
         return n_known > 0;
 }
 
@@ -154,6 +164,7 @@ static void end(Evidence *e)
         Identifiers *s = (Identifiers *)e;
 
         g_clear_pointer(&s->match, g_free);
+        g_clear_pointer(&s->rarities, g_hash_table_unref);
         s->j = NULL;
 }
 
@@ -174,7 +185,6 @@ static void begin(Evidence *e, const Joint *j)
 {
         Identifiers *s = (Identifiers *)e;
         const NodeProblem *node = j->problem->node;
-        g_autoptr(GHashTable) rarities = NULL;
 
         end(e);
         s->j = j;
@@ -182,12 +192,12 @@ static void begin(Evidence *e, const Joint *j)
         e->watched = FALSE;
         if (!node->identifiers)
                 return;
-        rarities = find_rarities(node);
-        if (g_hash_table_size(rarities) == 0)
+        s->rarities = find_rarities(node);
+        if (g_hash_table_size(s->rarities) == 0)
                 return;
         s->match = g_new0(guint8, problem_n_all(j->problem));
         for (guint32 i = 0; i < node->n_out; i++)
-                e->watched |= find_matches(s, i, rarities);
+                e->watched |= find_matches(s, i, i, s->rarities, s->match);
         make_tables(s);
 }
 
@@ -357,10 +367,170 @@ static void try_assigned(Identifiers *s)
         }
 }
 
+/* --- a guess ----------------------------------------------------------------- */
+
+/* Where calls are so crowded that parents found by delays are hardly better than chance, the
+ * matches speak for themselves: of all candidates exactly one is drawn as parents are, and the
+ * others as others are. This is a mixture, found by expectation maximisation. */
+typedef struct {
+        double parents[N_MATCHES], others[N_MATCHES], ratio[N_MATCHES];
+        double gain; /* nats, over candidates that are all drawn alike */
+} Guess;
+
+static gboolean may_guess(const Identifiers *s, const guint8 *match, guint32 call)
+{
+        return n_candidates(s->j->problem, call) > 1 &&
+               match[s->j->problem->candidates[call]] != MATCH_UNKNOWN;
+}
+
+static double sum_of(const double *counts)
+{
+        double sum = 0;
+
+        for (guint i = 0; i < N_MATCHES; i++)
+                sum += counts[i];
+        return sum;
+}
+
+/* The sum of ratios of a call's candidates. */
+static double sum_ratios(const Identifiers *s, const guint8 *match, guint32 call, const Guess *g)
+{
+        double sum = 0;
+
+        for (gsize k = s->j->problem->candidates[call]; k < s->j->problem->candidates[call + 1];
+             k++)
+                sum += g->ratio[match[k]];
+        return sum;
+}
+
+/* One round: counts by the ratios, and then the ratios by the counts. */
+static void guess_round(const Identifiers *s, const guint8 *match, Guess *guess)
+{
+        const Problem *p = s->j->problem;
+
+        for (guint32 t = 0; t < s->n_tables; t++)
+                for (guint i = 0; i < N_MATCHES; i++)
+                        guess[t].parents[i] = guess[t].others[i] = 0;
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                Guess *g = &guess[table_of(s, i) - s->table];
+                double sum;
+
+                if (!may_guess(s, match, i))
+                        continue;
+                sum = sum_ratios(s, match, i, g);
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
+                        double chance = g->ratio[match[k]] / sum;
+
+                        g->parents[match[k]] += chance;
+                        g->others[match[k]] += 1 - chance;
+                }
+        }
+        for (guint32 t = 0; t < s->n_tables; t++) {
+                Guess *g = &guess[t];
+                double n = sum_of(g->parents) + 1, n_others = sum_of(g->others) + 1;
+
+                for (guint i = 0; i < N_MATCHES; i++)
+                        g->ratio[i] = (g->parents[i] + MATCH_BACKOFF) / n /
+                                      ((g->others[i] + MATCH_BACKOFF) / n_others);
+        }
+}
+
+static Guess *guess_matches(const Identifiers *s, const guint8 *match)
+{
+        const Problem *p = s->j->problem;
+        Guess *guess = g_new0(Guess, s->n_tables);
+
+        for (guint32 t = 0; t < s->n_tables; t++)
+                for (guint i = 0; i < N_MATCHES; i++)
+                        guess[t].ratio[i] =
+                                i < MATCH_SOME ? 1 : 1 << least_bits((i - MATCH_SOME) % N_RARITIES);
+        for (guint round = 0; round < MATCH_ROUNDS; round++)
+                guess_round(s, match, guess);
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                if (may_guess(s, match, i)) {
+                        Guess *g = &guess[table_of(s, i) - s->table];
+
+                        g->gain += exact_log(sum_ratios(s, match, i, g) / n_candidates(p, i));
+                }
+        for (guint32 t = 0; t < s->n_tables; t++) {
+                Guess *g = &guess[t];
+                double n_others = sum_of(g->others), n = n_others + sum_of(g->parents);
+
+                for (guint i = 0; i < N_MATCHES; i++) {
+                        double all = g->parents[i] + g->others[i];
+
+                        if (all > 0)
+                                g->gain += all *
+                                           exact_log(MAX(g->others[i], 1e-9) / n_others * n / all);
+                }
+        }
+        return guess;
+}
+
+/* The matches of candidates with what a later call to the same callee carries, that has none of
+ * them. */
+static guint8 *deal_matches(const Identifiers *s)
+{
+        const Problem *p = s->j->problem;
+        guint8 *match = g_new0(guint8, problem_n_all(p));
+        g_autofree guint32 *later = g_new0(guint32, s->n_tables);
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                guint32 *to = &later[table_of(s, i) - s->table];
+
+                if (!may_guess(s, s->match, i))
+                        continue;
+                *to = MAX(*to, i + 1);
+                while (*to < p->node->n_out &&
+                       (table_of(s, *to) != table_of(s, i) || !may_guess(s, s->match, *to) ||
+                        p->candidate[p->candidates[*to]] <= p->candidate[p->candidates[i + 1] - 1]))
+                        ++*to;
+                if (*to < p->node->n_out)
+                        find_matches(s, i, *to, s->rarities, match);
+        }
+        return match;
+}
+
+/* The chances of candidates by a guess. */
+static float *chances_guessed(const Identifiers *s, const Guess *guess)
+{
+        const Problem *p = s->j->problem;
+        float *chance = g_new0(float, problem_n_all(p));
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                const Guess *g = &guess[table_of(s, i) - s->table];
+                double sum = sum_ratios(s, s->match, i, g);
+
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        chance[k] = (float)(g->ratio[s->match[k]] / sum);
+        }
+        return chance;
+}
+
+/* Decides by a guess; as against what others carry, which are made elsewhere and at other times. */
+static void try_guess(Identifiers *s)
+{
+        g_autofree guint8 *dealt = deal_matches(s);
+        g_autofree Guess *guess = guess_matches(s, s->match), *by_chance = guess_matches(s, dealt);
+        g_autofree float *chance = chances_guessed(s, guess);
+        g_autofree MatchTable *counted = count_all(s, chance);
+
+        for (guint32 k = 0; k < s->n_tables; k++) {
+                MatchTable *t = &s->table[k];
+                if (t->in_use ||
+                    guess[k].gain <= MATCH_GAIN + MATCH_TIMES * MAX(by_chance[k].gain, 0))
+                        continue;
+                t->in_use = s->evidence.in_use = TRUE;
+                learn_table(t, &counted[k]);
+        }
+}
+
 static void try_first(Evidence *e, Joint *j G_GNUC_UNUSED)
 {
-        if (e->watched)
-                try_assigned((Identifiers *)e);
+        if (!e->watched)
+                return;
+        try_assigned((Identifiers *)e);
+        try_guess((Identifiers *)e);
 }
 
 static void watch(Evidence *e, const Joint *j)

@@ -67,6 +67,8 @@
  * so many times what they tell of a candidate at random. As for leases. */
 #define MATCH_GAIN       20
 #define MATCH_TIMES      4
+/* The guess of ratios is made in so many rounds. */
+#define MATCH_ROUNDS     12
 
 /* --- Workers (workers.c, assign.c) --- */
 
