@@ -33,6 +33,7 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .id = NULL,
                           .id_length = 0,
                           .call = i,
+                          .continues = call_links_continues(&p->calls->links, i),
                           .label = call_labels_get(&p->calls->labels, i),
                           .own = 0,
                           .network = 0 };
