@@ -10,9 +10,13 @@
  * 97 to 100 % at RabbitMQ under load (tests/system/brokers.sh). */
 #define ORDER_HOLDS 0.97f
 
+/* What a call may be to others of its content. */
+enum { COMES = 1, GOES = 2, BY_ORDER = 4 };
+
 typedef struct {
         guint32 call;
-        guint64 content; /* a hash of the link */
+        guint8 role;
+        guint64 content; /* a hash of the link, or of the queue */
 } Linked;
 
 void call_links_clear(CallLinks *l)
@@ -34,15 +38,45 @@ const char *call_links_token(const Message *message, gsize *length)
         return *length ? token : NULL;
 }
 
-void call_links_add(CallLinks *l, guint64 call, const char *token, gsize length)
+static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content)
 {
-        Linked linked = { (guint32)call, hash_bytes(token, length) };
+        Linked linked = { (guint32)call, role, content };
 
         if (call >= NO_PARENT)
                 return;
         if (!l->linked)
                 l->linked = g_array_new(FALSE, FALSE, sizeof(Linked));
         g_array_append_val(l->linked, linked);
+}
+
+void call_links_add(CallLinks *l, guint64 call, const char *token, gsize length)
+{
+        add_linked(l, call, COMES | GOES, hash_bytes(token, length));
+}
+
+/* The role of an operation at a queue, and where its name begins; 0: it is none. */
+static guint8 role_of(const char *label, gsize length, gsize *name)
+{
+        static const struct {
+                const char *verb;
+                guint8 role;
+        } verbs[] = { { "publish%20", COMES }, { "deliver%20", GOES } };
+
+        for (guint i = 0; i < G_N_ELEMENTS(verbs); i++) {
+                *name = strlen(verbs[i].verb);
+                if (length > *name && memcmp(label, verbs[i].verb, *name) == 0)
+                        return verbs[i].role | BY_ORDER;
+        }
+        return 0;
+}
+
+gboolean call_links_by_order(const Message *message)
+{
+        gsize length = 0, name;
+        const char *label =
+                message->attrs_length ? message_attribute(message, "label", &length) : NULL;
+
+        return label && role_of(label, length, &name) != 0;
 }
 
 static Linked *linked_at(const CallLinks *l, guint i)
@@ -78,6 +112,33 @@ void call_links_close_up(CallLinks *l, const CallPairs *c)
                         *linked_at(l, kept++) = linked;
         }
         g_array_set_size(l->linked, kept);
+}
+
+void call_links_add_operations(CallLinks *l, const CallLabels *labels, guint32 n_calls)
+{
+        g_autofree Linked *named = g_new0(Linked, labels->written->len + (gsize)1); /* by label */
+        guint n_linked = l->linked ? l->linked->len : 0;
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < labels->written->len; i++) {
+                const char *label = labels->written->pdata[i];
+                gsize name = 0, length = strlen(label);
+                guint8 role = role_of(label, length, &name);
+
+                if (!role)
+                        continue;
+                any = TRUE;
+                named[i + 1].role = role;
+                named[i + 1].content = hash_word(BY_ORDER, hash_bytes(label + name, length - name));
+        }
+        for (guint32 i = 0, k = 0; any && i < n_calls; i++) {
+                const Linked *queue = &named[call_labels_get(labels, i)];
+
+                while (k < n_linked && linked_at(l, k)->call < i)
+                        k++;
+                if (queue->role && (k == n_linked || linked_at(l, k)->call != i))
+                        add_linked(l, i, queue->role, queue->content);
+        }
 }
 
 /* --- what continues what -------------------------------------------------------- */
@@ -127,7 +188,7 @@ static guint64 mix(guint64 content, NodeId node, NodeId to)
 
 /* Which of those that came goes on to a callee now: the first that went to nobody, then the first
  * that did not go there, then the last once more. */
-static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call)
+static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call, gboolean by_order)
 {
         guint32 n = a->calls->len, which = MAX(a->taken, way->taken);
         guint32 possible = n - MIN(way->taken, n);
@@ -137,7 +198,7 @@ static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call)
         a->taken = MAX(a->taken, which + 1);
         way->taken = MAX(way->taken, which + 1);
         s->links->parent[call] = g_array_index(a->calls, guint32, which);
-        s->links->probability[call] = n == 1 || possible == 1 ? 1 : ORDER_HOLDS;
+        s->links->probability[call] = !by_order && (n == 1 || possible == 1) ? 1 : ORDER_HOLDS;
 }
 
 static int compare_starts(const void *a, const void *b, void *data)
@@ -163,7 +224,8 @@ static void find_parents(Search *s)
                 guint64 from = mix(linked->content, edge->caller, NO_NODE);
                 guint64 to = mix(linked->content, edge->callee, NO_NODE);
                 guint64 key = mix(linked->content, edge->caller, edge->callee);
-                Arrivals *before = g_hash_table_lookup(came, &from), *after;
+                gboolean goes = linked->role & GOES, comes = linked->role & COMES;
+                Arrivals *before = goes ? g_hash_table_lookup(came, &from) : NULL, *after;
                 Way *way = g_hash_table_lookup(ways, &key);
 
                 if (before && !way) {
@@ -172,7 +234,9 @@ static void find_parents(Search *s)
                         g_hash_table_insert(ways, &way->key, way);
                 }
                 if (before)
-                        take_arrival(s, before, way, linked->call);
+                        take_arrival(s, before, way, linked->call, linked->role & BY_ORDER);
+                if (!comes)
+                        continue;
                 after = g_hash_table_lookup(came, &to);
                 if (!after) {
                         after = g_new0(Arrivals, 1);
@@ -224,6 +288,16 @@ static WorkContinues find_kind(const Search *s, guint32 call)
         return WORK_QUEUED;
 }
 
+static void make_room(CallLinks *l, guint32 n)
+{
+        if (l->parent)
+                return;
+        l->parent = g_new(guint32, n);
+        l->probability = g_new0(float, n);
+        l->continues = g_new0(guint8, n);
+        memset(l->parent, 0xff, n * sizeof *l->parent);
+}
+
 void call_links_find(CallLinks *l, const CallPairs *c, const LinkEdge *edges, guint n_nodes)
 {
         g_autofree Holder *holders = g_new0(Holder, n_nodes);
@@ -231,12 +305,42 @@ void call_links_find(CallLinks *l, const CallPairs *c, const LinkEdge *edges, gu
 
         if (!l->linked || l->linked->len == 0)
                 return;
-        l->parent = g_new(guint32, c->n);
-        l->probability = g_new0(float, c->n);
-        l->continues = g_new0(guint8, c->n);
-        memset(l->parent, 0xff, c->n * sizeof *l->parent);
+        make_room(l, c->n);
         find_parents(&s);
         find_holders(&s);
         for (guint32 i = 0; i < c->n; i++)
                 l->continues[i] = (guint8)find_kind(&s, i);
+}
+
+/* Parents that are calls, or that these continue: never a circle. */
+static gboolean is_within(const CallPairs *c, guint32 call, guint32 other)
+{
+        while (call != NO_PARENT && call != other)
+                call = c->cause[call].parent;
+        return call != NO_PARENT;
+}
+
+void call_links_find_late(CallLinks *l, CallPairs *c, const CallConnections *connections)
+{
+        g_autofree guint32 *last = g_new(guint32, connections->last + (gsize)1);
+
+        memset(last, 0xff, (connections->last + (gsize)1) * sizeof *last);
+        for (guint32 i = 0; i < c->n; i++) {
+                CallConnection way = call_connections_get(connections, i);
+                guint32 before = way.connection ? last[way.connection] : NO_PARENT;
+                guint32 parent = before == NO_PARENT ? NO_PARENT : c->cause[before].parent;
+
+                if (way.connection)
+                        last[way.connection] = i;
+                if (parent == NO_PARENT || c->cause[i].parent != NO_PARENT ||
+                    !call_connections_get(connections, before).transaction ||
+                    c->edge[i] != c->edge[before] ||
+                    c->at_caller[i].from <= c->at_callee[parent].to || is_within(c, parent, i))
+                        continue;
+                make_room(l, c->n);
+                c->cause[i] = (Cause){ parent, c->cause[before].probability };
+                l->parent[i] = parent;
+                l->probability[i] = c->cause[i].probability;
+                l->continues[i] = WORK_GOES_ON;
+        }
 }

@@ -83,7 +83,9 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const char *to
 
         call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
         take_attributes(k, &call, did);
-        call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, token, length);
+        if (token)
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, token,
+                               length);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -101,7 +103,8 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         }
         if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
                 link = call_links_token(message, &link_length);
-        if (G_UNLIKELY(link && message->op >= MSG_SENT))
+        if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
+                       (link || call_links_by_order(message))))
                 return add_linked(k, message, link, link_length, error);
         did = call_matcher_add(k->matcher, message);
         take_attributes(k, message, did);
@@ -150,6 +153,9 @@ void known_calls_find_links(KnownCalls *k)
         g_autofree LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
         CallPairs *c = &k->pairs;
 
+        if (!(c->wanted & WANT_LINKS))
+                return;
+        call_links_add_operations(&k->links, &k->labels, c->n);
         for (guint i = 0; i < k->roles.n_edges; i++)
                 edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
@@ -159,6 +165,12 @@ void known_calls_find_links(KnownCalls *k)
                         if (c->candidates)
                                 c->candidates[i] = 1;
                 }
+}
+
+void known_calls_find_late(KnownCalls *k)
+{
+        if (k->pairs.cause && (k->pairs.wanted & WANT_LINKS))
+                call_links_find_late(&k->links, &k->pairs, &k->connections);
 }
 
 static void drop_ids(KnownCalls *k)

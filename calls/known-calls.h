@@ -56,6 +56,9 @@ void known_calls_close_up(KnownCalls *calls);
 /* After known_calls_find_roles(): finds what continues what, by the links that there are. */
 void known_calls_find_links(KnownCalls *calls);
 
+/* Once all other parents are known: see call_links_find_late(). */
+void known_calls_find_late(KnownCalls *calls);
+
 /* Forgets the first n; the others move to the front. */
 void known_calls_drop(KnownCalls *calls, guint32 n);
 

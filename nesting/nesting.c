@@ -134,6 +134,8 @@ void nesting_find_parents(Nesting *n)
                 take_true_parents(&n->calls, &n->truth);
                 break;
         }
+        if (from != PARENTS_SCORED)
+                known_calls_find_late(&n->calls);
         call_order_restart(&n->order);
 }
 
