@@ -221,10 +221,10 @@ static void give_back(Back *b, guint32 call)
         while (call != 0 && b->t > b->least) {
                 guint32 parent = c->parent;
 
+                /* What answered for it holds it from then on. */
                 if (c->continues == WORK_QUEUED)
-                        c->queued += take(b, b->at[parent].enter);
-                else
-                        take_stay(b, parent);
+                        c->queued += take(b, b->at[parent].reply);
+                take_stay(b, parent);
                 call = parent;
                 c = &b->calls[call];
                 c->network += take(b, b->at[call].start);
