@@ -116,7 +116,7 @@ const char *store_reader_name(const StoreReader *reader);
 const StoredRun *store_reader_run(const StoreReader *reader);
 
 /* Whether patterns have operations, or there are none at all that could. */
-gboolean store_reader_has_labels(StoreReader *reader);
+gboolean store_reader_has_labels(const StoreReader *reader);
 
 /* Whether a pattern goes on. */
 gboolean store_reader_goes_on(StoreReader *reader);
