@@ -413,7 +413,7 @@
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
-      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], members: null,
+      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
@@ -526,6 +526,7 @@
         const n = sum((r) => r.count);
         const total = sum((r) => r.total);
         const mean = total / n;
+        const completion = sum((r) => r.completion * r.count) / n;
         const merged = mergeDistributions(m.map((r) => parseDistribution(r.latency)));
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
@@ -534,7 +535,7 @@
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
-          slowestOwn: worst.slowestOwn * mean / worst.mean, distribution: merged, about: true,
+          slowestOwn: worst.slowestOwn * completion / worst.completion, completion, whole: sum((r) => r.whole), distribution: merged, about: true,
         };
       });
     }
@@ -556,7 +557,7 @@
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
-      rank: (r) => -r.total, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.total,
+      rank: (r) => -r.whole, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.whole,
       mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
@@ -614,7 +615,7 @@
       const down = state.sort[0] === '-' ? -1 : 1;
       shown = all.filter(matches).map((r) => [value(r), r])
         .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
-      const total = shown.reduce((s, r) => s + r.total, 0);
+      const total = shown.reduce((s, r) => s + r.whole, 0);
       const n = shown.reduce((s, r) => s + r.count, 0);
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
@@ -643,10 +644,10 @@
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         count: count(r.count), total: duration(r.total),
-        share: [share(r.total, data.total), Object.assign(el('i'), { share: true })],
+        share: [share(r.whole, data.total), Object.assign(el('i'), { share: true })],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
-        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.mean))],
+        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
       const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
@@ -654,7 +655,7 @@
       columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
       row.style.top = `${at * ROW}px`;
       const meter = row.querySelector('.share i');
-      meter.style.width = `${100 * r.total / Math.max(data.total, 1)}%`;
+      meter.style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
       return row;
     }
     function drawRows() {
@@ -815,7 +816,8 @@
     }
 
     function drawOverview() {
-      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : 'network', network: i >= names.length }))
+      const beside = data.goesOn ? 'queues and network' : 'network';
+      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : beside, network: i >= names.length }))
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -823,7 +825,7 @@
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
-          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, beside) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
@@ -891,7 +893,7 @@
         row.label && el('div', { class: 'operation', id: 'operation' }, row.label),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
-        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
+        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.whole, data.total)),
           tile('mean', duration(row.mean)), data.goesOn && tile('completion', duration(row.completion)), data.goesOn && tile('its p99', duration(row.completionP99)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
@@ -1019,7 +1021,7 @@
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
