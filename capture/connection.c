@@ -429,7 +429,19 @@ static TcpSink sink_for(SinkUser *user)
         return (TcpSink){ sink_bytes, sink_missing, sink_end, user };
 }
 
-static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence)
+static Endpoint end_of(const Connection *c, guint side)
+{
+        return (Endpoint){ c->address[side], c->port[side] };
+}
+
+static NodeRole role_of(const ConnectionTable *t, const Connection *c, guint side, Stamp stamp)
+{
+        Endpoint own = end_of(c, side), peer = end_of(c, !side);
+        return node_names_role(t->names, &own, &peer, stamp.time);
+}
+
+static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence,
+                       Stamp stamp)
 {
         switch (evidence) {
         case BY_OPTION:
@@ -437,7 +449,8 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
         case BY_ACCEPT:
                 return server_is_known(t, c->address[side], c->port[side]);
         case BY_NAME:
-                return node_names_has_port(t->names, c->address[side], c->port[side]);
+                return role_of(t, c, side, stamp) == ROLE_SERVER ||
+                       role_of(t, c, !side, stamp) == ROLE_CALLER;
         case BY_PORTS:
                 return c->port[side] < FIRST_CLIENT_PORT;
         case BY_SYN:
@@ -449,12 +462,12 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
 
 /* Which side calls on a connection whose opening was not seen, or NO_SIDE: the one
  * whose other alone serves, by the surest evidence that says so. */
-static guint client_find(const ConnectionTable *t, Connection *c)
+static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
         c->asked = (guint32)t->n_servers;
         for (c->evidence = BY_OPTION; c->evidence < BY_NOTHING; c->evidence++) {
-                gboolean first = serves(t, c, 0, c->evidence),
-                         second = serves(t, c, 1, c->evidence);
+                gboolean first = serves(t, c, 0, c->evidence, stamp),
+                         second = serves(t, c, 1, c->evidence, stamp);
                 if (first != second)
                         return first ? 1 : 0;
         }
@@ -463,11 +476,11 @@ static guint client_find(const ConnectionTable *t, Connection *c)
 }
 
 /* A role that was not known may be by now: an end has since accepted a connection. */
-static void client_find_late(const ConnectionTable *t, Connection *c)
+static void client_find_late(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
         if (c->evidence == BY_NOTHING && c->asked != t->n_servers &&
             c->exchange.pairing.client == NO_SIDE)
-                c->exchange.pairing.client = (guint8)client_find(t, c);
+                c->exchange.pairing.client = (guint8)client_find(t, c, stamp);
 }
 
 /* A conversation begins; the segment is the first that was seen of it. */
@@ -483,9 +496,10 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         if (start_seen)
                 client = segment->flags & TCP_ACK ? !side : side;
         else if (segment)
-                client = client_find(t, c);
+                client = client_find(t, c, stamp);
         for (guint i = 0; i < 2; i++) {
-                node[i] = node_names_lookup(t->names, c->address[i], c->port[i]);
+                Endpoint own = end_of(c, i), peer = end_of(c, !i);
+                node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
                 if (t->ports && !protocol)
                         protocol = t->ports[c->port[i]];
         }
@@ -503,8 +517,7 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
                 c->exchange.pairing.opened = stamp.time;
         gboolean alone = address_equal(c->address[0], c->address[1]);
         signs_init(&c->signs,
-                   alone && client != NO_SIDE &&
-                           !node_names_has_port(t->names, c->address[client], c->port[client]));
+                   alone && client != NO_SIDE && role_of(t, c, client, stamp) == ROLE_NAMELESS);
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
@@ -594,18 +607,21 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
         return c;
 }
 
-/* The connection of these two ends, NULL where it is new; key gets its ends in
+/* The connection of these two ends, NULL where it is new; address and port get its true ends in
  * order, and side which of them is the source. */
 static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
-                                   guint16 source_port, guint16 destination_port,
+                                   guint16 source_port, guint16 destination_port, gint64 time,
                                    Address address[2], guint16 port[2], guint *side)
 {
-        int order = address_compare(ip->source, ip->destination);
-        *side = order > 0 || (order == 0 && source_port > destination_port);
-        address[*side] = ip->source;
-        address[!*side] = ip->destination;
-        port[*side] = source_port;
-        port[!*side] = destination_port;
+        Endpoint ends[2] = { { ip->source, source_port }, { ip->destination, destination_port } };
+        if (node_names_has_translations(t->names))
+                node_names_translate(t->names, ends, time);
+        int order = address_compare(ends[0].address, ends[1].address);
+        *side = order > 0 || (order == 0 && ends[0].port > ends[1].port);
+        for (guint i = 0; i < 2; i++) {
+                address[i ^ *side] = ends[i].address;
+                port[i ^ *side] = ends[i].port;
+        }
         guint64 h = connection_hash(t, address, port, ip->protocol);
         Connection *c = t->buckets[h & (t->n_buckets - 1)];
         while (c && (!address_equal(c->address[0], address[0]) ||
@@ -715,7 +731,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         guint16 port[2];
         guint side;
         Connection *c = connection_find(t, ip, segment->source_port, segment->destination_port,
-                                        address, port, &side);
+                                        stamp.time, address, port, &side);
         if (!c) {
                 if (segment->flags & TCP_RST)
                         return; /* of nothing that is known */
@@ -733,7 +749,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 connection_touch(t, c, stamp.time / 1000000000);
                 return;
         }
-        client_find_late(t, c);
+        client_find_late(t, c, stamp);
         if (segment->length == 0) {
                 account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
                 if (segment->flags & TCP_SYN)
@@ -795,7 +811,8 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
         Address address[2];
         guint16 port[2];
         guint side;
-        Connection *c = connection_find(t, ip, source_port, destination_port, address, port, &side);
+        Connection *c = connection_find(t, ip, source_port, destination_port, stamp.time, address,
+                                        port, &side);
         if (!c) {
                 c = connection_new(t, address, port, IP_UDP, stamp);
                 connection_begin(t, c, NULL, side, stamp);

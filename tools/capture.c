@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
+#include "capture/network/node-files.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
@@ -37,7 +38,7 @@ static struct {
         char *write;
         char *filter, *filter_file;
         char *direction, *link_type;
-        char *nodes;
+        char **nodes;
         char *tls_keys;
         char *host;
         char **protocols;
@@ -61,8 +62,8 @@ static const GOptionEntry entries[] = {
           "Only packets that match (pcap-filter(7))", "FILTER" },
         { "filter-file", 'F', 0, G_OPTION_ARG_FILENAME, &options.filter_file,
           "The filter is in FILE", "FILE" },
-        { "nodes", 0, 0, G_OPTION_ARG_FILENAME, &options.nodes,
-          "Names of nodes, in lines as of hosts(5)", "FILE" },
+        { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
+          "Names: as hosts(5), or of ss, lsof, conntrack", "FILE" },
         { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
           "Note what DNS, TLS and HTTP call nodes", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
@@ -224,8 +225,10 @@ static gboolean check_files(const Run *run, GError **error)
         for (guint i = 0; !options.interfaces && i < run->sources->len; i++)
                 if (!run_files_read(run->sources->pdata[i], error))
                         return FALSE;
-        return (!options.nodes || run_files_read(options.nodes, error)) &&
-               (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
+        for (char **p = options.nodes; p && *p; p++)
+                if (!run_files_read(*p, error))
+                        return FALSE;
+        return (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
                (!options.filter_file || run_files_read(options.filter_file, error)) &&
                (rotates() || run_files_write("-w", options.write, error));
 }
@@ -779,7 +782,7 @@ static gboolean report(Run *run)
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
         if (options.nodes && account->count[ACCOUNT_PACKETS] && !node_names_is_used(run->names))
-                tool_warn("--nodes %s: it names no address that was seen", options.nodes);
+                tool_warn("--nodes %s: it names no address that was seen", options.nodes[0]);
         for (char **line = doubts; *line; line++)
                 tool_warn("%s", *line);
         tool_warn("%s", judgement);
@@ -860,7 +863,8 @@ static char *recognise_host(Run *run)
         PcapOptions pcap = { .filter = options.filter };
         g_autoptr(CommonAddress) common = common_address_new();
         gint64 left = run->left;
-        Address address;
+        Endpoint own = { .port = 0 };
+        gint64 first = NO_TIME;
         Packet packet;
         for (guint i = 0; i < run->sources->len; i++) {
                 g_autoptr(PcapSource) source =
@@ -868,12 +872,14 @@ static char *recognise_host(Run *run)
                 while (left != 0 && source && pcap_source_next(source, &packet, NULL) == 1) {
                         if (!common_address_add(common, &packet))
                                 return NULL;
+                        first = first == NO_TIME ? packet.time : MIN(first, packet.time);
                         left--;
                 }
         }
-        if (!common_address_find(common, &address, &run->host_is_sure))
+        if (!common_address_find(common, &own.address, &run->host_is_sure))
                 return NULL;
-        return g_strdup(node_table_name(run->nodes, node_names_lookup(run->names, address, 0)));
+        NodeId node = node_names_lookup(run->names, &own, NULL, first);
+        return g_strdup(node_table_name(run->nodes, node));
 }
 
 /* What the facts call where the packets came from. */
@@ -888,21 +894,22 @@ static GPtrArray *list_sources(void)
         return sources;
 }
 
-/* Lines for --nodes. */
-static gboolean load_names(NodeNames *names, GError **error)
+/* The files of --nodes. */
+static gboolean load_names(Run *run, GError **error)
 {
+        g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
         g_autofree char *first = NULL;
         guint n;
-        if (!options.nodes)
-                return TRUE;
-        if (!node_names_load(names, options.nodes, error))
-                return FALSE;
-        n = node_names_count_twice(names, &first);
+        for (char **p = options.nodes; p && *p; p++)
+                if (!node_files_load(files, *p, error))
+                        return FALSE;
+        node_files_settle(files);
+        n = node_names_count_twice(run->names, &first);
         if (n == 1)
-                tool_warn("--nodes %s: %s: the first counts", options.nodes, first);
+                tool_warn("--nodes %s: %s: the first counts", options.nodes[0], first);
         else if (n)
                 tool_warn("--nodes %s: %s, and %u more lines are such: the first counts",
-                          options.nodes, first, n - 1);
+                          options.nodes[0], first, n - 1);
         return TRUE;
 }
 
@@ -948,7 +955,7 @@ static Run *run_new(gint64 *duration, GError **error)
         run->keys = key_log_new();
         run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !load_filter(error) || !check_files(run, error) ||
-            !parse_protocols(run, error) || !load_names(run->names, error))
+            !parse_protocols(run, error) || !load_names(run, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         if (!load_keys(run, error))
