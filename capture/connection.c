@@ -57,6 +57,7 @@ struct Connection {
         guint8 evidence;   /* Evidence */
         guint8 translated; /* another connection is the same, and counts */
         guint8 syn_seen;   /* it was the first segment */
+        guint8 named;      /* by the other sides of translators, and for good */
         guint32 asked;     /* how many servers were known when there was none */
         gint64 seen;       /* in seconds */
         OpenItem held;     /* open while segments wait */
@@ -483,30 +484,55 @@ static void client_find_late(const ConnectionTable *t, Connection *c, Stamp stam
                 c->exchange.pairing.client = (guint8)client_find(t, c, stamp);
 }
 
+/* What the ends are called, and so whether it can be told who calls. */
+static void connection_name(ConnectionTable *t, Connection *c, NodeId node[2], Stamp stamp)
+{
+        guint client = c->exchange.pairing.client;
+        for (guint i = 0; i < 2; i++) {
+                Endpoint own = end_of(c, i), peer = end_of(c, !i);
+                node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
+        }
+        c->signs.alone = address_equal(c->address[0], c->address[1]) && client != NO_SIDE &&
+                         role_of(t, c, client, stamp) == ROLE_NAMELESS;
+}
+
+/* Its first payload was sent: what is told of the ends by now. */
+static void connection_name_late(ConnectionTable *t, Connection *c, Stamp stamp)
+{
+        const Pairing *p = &c->exchange.pairing;
+        NodeId node[2];
+        if (!node_names_update(t->names) || c->named)
+                return;
+        connection_name(t, c, node, stamp);
+        memcpy(c->exchange.pairing.node, node, sizeof node);
+        if (address_equal(c->address[0], c->address[1]) && p->client != NO_SIDE)
+                account_add(t->context->account,
+                            c->signs.alone ? ACCOUNT_CALLER_UNKNOWN : ACCOUNT_CALLER_BY_PROCESS);
+}
+
 /* A conversation begins; the segment is the first that was seen of it. */
 static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment *segment,
                              guint side, Stamp stamp)
 {
         Account *account = t->context->account;
         gboolean start_seen = segment && (segment->flags & TCP_SYN);
-        NodeId node[2];
+        const NodeId node[2] = { NO_NODE, NO_NODE };
         const Protocol *protocol = NULL;
         guint client = NO_SIDE;
         c->evidence = BY_SYN;
-        if (start_seen)
+        if (start_seen) {
                 client = segment->flags & TCP_ACK ? !side : side;
-        else if (segment)
+        } else if (segment) {
+                node_names_update(t->names);
                 client = client_find(t, c, stamp);
-        for (guint i = 0; i < 2; i++) {
-                Endpoint own = end_of(c, i), peer = end_of(c, !i);
-                node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
-                if (t->ports && !protocol)
-                        protocol = t->ports[c->port[i]];
         }
+        for (guint i = 0; t->ports && i < 2; i++)
+                if (!protocol)
+                        protocol = t->ports[c->port[i]];
         if (protocol && protocol != &protocol_generic && protocol->datagrams != !segment)
                 protocol = NULL;
         c->payload = 0;
-        c->translated = FALSE;
+        c->translated = c->named = FALSE;
         c->opening = 0;
         c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         c->client_opened = c->server_opened = stamp;
@@ -515,18 +541,11 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         exchange_begin(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
                 c->exchange.pairing.opened = stamp.time;
-        gboolean alone = address_equal(c->address[0], c->address[1]);
-        signs_init(&c->signs,
-                   alone && client != NO_SIDE && role_of(t, c, client, stamp) == ROLE_NAMELESS);
+        signs_init(&c->signs, FALSE);
+        connection_name(t, c, c->exchange.pairing.node, stamp);
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
-        if (!alone) {
-                account->to_others++;
-                return;
-        }
-        account->to_itself++;
-        account->to_named += node[0] != node[1];
 }
 
 /* By what evidence it was known who calls, where the opening and the content did not say. */
@@ -545,6 +564,18 @@ static void account_role(const ConnectionTable *t, const Connection *c)
                 account_add(t->context->account, ACCOUNT_ROLE_DOUBTED);
 }
 
+/* Whether the ends are of one address, and then, of one node. */
+static void account_ends(Account *account, const Connection *c)
+{
+        const Pairing *p = &c->exchange.pairing;
+        if (!address_equal(c->address[0], c->address[1])) {
+                account->to_others++;
+                return;
+        }
+        account->to_itself++;
+        account->to_named += p->node[0] != p->node[1];
+}
+
 /* The conversation is over: everything that waits is written or counted. */
 static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
 {
@@ -557,6 +588,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sequencer_close(&c->held);
         account_role(t, c);
+        account_ends(account, c);
         if (c->protocol == IP_TCP && c->payload)
                 *(c->payload == 3 ? &account->tcp_two_sided : &account->tcp_one_sided) += 1;
 }
@@ -645,6 +677,7 @@ static void translation_add(ConnectionTable *t, Connection *kept, Connection *c,
         account_add(t->context->account, ACCOUNT_TRANSLATED);
         if (kept->payload || !kept->syn_seen || !c->syn_seen)
                 return; /* too late to change names, or not known to what */
+        kept->named = TRUE;
         if (stamp_before(c->client_opened, kept->client_opened)) {
                 to->node[!kept_server] = from->node[!server];
                 to->port[!kept_server] = from->port[!server];
@@ -757,6 +790,8 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 else if (segment->ack == c->tcp.half[!side].next)
                         signs_ack(&c->signs, side, stamp.time);
         } else {
+                if (!c->payload)
+                        connection_name_late(t, c, stamp);
                 c->payload |= (guint8)(1 << side);
         }
         SinkUser user = { t, c };

@@ -17,6 +17,7 @@
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
 #include "capture/network/node-files.h"
+#include "capture/processes/process-watch.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
@@ -40,16 +41,37 @@ static struct {
         char *direction, *link_type;
         char **nodes;
         char *tls_keys;
+        char *processes_to;
         char *host;
         char **protocols;
         char *duration;
         char *user;
         gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
-        gboolean flush, numeric;
+        gboolean flush, numeric, processes;
+        ProcessNaming naming;
         gint64 count, rotate, files, megabytes;
         int snapshot, buffer;
         char **rest;
 } options = { .count = G_MAXINT64 };
+
+static gboolean parse_naming(const char *option, const char *value, gpointer user, GError **error)
+{
+        static const char *const names[] = {
+                [NAMED_BY_COMM] = "comm", [NAMED_BY_UNIT] = "unit", [NAMED_BY_CGROUP] = "cgroup"
+        };
+        guint i = 0;
+        (void)option, (void)user;
+        while (value && i < G_N_ELEMENTS(names) && strcmp(value, names[i]) != 0)
+                i++;
+        if (i == G_N_ELEMENTS(names)) {
+                g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                            "--processes=%s: expected comm, unit or cgroup", value);
+                return FALSE;
+        }
+        options.processes = TRUE;
+        options.naming = i;
+        return TRUE;
+}
 
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
@@ -72,6 +94,10 @@ static const GOptionEntry entries[] = {
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
           "Open TLS by the keys in FILE", "FILE" },
+        { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,
+          "Live: name by process: comm, unit or cgroup", "HOW" },
+        { "processes-to", 0, 0, G_OPTION_ARG_FILENAME, &options.processes_to,
+          "Write what it finds as lines for --nodes", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Operations with whole routes",
           NULL },
         { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No operations", NULL },
@@ -117,12 +143,15 @@ typedef struct {
         KeyLog *keys;
         NodeNames *names;
         LearnedNames *learned;
+        ProcessWatch *watch;       /* NULL without --processes */
+        OutputFile *process_lines; /* NULL without --processes-to */
         const Protocol *ports[65536];
         Capture *capture;
         PacketMerge *packets; /* while they are open */
         TraceWriter *writer;
         gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
+        gboolean polls;                   /* watch knows only what /proc says */
         Account written;                  /* the counts that earlier traces have */
         gint64 rotate_start, rotate_time; /* ns; when the trace begins, and when the next one */
         gint64 files;                     /* how many were begun */
@@ -230,6 +259,8 @@ static gboolean check_files(const Run *run, GError **error)
                         return FALSE;
         return (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
                (!options.filter_file || run_files_read(options.filter_file, error)) &&
+               (!options.processes_to ||
+                run_files_write("--processes-to", options.processes_to, error)) &&
                (rotates() || run_files_write("-w", options.write, error));
 }
 
@@ -323,6 +354,11 @@ static gboolean check_options(gint64 *duration, GError **error)
                 return usage(error, "-Q %s: expected in, out or inout", options.direction);
         if (options.user && !options.interfaces)
                 return usage(error, "-Z is for live captures (-i)");
+        if (options.processes && !options.interfaces)
+                return usage(error, "--processes is for live captures (-i); lines that one wrote "
+                                    "with --processes-to are for --nodes");
+        if (options.processes_to && !options.processes)
+                return usage(error, "--processes-to needs --processes");
         if (options.duration && !options.interfaces)
                 return usage(error, "--duration is for live captures (-i)");
         if (options.duration && !tool_duration(options.duration, duration, error))
@@ -434,6 +470,24 @@ static gboolean write_learned_names(Run *run, GError **error)
         return TRUE;
 }
 
+/* Which process is at which address and port. */
+static gboolean write_processes(Run *run, GError **error)
+{
+        if (!run->watch)
+                return TRUE;
+        g_autoptr(GPtrArray) facts = process_watch_facts(run->watch);
+        ProcessCounts counts = process_watch_counts(run->watch);
+        g_autofree char *text =
+                g_strdup_printf("%" G_GUINT64_FORMAT " connections opened, %" G_GUINT64_FORMAT
+                                " of the kernel's records lost",
+                                counts.opened, counts.lost);
+        for (guint i = 0; i < facts->len; i++)
+                if (!trace_writer_fact(run->writer, "process", facts->pdata[i], error))
+                        return FALSE;
+        return trace_writer_fact(run->writer, "processes",
+                                 run->polls ? "by looking at /proc" : text, error);
+}
+
 /* The one sentence on what these counts will do for, with these doubts of these edges. The
  * caller's to free. */
 static char *judge(const Run *run, const guint64 *count, const GArray *doubts, const GArray *edges)
@@ -483,6 +537,7 @@ static gboolean close_output(Run *run, GError **error)
         run->written = *capture_account(run->capture);
         memset(run->in_trace, 0, sizeof run->in_trace);
         return write_late_interfaces(run, error) && write_learned_names(run, error) &&
+               write_processes(run, error) &&
                trace_writer_fact(run->writer, "judgement", judgement, error) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
@@ -606,6 +661,10 @@ static gboolean on_idle(gpointer user, gint64 ns)
                 return TRUE;
         answer(run);
         show_progress(run);
+        if (run->watch &&
+            (!process_watch_update(run->watch, &run->write_error) ||
+             (run->process_lines && !output_file_flush(run->process_lines, &run->write_error))))
+                return FALSE;
         gint64 time = capture_time(run->capture);
         if (time != NO_TIME) {
                 capture_idle(run->capture, time + MIN(ns, G_MAXINT64 - time));
@@ -636,8 +695,10 @@ static gboolean read_packets(Run *run, GError **error)
         while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
                 answer(run);
-                if (++run->since_look >= LOOK_AT_CLOCK)
+                if (++run->since_look >= LOOK_AT_CLOCK) {
                         show_progress(run);
+                        node_names_update(run->names);
+                }
                 if (!write_ready(run, error))
                         return FALSE;
                 run->left--;
@@ -725,6 +786,40 @@ static gboolean open_live_output(Run *run, const Rights *rights, GError **error)
         return !rotates() || check_folder(rights, error);
 }
 
+static void update_names(gpointer user)
+{
+        Run *run = user;
+        if (!run->write_error)
+                process_watch_update(run->watch, &run->write_error);
+}
+
+/* With all rights. */
+static gboolean open_processes(Run *run, const Rights *rights, GError **error)
+{
+        g_autofree char *why = NULL;
+        if (!options.processes)
+                return TRUE;
+        if (options.processes_to) {
+                run->process_lines = output_file_new(options.processes_to, TRUE, error);
+                if (!run->process_lines)
+                        return FALSE;
+                if (rights->other && !rights->keep)
+                        output_file_give(run->process_lines, rights->user, rights->group);
+        }
+        run->watch = process_watch_new(options.naming, run->names, run->nodes, &why);
+        if (run->process_lines)
+                process_watch_write_to(run->watch, run->process_lines);
+        run->polls = why != NULL;
+        if (why)
+                tool_warn(
+                        "--processes: the kernel does not say who opens connections (%s; it takes "
+                        "CAP_PERFMON and tracefs): looking at /proc again and again, which misses "
+                        "short ones, and processes of others than %s",
+                        why, rights->other && !rights->keep ? rights->name : "whoever runs this");
+        node_names_follow(run->names, update_names, run);
+        return TRUE;
+}
+
 static gboolean open_everything(Run *run, GError **error)
 {
         g_auto(Rights) rights = { .keep = TRUE };
@@ -734,7 +829,7 @@ static gboolean open_everything(Run *run, GError **error)
         if (!run->packets || interrupted)
                 return FALSE;
         if (options.interfaces)
-                return open_live_output(run, &rights, error);
+                return open_processes(run, &rights, error) && open_live_output(run, &rights, error);
         return options.rotate || begin_trace(run, error);
 }
 
@@ -797,7 +892,10 @@ static gboolean finish(Run *run, GError **error)
                 return FALSE;
         if (!run->writer && run->files == 0 && !rotate(run, g_get_real_time() * 1000, error))
                 return FALSE;
-        return !run->writer || close_output(run, error);
+        if (run->writer && !close_output(run, error))
+                return FALSE;
+        return !run->process_lines ||
+               output_file_close(g_steal_pointer(&run->process_lines), error);
 }
 
 static int capture_all(Run *run, gint64 duration)
@@ -849,6 +947,8 @@ static void run_free(Run *run)
         node_names_free(run->names);
         key_log_free(run->keys);
         learned_names_free(run->learned);
+        process_watch_free(run->watch);
+        output_file_free(run->process_lines);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
         g_free(run->host);

@@ -57,6 +57,8 @@ struct NodeNames {
         PairTable *services;    /* an end: node */
         PairTable *translated;  /* both ends of a form of a connection: its true ends */
         GArray *true_ends;      /* of TrueEnds */
+        void (*update)(gpointer user); /* NULL: nobody tells more */
+        gpointer user;
         Known *known;           /* a hash table with linear probing */
         gsize n_known, capacity;
         guint64 seed[2]; /* odd, for its hash; no result depends on it */
@@ -276,6 +278,20 @@ gboolean node_names_parse(NodeNames *names, const char *text, gsize n, const cha
 void node_names_forget(NodeNames *names)
 {
         pair_table_limit(names->connections, DEFAULT_RECENT);
+}
+
+void node_names_follow(NodeNames *names, void (*update)(gpointer user), gpointer user)
+{
+        names->update = update;
+        names->user = user;
+}
+
+gboolean node_names_update(NodeNames *names)
+{
+        if (!names->update)
+                return FALSE;
+        names->update(names->user);
+        return TRUE;
 }
 
 void node_names_add_connection(NodeNames *names, const Endpoint *own, const Endpoint *peer,

@@ -35,8 +35,7 @@ PairTable *pair_table_new(guint limit)
 
 void pair_table_limit(PairTable *t, guint limit)
 {
-        g_assert(t->n == 0);
-        t->limit = limit;
+        t->limit = (guint)MAX(limit, t->n);
 }
 
 void pair_table_free(PairTable *t)

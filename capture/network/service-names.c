@@ -43,6 +43,17 @@ void service_names_free(ServiceNames *names)
         g_free(names);
 }
 
+/* A name as a line of --nodes can have it: what divides words there is '_'. The caller's to free.
+ */
+static char *clean(const char *name)
+{
+        char *copy = g_strdup(*name ? name : "_");
+        for (char *p = copy; *p; p++)
+                if (g_ascii_isspace(*p) || g_ascii_iscntrl(*p) || *p == '#')
+                        *p = '_';
+        return copy;
+}
+
 static Namesakes *namesakes(ServiceNames *names, const char *name)
 {
         Namesakes *same = g_hash_table_lookup(names->by_name, name);
@@ -54,8 +65,9 @@ static Namesakes *namesakes(ServiceNames *names, const char *name)
         return same;
 }
 
-void service_names_expect(ServiceNames *names, const char *name, guint64 key)
+void service_names_expect(ServiceNames *names, const char *process, guint64 key)
 {
+        g_autofree char *name = clean(process);
         Namesakes *same = namesakes(names, name);
         gint64 *copy = g_memdup2(&key, sizeof key);
         same->n_expected += g_hash_table_insert(same->nodes, copy, NULL);
@@ -77,8 +89,9 @@ static char *choose(const ServiceNames *names, const Namesakes *same, const char
         return text;
 }
 
-NodeId service_names_find(ServiceNames *names, const char *name, guint64 key, guint16 port)
+NodeId service_names_find(ServiceNames *names, const char *process, guint64 key, guint16 port)
 {
+        g_autofree char *name = clean(process);
         Namesakes *same = namesakes(names, name);
         guint known = GPOINTER_TO_UINT(g_hash_table_lookup(same->nodes, &key));
         if (known)

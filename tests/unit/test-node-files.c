@@ -73,7 +73,7 @@ static void test_ss(void)
         check(&f, "127.0.0.1:40001", "127.0.0.1:8081", "a\"b", ROLE_CALLER);
         check(&f, "127.0.0.1:40009", "127.0.0.1:8081", "127.0.0.1", ROLE_NAMELESS);
         check(&f, "[fe80::1]:40002", "[fe80::2]:8081", "node", ROLE_CALLER);
-        check(&f, "127.0.0.1:22", "127.0.0.1:1", "tmux: server", ROLE_SERVER);
+        check(&f, "127.0.0.1:22", "127.0.0.1:1", "tmux:_server", ROLE_SERVER);
         check(&f, "127.0.0.1:53", "127.0.0.1:1", "127.0.0.1", ROLE_NAMELESS);
         fixture_free(&f);
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What /proc says of TCP sockets: which there are, in /proc/net/tcp and tcp6, and which process
+ * has which open, in /proc/PID/fd, as far as we may look there.
+ */
+#ifndef RAVEL_PROC_SOCKETS_H
+#define RAVEL_PROC_SOCKETS_H
+
+#include "capture/network/address.h"
+
+typedef struct {
+        Endpoint own, peer;
+        guint64 inode; /* 0: no process has it any more */
+        gboolean listening;
+} ProcSocket;
+
+/* A line of /proc/net/tcp or tcp6. FALSE where it is none, or a title. */
+gboolean proc_socket_parse(const char *line, gsize n, ProcSocket *socket);
+
+/* Those of one network, as proc, "/proc", has them: of ProcSocket, the caller's to free. */
+GArray *proc_sockets_read(const char *proc);
+
+/* The addresses of the network that process who ("self", "12") is in: of Address. */
+GArray *proc_addresses_read(const char *proc, const char *who);
+
+/* The process of each socket, by its inode, both as guint64: a hash table that frees them. Of
+ * several the one with the lowest number. denied: how many processes it was not allowed to look at.
+ */
+GHashTable *proc_owners_read(const char *proc, guint *denied);
+
+#endif
