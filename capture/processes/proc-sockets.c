@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "capture/processes/proc-sockets.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -122,14 +121,13 @@ GArray *proc_addresses_read(const char *proc, const char *who)
         return addresses;
 }
 
-/* The sockets of one process; FALSE: it was not allowed. */
-static gboolean read_process(const char *proc, const char *number, guint64 pid, GHashTable *owners)
+static void read_process(const char *proc, const char *number, guint64 pid, GHashTable *owners)
 {
         g_autofree char *folder = g_build_filename(proc, number, "fd", NULL);
         GDir *dir = g_dir_open(folder, 0, NULL);
         const char *name;
-        if (!dir)
-                return errno != EACCES && errno != EPERM;
+        if (!dir) /* gone, or not ours to look at */
+                return;
         while ((name = g_dir_read_name(dir))) {
                 g_autofree char *path = g_build_filename(folder, name, NULL);
                 char target[64];
@@ -146,21 +144,29 @@ static gboolean read_process(const char *proc, const char *number, guint64 pid, 
                                              g_memdup2(&pid, sizeof pid));
         }
         g_dir_close(dir);
-        return TRUE;
 }
 
-GHashTable *proc_owners_read(const char *proc, guint *denied)
+GHashTable *proc_owners_new(void)
 {
-        GHashTable *owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+        return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+}
+
+void proc_owners_add(GHashTable *owners, const char *proc, guint32 pid)
+{
+        char number[16];
+        g_snprintf(number, sizeof number, "%u", pid);
+        read_process(proc, number, pid, owners);
+}
+
+void proc_owners_add_all(GHashTable *owners, const char *proc)
+{
         GDir *dir = g_dir_open(proc, 0, NULL);
         const char *name;
-        *denied = 0;
         while (dir && (name = g_dir_read_name(dir))) {
                 guint64 pid;
                 if (g_ascii_string_to_unsigned(name, 10, 1, G_MAXUINT32, &pid, NULL))
-                        *denied += !read_process(proc, name, pid, owners);
+                        read_process(proc, name, pid, owners);
         }
         if (dir)
                 g_dir_close(dir);
-        return owners;
 }

@@ -23,9 +23,10 @@ GArray *proc_sockets_read(const char *proc);
 /* The addresses of the network that process who ("self", "12") is in: of Address. */
 GArray *proc_addresses_read(const char *proc, const char *who);
 
-/* The process of each socket, by its inode, both as guint64: a hash table that frees them. Of
- * several the one with the lowest number. denied: how many processes it was not allowed to look at.
- */
-GHashTable *proc_owners_read(const char *proc, guint *denied);
+/* The process of each socket, by its inode, both as guint64: of several the one with the lowest
+ * number. Adds those of one process, or of all, as far as we may look at them. */
+GHashTable *proc_owners_new(void);
+void proc_owners_add(GHashTable *owners, const char *proc, guint32 pid);
+void proc_owners_add_all(GHashTable *owners, const char *proc);
 
 #endif

@@ -9,11 +9,11 @@
 enum {
         MAX_PENDING = 1 << 16, /* connections that are asked for */
         MAX_FACTS = 1000,
-        POLL_SHARE = 20, /* looking at /proc takes one part of so many of the time */
+        SEARCH_SHARE = 20, /* looking at all processes takes one part of so many of the time */
 };
 
-/* us between two looks at /proc, at least. */
-#define POLL_TIME (50 * G_GINT64_CONSTANT(1000))
+/* us between two looks at the table of sockets. */
+#define POLL_TIME (20 * G_GINT64_CONSTANT(1000))
 
 /* ns by which the clock of records may differ from that of packets: one is read after the other. */
 #define CLOCK_SLACK G_GINT64_CONSTANT(100000)
@@ -32,13 +32,14 @@ struct ProcessWatch {
         ProcessTable *processes;
         PerfRings *rings;    /* NULL: /proc is polled */
         GHashTable *pending; /* of Pending, by socket */
-        GHashTable *known;   /* polled: hashes of the ends of sockets that are known */
+        GHashTable *known;   /* of guint64: sockets by inode that need not be looked at again */
+        GHashTable *owners;  /* of guint: processes that had sockets */
         GPtrArray *facts;
         GHashTable *told; /* those facts */
         OutputFile *lines;
         GString *earlier; /* lines from before there was where to write */
         GError *error;
-        gint64 next_look; /* us, of the monotonic clock */
+        gint64 next_look, next_search; /* us, of the monotonic clock */
         ProcessCounts counts;
 };
 
@@ -166,33 +167,73 @@ static void take_event(gpointer user, const ProcessEvent *event)
 
 /* --- /proc ----------------------------------------------------------------------------- */
 
-/* Sockets of the next look at /proc that were there at the last one. */
+/* A socket that was not known, and its process. */
 typedef struct {
         ProcSocket socket;
         guint32 pid;
 } Owned;
 
-/* Of the sockets those that have a process, and were not known. */
+static void add_number(GHashTable *set, guint64 number)
+{
+        g_hash_table_add(set, g_memdup2(&number, sizeof number));
+}
+
+/* Moves sockets that have a process from fresh to owned. */
+static void find_owners(ProcessWatch *w, GArray *fresh, GHashTable *owners, GArray *owned)
+{
+        guint left = 0;
+        for (guint i = 0; i < fresh->len; i++) {
+                const ProcSocket *s = &g_array_index(fresh, ProcSocket, i);
+                const guint64 *pid = g_hash_table_lookup(owners, &s->inode);
+                if (pid) {
+                        Owned one = { *s, (guint32)*pid };
+                        g_array_append_val(owned, one);
+                        g_hash_table_add(w->owners, GUINT_TO_POINTER(one.pid));
+                } else {
+                        g_array_index(fresh, ProcSocket, left++) = *s;
+                }
+        }
+        g_array_set_size(fresh, left);
+}
+
+/* The sockets that were not known, and whose they are. Who had some is asked first; all processes
+ * only where that does not do, and not too often. */
 static GArray *look(ProcessWatch *w)
 {
-        guint denied;
         g_autoptr(GArray) sockets = proc_sockets_read("/proc/self");
-        g_autoptr(GHashTable) owners = proc_owners_read("/proc", &denied);
+        g_autoptr(GArray) fresh = g_array_new(FALSE, FALSE, sizeof(ProcSocket));
+        g_autoptr(GHashTable) owners = proc_owners_new();
         GHashTable *known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
         GArray *owned = g_array_new(FALSE, FALSE, sizeof(Owned));
+        GHashTableIter pids;
+        gpointer pid;
         for (guint i = 0; i < sockets->len; i++) {
                 const ProcSocket *s = &g_array_index(sockets, ProcSocket, i);
-                const guint64 *pid = g_hash_table_lookup(owners, &s->inode);
-                if (!pid)
-                        continue;
-                Owned one = { *s, (guint32)*pid };
-                if (!w->known || !g_hash_table_contains(w->known, &s->inode))
-                        g_array_append_val(owned, one);
-                g_hash_table_add(known, g_memdup2(&s->inode, sizeof s->inode));
+                if (s->inode && g_hash_table_contains(w->known, &s->inode))
+                        add_number(known, s->inode);
+                else if (s->inode)
+                        g_array_append_val(fresh, *s);
         }
-        g_clear_pointer(&w->known, g_hash_table_destroy);
+        g_hash_table_iter_init(&pids, w->owners);
+        while (fresh->len > 0 && g_hash_table_iter_next(&pids, &pid, NULL))
+                proc_owners_add(owners, "/proc", GPOINTER_TO_UINT(pid));
+        find_owners(w, fresh, owners, owned);
+        gint64 now = g_get_monotonic_time();
+        if (fresh->len > 0 && now >= w->next_search) {
+                g_hash_table_remove_all(w->owners); /* some may be gone */
+                proc_owners_add_all(owners, "/proc");
+                for (guint i = 0; i < owned->len; i++)
+                        g_hash_table_add(w->owners,
+                                         GUINT_TO_POINTER(g_array_index(owned, Owned, i).pid));
+                w->next_search = now + (g_get_monotonic_time() - now) * SEARCH_SHARE;
+                for (guint i = 0; i < fresh->len; i++) /* also those that nobody has */
+                        add_number(known, g_array_index(fresh, ProcSocket, i).inode);
+                find_owners(w, fresh, owners, owned);
+        }
+        for (guint i = 0; i < owned->len; i++)
+                add_number(known, g_array_index(owned, Owned, i).socket.inode);
+        g_hash_table_destroy(w->known);
         w->known = known;
-        w->counts.denied = denied;
         return owned;
 }
 
@@ -252,8 +293,7 @@ static void poll_sockets(ProcessWatch *w)
                 return;
         g_autoptr(GArray) owned = look(w);
         take_owned(w, owned, G_MININT64);
-        gint64 end = g_get_monotonic_time();
-        w->next_look = end + MAX(POLL_TIME, (end - now) * POLL_SHARE);
+        w->next_look = g_get_monotonic_time() + POLL_TIME;
 }
 
 /* --- from outside ------------------------------------------------------------------------ */
@@ -267,6 +307,8 @@ ProcessWatch *process_watch_new(ProcessNaming naming, NodeNames *names, NodeTabl
         w->nodes = nodes;
         w->processes = process_table_new("/proc", naming, names, nodes);
         w->pending = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, g_free);
+        w->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        w->owners = g_hash_table_new(NULL, NULL);
         w->facts = g_ptr_array_new();
         w->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
         w->earlier = g_string_new(NULL);
@@ -284,7 +326,8 @@ void process_watch_free(ProcessWatch *w)
         perf_rings_free(w->rings);
         process_table_free(w->processes);
         g_hash_table_destroy(w->pending);
-        g_clear_pointer(&w->known, g_hash_table_destroy);
+        g_hash_table_destroy(w->known);
+        g_hash_table_destroy(w->owners);
         g_ptr_array_free(w->facts, TRUE);
         g_hash_table_destroy(w->told);
         if (w->earlier)

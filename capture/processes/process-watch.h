@@ -30,7 +30,6 @@ GPtrArray *process_watch_facts(const ProcessWatch *watch);
 typedef struct {
         guint64 opened; /* connections that processes opened while it watched */
         guint64 lost;   /* the kernel's records */
-        guint64 denied; /* processes whose sockets we may not look at, by /proc */
 } ProcessCounts;
 
 ProcessCounts process_watch_counts(const ProcessWatch *watch);
