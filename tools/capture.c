@@ -85,7 +85,7 @@ static const GOptionEntry entries[] = {
         { "filter-file", 'F', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &options.filter_file,
           "The filter is in FILE", "FILE" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
-          "Names: hosts(5), or of ss, lsof, conntrack", "FILE" },
+          "Names: of hosts(5), ss, lsof, conntrack", "FILE" },
         { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
           "Note what DNS, TLS and HTTP call nodes", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
