@@ -495,7 +495,7 @@ static gboolean check_arguments(int argc, GError **error)
         return FALSE;
 }
 
-static void say_what_is_compared(StoreReader *truth, StoreReader *found)
+static void say_what_is_compared(const StoreReader *truth, const StoreReader *found)
 {
         gboolean has = store_reader_has_labels(truth);
 

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "paths/store/store-error.h"
-#include "paths/store/store-open.h"
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/store/store-error.h"
+#include "paths/store/store-open.h"
 
 typedef enum {
         RUN,
@@ -75,6 +75,7 @@ struct StoreReader {
         StoredRun run;
         NodeId *nodes;       /* by node.id - 1 */
         GPtrArray *labels;   /* by label.id - 1: texts */
+        gboolean has_labels; /* patterns have operations, or there are none */
         gint64 place;        /* the next one of the pattern in hand */
         gint64 pattern;      /* the pattern in hand: its id */
         gint64 path_in_hand; /* of the calls; its id */
@@ -293,6 +294,29 @@ static gboolean read_labels(StoreReader *r, GError **error)
         return status == 0;
 }
 
+/* What sql, one truth value, says of the store. */
+static gboolean ask(StoreReader *r, const char *sql, gboolean *answer, GError **error)
+{
+        sqlite3_stmt *s;
+        gboolean ok = sqlite3_prepare_v2(r->db, sql, -1, &s, NULL) == SQLITE_OK &&
+                      sqlite3_step(s) == SQLITE_ROW;
+
+        if (ok)
+                *answer = sqlite3_column_int(s, 0) != 0;
+        else
+                store_set_error(r->db, r->path, error);
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean read_has_labels(StoreReader *r, GError **error)
+{
+        return ask(r,
+                   "SELECT EXISTS (SELECT 1 FROM pattern WHERE label IS NOT NULL) "
+                   "OR NOT EXISTS (SELECT 1 FROM pattern)",
+                   &r->has_labels, error);
+}
+
 StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error)
 {
         g_autoptr(StoreReader) r = g_new0(StoreReader, 1);
@@ -312,7 +336,7 @@ StoreReader *store_reader_new(const char *path, NodeTable *nodes, GError **error
                         return NULL;
                 }
         if (!read_run(r, error) || !read_judgement(r, error) || !read_nodes(r, nodes, error) ||
-            !read_labels(r, error))
+            !read_labels(r, error) || !read_has_labels(r, error))
                 return NULL;
         return g_steal_pointer(&r);
 }
@@ -346,18 +370,9 @@ const StoredRun *store_reader_run(const StoreReader *r)
         return &r->run;
 }
 
-gboolean store_reader_has_labels(StoreReader *r)
+gboolean store_reader_has_labels(const StoreReader *r)
 {
-        sqlite3_stmt *s;
-        gboolean has = FALSE;
-
-        if (sqlite3_prepare_v2(r->db,
-                               "SELECT EXISTS (SELECT 1 FROM pattern WHERE label IS NOT NULL) "
-                               "OR NOT EXISTS (SELECT 1 FROM pattern)",
-                               -1, &s, NULL) == SQLITE_OK)
-                has = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
-        sqlite3_finalize(s);
-        return has;
+        return r->has_labels;
 }
 
 char *stored_pattern_key(const StoredPattern *p, gboolean labels)
@@ -373,16 +388,11 @@ const char *store_reader_label(const StoreReader *r, guint32 label)
 
 gboolean store_reader_expect_requests(StoreReader *r, GError **error)
 {
-        sqlite3_stmt *s;
         gboolean none;
 
-        if (sqlite3_prepare_v2(r->db,
-                               "SELECT EXISTS (SELECT 1 FROM pattern) "
-                               "AND NOT EXISTS (SELECT 1 FROM path)",
-                               -1, &s, NULL) != SQLITE_OK)
-                return store_set_error(r->db, r->path, error);
-        none = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
-        sqlite3_finalize(s);
+        if (!ask(r, "SELECT EXISTS (SELECT 1 FROM pattern) AND NOT EXISTS (SELECT 1 FROM path)",
+                 &none, error))
+                return FALSE;
         if (!none)
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,

@@ -107,7 +107,7 @@ const char *store_reader_name(const StoreReader *reader);
 const StoredRun *store_reader_run(const StoreReader *reader);
 
 /* Whether patterns have operations, or there are none at all that could. */
-gboolean store_reader_has_labels(StoreReader *reader);
+gboolean store_reader_has_labels(const StoreReader *reader);
 
 /* What patterns of two stores are compared by: signature, and the operation of the root where both
  * stores have them (labels). Newly allocated. */

@@ -124,7 +124,7 @@ with Chromium() as b:
     rows = rows_of(b)
     result("rows equal to the store's", differs(shown(rows), [expected_row(r) for r in stored]))
     result("the facts", differs(b.run("document.querySelector('.facts').innerText.split('\\n').slice(0, 6)"),
-                                ["paths", "1,500", "patterns", "14", "messages", "17,174"]))
+                                ["paths", "1,500", "patterns", f"{len(stored)}", "messages", "17,174"]))
 
     for key, column in (("p99", "p99"), ("count", "count"), ("deviation", "deviation")):
         for direction in ("DESC", "ASC"):
@@ -146,10 +146,10 @@ with Chromium() as b:
         result(f"search: {query}", differs(ids(rows_of(b)), expected))
         count, paths, part = store.execute(f"SELECT count(*), coalesce(sum(count), 0), coalesce(sum(total), 0) * 100.0 / (SELECT sum(total) FROM pattern) {where}").fetchone()
         result("with its share of the total latency", differs(b.run("document.getElementById('matched').textContent"),
-               f"{count} of 14 patterns, {paths:,} paths, {part:.0f}\u00a0% of the total latency"))
+               f"{count} of {len(stored)} patterns, {paths:,} paths, {part:.0f}\u00a0% of the total latency"))
     b.run("document.getElementById('search').focus()")
     b.key("Escape")
-    result("Escape empties the search", differs([b.run("document.getElementById('search').value"), len(rows_of(b))], ["", 14]))
+    result("Escape empties the search", differs([b.run("document.getElementById('search').value"), len(rows_of(b))], ["", len(stored)]))
 
     # What a click on a row and on a node shows.
     row = stored[1]
@@ -160,7 +160,7 @@ with Chromium() as b:
     before, name = b.run(HISTOGRAM), b.run("document.getElementById('node-name').textContent")
     b.click(".tree [data-name^='redis']")
     after = b.run(HISTOGRAM)
-    result("a click on a node changes the histogram", None if before != after and b.run("document.getElementById('node-name').textContent") == "redis" and name != "redis" else name)
+    result("a click on a node changes the histogram", None if before != after and b.run("document.getElementById('node-name').textContent").startswith("redis") and not name.startswith("redis") else name)
     result("each histogram has all paths", differs([sum(r[1] for r in before), sum(r[1] for r in after)], [row[1], row[1]]))
     stats = store.execute("SELECT latency_mean, latency_p99 FROM pattern_node JOIN node ON node.id = node WHERE node.name = 'redis' AND pattern = "
                           "(SELECT id FROM pattern WHERE hash = ?)", (row[0],)).fetchone()
@@ -273,10 +273,10 @@ with Chromium() as b:
 
     b.key("m")
     merged = rows_of(b)
-    result("replicas merged: fewer rows, the same paths", None if len(merged) == 7 and sum(int(r[1][2].replace(",", "")) for r in merged) == 1500
+    result("replicas merged: fewer rows, the same paths", None if len(merged) * 2 == len(stored) and sum(int(r[1][2].replace(",", "")) for r in merged) == 1500
            and all("web*" in r[1][1] for r in merged) else merged)
     b.key("m")
-    result("and apart again", differs(len(rows_of(b)), 14))
+    result("and apart again", differs(len(rows_of(b)), len(stored)))
     result("still no error", b.problems)
 
     for width, dark in ((1400, False), (1400, True), (700, False), (700, True), (400, False)):
@@ -296,7 +296,7 @@ with Chromium() as b:
     axe(b, "report, printed")
     b.run("dispatchEvent(new Event('beforeprint'))")
     b.frame()
-    result("printed: every row, and how it was made", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('details.made').open]"), [14, True]))
+    result("printed: every row, and how it was made", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('details.made').open]"), [len(stored), True]))
     result("printed: no row is hidden, none over another", b.run("""(() => { const r = [...document.querySelectorAll('.grid .body .row')].map((e) => e.getBoundingClientRect());
         const g = document.querySelector('.grid .body').getBoundingClientRect();
         return r.filter((x, i) => x.bottom > g.bottom + 1 || (i && x.top < r[i - 1].bottom - 1)).length; })()"""))

@@ -33,8 +33,8 @@ has_lines() { # FILE N
 	[ "$(grep -vc '^#' "$1")" -ge "$2" ]
 }
 
-# The shell starts background jobs deaf to SIGINT.
-background=(env --default-signal=INT)
+# The shell starts background jobs deaf to SIGINT, and nohup all of them to SIGHUP.
+background=(env --default-signal=INT,HUP)
 
 # A trace that is whole, of so many calls, in order.
 check_trace() { # TRACE CALLS NAME
@@ -71,7 +71,7 @@ pipes() {
 
 	rm -f "$work/pipe" "$work/trace"
 	mkfifo "$work/pipe"
-	nohup "${background[@]}" "$ravel" capture -r "$work/pipe" --nodes "$source/demo/shop.nodes" \
+	"${background[@]}" nohup "$ravel" capture -r "$work/pipe" --nodes "$source/demo/shop.nodes" \
 		-w "$work/trace" 2>"$work/err" >/dev/null &
 	pid=$!
 	exec 3>"$work/pipe"

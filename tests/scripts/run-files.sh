@@ -125,7 +125,7 @@ for number in HUP INT QUIT TERM; do # a shell's background ignores two of them
 	(
 		# shellcheck disable=SC3045 # dash and bash have it
 		ulimit -c 0
-		exec env --default-signal=INT,QUIT "$ravel" merge -w written/trace pipe 2>err
+		exec env --default-signal=INT,QUIT,HUP "$ravel" merge -w written/trace pipe 2>err
 	) &
 	pid=$!
 	exec 3>pipe
