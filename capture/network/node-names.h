@@ -55,8 +55,8 @@ void node_names_add_translation(NodeNames *names, const Endpoint seen[2], const 
  * forgotten. Before the first. */
 void node_names_forget(NodeNames *names);
 
-/* Names go on being told while connections open: update is called before one is named for good, when
- * its first payload was sent. */
+/* Names go on being told while connections open: update is called before one is named for good,
+ * when its first payload was sent. */
 void node_names_follow(NodeNames *names, void (*update)(gpointer user), gpointer user);
 
 /* Asks for what is new. FALSE: there is nobody to ask, and names are for good. */

@@ -83,7 +83,7 @@ static gboolean parse_local(const char *text, gsize n, Endpoint *endpoint)
                 address = 4;
         }
         memcpy(copy, text, address);
-        if (scope && copy[0] == '[' && copy[address - 1] != ']')
+        if (scope && address > 0 && copy[0] == '[' && copy[address - 1] != ']')
                 copy[address++] = ']';
         memcpy(copy + address, colon, port);
         return endpoint_parse(copy, address + port, endpoint);
