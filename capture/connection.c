@@ -92,6 +92,7 @@ struct ConnectionTable {
         guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
         gsize n_servers, n_slots; /* at least two a server; a power of 2 */
         gint64 expired;           /* when that was last done, in seconds */
+        gboolean translates;      /* names know of address translation */
 };
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
@@ -100,6 +101,7 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         ConnectionTable *t = g_new0(ConnectionTable, 1);
         t->context = context;
         t->names = names;
+        t->translates = node_names_has_translations(names);
         t->signs = sign_table_new();
         t->ports = ports;
         t->n_buckets = 1024;
@@ -646,14 +648,14 @@ static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
                                    Address address[2], guint16 port[2], guint *side)
 {
         Endpoint ends[2] = { { ip->source, source_port }, { ip->destination, destination_port } };
-        if (node_names_has_translations(t->names))
+        if (t->translates)
                 node_names_translate(t->names, ends, time);
         int order = address_compare(ends[0].address, ends[1].address);
         *side = order > 0 || (order == 0 && ends[0].port > ends[1].port);
-        for (guint i = 0; i < 2; i++) {
-                address[i ^ *side] = ends[i].address;
-                port[i ^ *side] = ends[i].port;
-        }
+        address[*side] = ends[0].address;
+        address[!*side] = ends[1].address;
+        port[*side] = ends[0].port;
+        port[!*side] = ends[1].port;
         guint64 h = connection_hash(t, address, port, ip->protocol);
         Connection *c = t->buckets[h & (t->n_buckets - 1)];
         while (c && (!address_equal(c->address[0], address[0]) ||

@@ -23,14 +23,24 @@ listens() { # PORT
 	return 1
 }
 
-begin() { # SECONDS ARGUMENT...: a capture, which is ready when this returns
-	"$ravel" capture -w trace --duration "$@" 2>err &
-	capture=$!
+ready() { # until the capture listens
 	local turn
-	for ((turn = 0; turn < 100; turn++)); do
+	for ((turn = 0; turn < 300; turn++)); do
 		! grep -q '^ravel capture: listening' err || return 0
 		sleep 0.1
 	done
+}
+
+begin() { # ARGUMENT...: a capture, which is ready when this returns
+	"$ravel" capture -w trace "$@" 2>err &
+	capture=$!
+	ready
+}
+
+end() { # all packets have come: it has been quiet for a while
+	sleep 1
+	kill -TERM $capture
+	wait $capture
 }
 
 skip() { # NAME REASON
@@ -38,8 +48,8 @@ skip() { # NAME REASON
 	echo "ok $tests - $1 # SKIP $2"
 }
 
-begin 1s -i lo --processes
-wait $capture
+begin -i lo --processes
+end
 traced=yes
 if grep -q 'the kernel does not say who opens connections' err; then
 	traced=
@@ -53,12 +63,12 @@ three_services() {
 	node "$source/tests/scripts/processes.js" web 18202 18203 & pids+=($!)
 	listens 18203
 	listens 18202
-	begin 12s -i lo --processes --processes-to lines
+	begin -i lo --processes --processes-to lines
 	# It begins to listen after the capture began.
 	node "$source/tests/scripts/processes.js" lb 18201 18202 & pids+=($!)
 	listens 18201
 	node "$source/tests/scripts/processes.js" user 0 18201
-	wait $capture
+	end
 	kill "${pids[@]}"
 	"$ravel" nesting --calls calls trace >out 2>>err
 	grep -q '^ *1  *200 .* user>lb(web(db))$' out && grep -q '^200 paths of 1 pattern' out &&
@@ -102,11 +112,11 @@ many_connections() {
 		# CPU time of the capture, in ticks of its process, of which it has stopped the rest.
 		"$ravel" capture -i lo -B 65536 -f 'tcp port 18300 or 18301' $option -w trace 2>err &
 		capture=$!
-		sleep 1
+		ready
 		python3 many.py $n $((18300 + ${#option} / 11))
-		sleep 0.5
+		sleep 1
 		spent=$(awk '{ print $14 + $15 }' /proc/$capture/stat)
-		kill -INT $capture
+		kill -TERM $capture
 		wait $capture
 		[ "$option" ] && with=$spent || without=$spent
 	done
@@ -148,10 +158,10 @@ two_cgroups() {
 	pid=$!
 	listens 18400
 	for how in unit cgroup; do
-		begin 4s -i lo -f 'tcp port 18400' --processes=$how
+		begin -i lo -f 'tcp port 18400' --processes=$how
 		python3 -c "$client" 127.0.0.1 "$path/one.service"
 		python3 -c "$client" 127.0.0.1 "$path/two.service"
-		wait $capture
+		end
 		callers >found
 		if [ $how = unit ]; then
 			printf '5 one\n5 two\n'
@@ -176,7 +186,7 @@ two_networks() {
 	done
 	python3 -c "$server" & pids+=($!)
 	listens 18400
-	begin 5s -i br0 -f 'tcp port 18400' --processes
+	begin -i br0 -f 'tcp port 18400' --processes
 	for pid in "${pids[@]:0:2}"; do
 		nsenter -n -t "$pid" python3 -c "$client" 10.9.0.1
 	done
@@ -184,7 +194,7 @@ two_networks() {
 	nsenter -n -t "${pids[0]}" python3 -c "$server" & pids+=($!)
 	sleep 1
 	nsenter -n -t "${pids[0]}" python3 -c "$client" 127.0.0.1
-	wait $capture
+	end
 	kill "${pids[@]}"
 	callers >found
 	# Who listens has a number, which is its port, or there is only the name.
@@ -201,14 +211,14 @@ without_rights() {
 	pid=$!
 	listens 18400
 	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+net_raw --ambient-caps=+net_raw "$ravel" capture -i lo -f 'tcp port 18400' \
-		--processes --duration 4s -w other/trace 2>err &
+		--processes -w other/trace 2>err &
 	capture=$!
-	sleep 1.5
+	ready
 	# Connections that last.
 	"${run[@]}" python3 -c 'import socket, time
 for i in range(3):
-    c = socket.create_connection(("127.0.0.1", 18400)); time.sleep(0.5); c.sendall(b"x"); c.recv(9); c.close()'
-	wait $capture
+    c = socket.create_connection(("127.0.0.1", 18400)); time.sleep(1.5); c.sendall(b"x"); c.recv(9); c.close()'
+	end
 	kill $pid
 	cp other/trace trace
 	[ "$(grep -c 'the kernel does not say who opens connections (.*CAP_PERFMON and tracefs): looking at /proc' err)" = 1 ]
