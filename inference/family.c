@@ -90,8 +90,8 @@ void family_walk(Joint *j, Family *f)
                 n -= k;
                 memmove(under_way, under_way + k, n * sizeof *under_way);
                 step = parent_walk_step(w, at.state, next);
-                f->log += w->steps[step].log +
-                          w->delays.log[w->steps[step].row][density_bin(time - at.latest)];
+                f->log += w->steps[step].log + delay_densities_log(&w->delays, w->steps[step].row,
+                                                                   density_bin(time - at.latest));
                 f->made[i] = (PlacedOutput){
                         .output = j->problem->output[call ? f->child[i]
                                                           : j->problem->node->n_out + f->parent],

@@ -152,8 +152,7 @@ static void update_entry(ParentWalk *w, guint32 i)
                                          .number = i + 1,
                                          .next = s->next,
                                          .row = s->row,
-                                         .probability = s->probability,
-                                         .most = w->delays.rest[s->row][0] };
+                                         .probability = s->probability };
 }
 
 static void put_step(ParentWalk *w, guint32 i)
@@ -367,7 +366,7 @@ gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 ti
 
         while (!w->states[state].survival && w->states[state].general != state)
                 state = w->states[state].general;
-        return step->log + w->delays.log[step->row][bin] -
+        return step->log + delay_densities_log(&w->delays, step->row, bin) -
                w->survival[w->states[state].survival][bin];
 }
 
@@ -459,11 +458,12 @@ void parent_walk_learn_survival(ParentWalk *w)
         longer = g_malloc0_n(n, sizeof *longer);
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
+                const float *density = delay_densities_row(&w->delays, s->row);
                 double *row = longer[w->states[s->state].survival], rest = 0;
                 gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
-                        double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
+                        double mass = density[bin] * density_bin_width(bin);
 
                         row[bin] += s->probability * (timeless ? 1 : rest + mass / 2);
                         rest += mass;

@@ -54,7 +54,6 @@ typedef struct {
         guint64 key;    /* state << 32 | event */
         guint32 number; /* number of the step + 1; 0: the entry is free */
         guint32 next, row;
-        float most; /* the density of the likeliest delay */
         double probability;
 } WalkEntry;
 
