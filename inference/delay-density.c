@@ -17,11 +17,19 @@ gint64 density_bin_width(guint bin)
                         : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
 }
 
-static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
+/* Finds what is found of exact densities. */
+static void round_row(DelayDensities *d, guint32 row)
 {
-        d->exact[row][bin] = density;
-        d->density[row][bin] = density;
-        d->log[row][bin] = NO_LOG;
+        float most = 0;
+
+        for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                float density = (float)d->exact[row][bin];
+
+                d->density[row][bin] = density;
+                most = MAX(most, density);
+                d->rest[row][bin] = most;
+                d->log[row][bin] = NO_LOG;
+        }
 }
 
 gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin)
@@ -31,16 +39,6 @@ gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin)
         if (d->log[row][bin] == NO_LOG)
                 d->log[row][bin] = CLAMP(fixed_log(d->exact[row][bin]), G_MININT16 + 1, G_MAXINT16);
         return d->log[row][bin];
-}
-
-static void find_rest(DelayDensities *d, guint32 row)
-{
-        float most = 0;
-
-        for (guint bin = DENSITY_BINS; bin-- > 0;) {
-                most = MAX(most, d->density[row][bin]);
-                d->rest[row][bin] = most;
-        }
 }
 
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
@@ -88,8 +86,8 @@ void delay_densities_init(DelayDensities *d)
         memset(d, 0, sizeof *d);
         delay_densities_add_row(d, 0);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
-        find_rest(d, 0);
+                d->exact[0][bin] = 1.0 / DENSITY_BINS / density_bin_width(bin);
+        round_row(d, 0);
 }
 
 void delay_densities_clear(DelayDensities *d)
@@ -186,14 +184,20 @@ static Bins smooth(double *row, double n, Bins bins)
  * they are not 0. */
 static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, double *n)
 {
-        Bins bins = { DENSITY_BINS, 0 };
+        const guint32 *learned = d->learned[row];
+        Bins bins = { 0, DENSITY_BINS };
+        guint64 sum = 0;
 
-        *n = 0;
-        for (gint bin = 0; bin < DENSITY_BINS; bin++) {
-                *n += counts[bin] = (double)d->learned[row][bin] / DENSITY_COUNT;
-                if (counts[bin] > 0)
-                        bins = (Bins){ MIN(bins.first, bin), bin + 1 };
+        while (bins.first < bins.end && learned[bins.first] == 0)
+                bins.first++;
+        while (bins.first < bins.end && learned[bins.end - 1] == 0)
+                bins.end--;
+        memset(counts, 0, DENSITY_BINS * sizeof *counts);
+        for (gint bin = bins.first; bin < bins.end; bin++) {
+                sum += learned[bin];
+                counts[bin] = (double)learned[bin] / DENSITY_COUNT;
         }
+        *n = (double)sum / DENSITY_COUNT;
         return bins;
 }
 
@@ -215,13 +219,14 @@ static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, Bins bins)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double weight = backoff_weight(n);
+        double weight = backoff_weight(n), *exact = d->exact[row];
 
-        smooth(counts, n, bins);
+        bins = smooth(counts, n, bins);
+        for (gint bin = bins.first; bin < bins.end; bin++)
+                counts[bin] /= density_bin_width(bin);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, row, bin,
-                        (counts[bin] / density_bin_width(bin) + weight * backoff[bin]) /
-                                (n + weight));
+                exact[bin] = (counts[bin] + weight * backoff[bin]) / (n + weight);
+        round_row(d, row);
 }
 
 /* A part has the density of the whole, times the ratio of its counts in a bin to the counts
@@ -242,7 +247,8 @@ static void learn_part(DelayDensities *d, guint32 row, double *counts, double n,
                 sum += density[bin] * density_bin_width(bin);
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, row, bin, density[bin] / sum);
+                d->exact[row][bin] = density[bin] / sum;
+        round_row(d, row);
 }
 
 void delay_densities_learn(DelayDensities *d)
@@ -267,7 +273,6 @@ void delay_densities_make(DelayDensities *d, guint32 row)
                 learn_part(d, row, counts, n, bins);
         else
                 learn_row(d, row, counts, n, bins);
-        find_rest(d, row);
 }
 
 /* --- bytes ---------------------------------------------------------------------- */
@@ -275,23 +280,29 @@ void delay_densities_make(DelayDensities *d, guint32 row)
 /* One row. What is not in the bytes follows from them. */
 static void row_bytes(DelayDensities *d, guint32 row, gboolean kept, Bytes *b)
 {
+        gint16 logs[DENSITY_BINS] = { 0 };
+
         bytes_u8(b, &d->part[row]);
         bytes_u32(b, &d->backoff[row]);
         bytes_expect(b, d->backoff[row] < MAX(row, 1), "a row before this one");
         for (guint bin = 0; bin < DENSITY_BINS && bytes_good(b); bin++) {
+                float density = delay_densities_row(d, row)[bin];
                 guint16 log = bytes_reads(b) ? 0 : (guint16)delay_densities_log(d, row, bin);
 
                 bytes_u32(b, &d->count[row][bin]);
                 if (kept)
                         bytes_u32(b, &d->kept[row][bin]);
-                bytes_float(b, &d->density[row][bin]);
-                bytes_expect(b, d->density[row][bin] >= 0, "a density");
+                bytes_float(b, &density);
+                bytes_expect(b, density >= 0, "a density");
                 bytes_u16(b, &log);
-                d->log[row][bin] = (gint16)log;
-                d->exact[row][bin] = d->density[row][bin];
+                if (bytes_reads(b))
+                        d->exact[row][bin] = density;
+                logs[bin] = (gint16)log;
         }
-        if (bytes_reads(b))
-                find_rest(d, row);
+        if (bytes_reads(b)) {
+                round_row(d, row);
+                memcpy(d->log[row], logs, sizeof logs);
+        }
 }
 
 void delay_densities_bytes(DelayDensities *d, Bytes *b)

@@ -152,6 +152,7 @@ static void update_entry(ParentWalk *w, guint32 i)
                                          .number = i + 1,
                                          .next = s->next,
                                          .row = s->row,
+                                         .log = NO_STEP_LOG,
                                          .probability = s->probability };
 }
 
@@ -207,7 +208,6 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 }
                 s->probability = (seen + weight * general) / (all + weight);
         }
-        s->log = fixed_log(s->probability);
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
 
@@ -359,8 +359,7 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
 
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
 {
-        guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
-        const WalkStep *step = &w->steps[i];
+        const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
         guint bin = density_bin(time - at.latest);
         guint32 state = at.state;
 
@@ -530,8 +529,6 @@ static void step_bytes(ParentWalk *w, guint32 i, Bytes *b)
                              s->next < w->n_states && s->backoff <= i && s->own_row < w->delays.n &&
                              s->row < w->delays.n && s->probability > 0 && s->probability <= 1,
                      "a step");
-        if (bytes_good(b))
-                s->log = fixed_log(s->probability);
 }
 
 static void survival_bytes(ParentWalk *w, Bytes *b)

@@ -46,7 +46,6 @@ typedef struct {
         guint32 count;   /* how often it was seen, times DENSITY_COUNT */
         guint32 kept;    /* the part of count kept from earlier steps of --window */
         float probability;
-        gint32 log;
 } WalkStep;
 
 /* The fields of a step that are looked up often, side by side. */
@@ -54,8 +53,11 @@ typedef struct {
         guint64 key;    /* state << 32 | event */
         guint32 number; /* number of the step + 1; 0: the entry is free */
         guint32 next, row;
+        gint32 log; /* of the probability; NO_STEP_LOG until it is asked for */
         double probability;
 } WalkEntry;
+
+#define NO_STEP_LOG G_MAXINT32
 
 typedef struct {
         gsize key;        /* offset in keys */
@@ -147,6 +149,20 @@ static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 ev
         const WalkEntry *at = parent_walk_find(w, state, event);
 
         return G_LIKELY(at->number) ? *at : parent_walk_add(w, state, event);
+}
+
+/* The entry with its logarithm, until the next step is added. */
+static inline const WalkEntry *parent_walk_log(ParentWalk *w, guint32 state, guint32 event)
+{
+        WalkEntry *at = parent_walk_find(w, state, event);
+
+        if (G_UNLIKELY(at->number == 0)) {
+                parent_walk_add(w, state, event);
+                at = parent_walk_find(w, state, event);
+        }
+        if (G_UNLIKELY(at->log == NO_STEP_LOG))
+                at->log = fixed_log(at->probability);
+        return at;
 }
 
 /* The entry that a step would have if it were added. */
