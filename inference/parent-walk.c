@@ -285,6 +285,7 @@ void parent_walk_clear(ParentWalk *w)
         g_free(w->state_at);
         g_free(w->step_at);
         g_free(w->survival);
+        g_free(w->longer);
         delay_densities_clear(&w->delays);
 }
 
@@ -357,6 +358,15 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
         return (WalkPlace){ w->steps[step].next, time };
 }
 
+static gint32 log_of_survival(ParentWalk *w, guint32 row, guint bin)
+{
+        gint16 *log = &w->survival[row][bin];
+
+        if (*log == NO_LOG)
+                *log = fixed_log(MAX(w->longer[row][bin], 1e-6));
+        return *log;
+}
+
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
 {
         const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
@@ -366,7 +376,7 @@ gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 ti
         while (!w->states[state].survival && w->states[state].general != state)
                 state = w->states[state].general;
         return step->log + delay_densities_log(&w->delays, step->row, bin) -
-               w->survival[w->states[state].survival][bin];
+               log_of_survival(w, w->states[state].survival, bin);
 }
 
 /* --- learning -------------------------------------------------------------- */
@@ -446,7 +456,6 @@ void parent_walk_learn(ParentWalk *w)
  * Half of the delays in the same bin count as longer. */
 void parent_walk_learn_survival(ParentWalk *w)
 {
-        double(*longer)[DENSITY_BINS];
         guint32 n = 1;
 
         if (w->survival_known)
@@ -454,11 +463,16 @@ void parent_walk_learn_survival(ParentWalk *w)
         w->survival_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].survival = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
-        longer = g_malloc0_n(n, sizeof *longer);
+        if (n > w->survival_room) {
+                w->survival_room = 2 * n;
+                w->survival = g_realloc_n(w->survival, w->survival_room, sizeof *w->survival);
+                w->longer = g_realloc_n(w->longer, w->survival_room, sizeof *w->longer);
+        }
+        memset(w->longer, 0, n * sizeof *w->longer);
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
                 const float *density = delay_densities_row(&w->delays, s->row);
-                double *row = longer[w->states[s->state].survival], rest = 0;
+                double *row = w->longer[w->states[s->state].survival], rest = 0;
                 gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
@@ -468,14 +482,9 @@ void parent_walk_learn_survival(ParentWalk *w)
                         rest += mass;
                 }
         }
-        if (n > w->survival_room) {
-                w->survival_room = 2 * n;
-                w->survival = g_realloc_n(w->survival, w->survival_room, sizeof *w->survival);
-        }
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                        w->survival[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
-        g_free(longer);
+                        w->survival[row][bin] = row ? NO_LOG : 0;
 }
 
 /* --- bytes ---------------------------------------------------------------------- */
@@ -544,10 +553,11 @@ static void survival_bytes(ParentWalk *w, Bytes *b)
                 if (!bytes_room(b, &w->survival, n, sizeof *w->survival, 2 * DENSITY_BINS))
                         return;
                 w->survival_room = n;
+                w->longer = g_malloc0_n(n, sizeof *w->longer);
         }
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++) {
-                        guint16 log = (guint16)w->survival[row][bin];
+                        guint16 log = bytes_reads(b) ? 0 : (guint16)log_of_survival(w, row, bin);
 
                         bytes_u16(b, &log);
                         w->survival[row][bin] = (gint16)log;

@@ -84,7 +84,9 @@ typedef struct {
         guint32 state_mask, step_mask;
         DelayDensities delays;
         gint16 (*survival)[DENSITY_BINS]; /* by row and bin: log of the survival of a state, the
-                                             probability that it lasts longer */
+                                             probability that it lasts longer; NO_LOG until it is
+                                             asked for */
+        double (*longer)[DENSITY_BINS];   /* the same probability */
         guint32 survival_room;
         gboolean survival_known; /* survival is of the latest learning */
 } ParentWalk;
@@ -127,12 +129,13 @@ static inline guint64 parent_walk_key(guint32 state, guint32 event)
         return (guint64)state << 32 | event;
 }
 
-/* The entry of a step; a free entry if there is no such step. */
+/* The entry of a step; a free entry if there is no such step. The steps of a state lie side by
+ * side, as they are looked up together. */
 static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
 {
         guint64 key = parent_walk_key(state, event);
 
-        for (guint64 h = hash_word(HASH_SEED, key);; h++) {
+        for (guint64 h = hash_word(HASH_SEED, state) + event;; h++) {
                 WalkEntry *at = &w->step_at[h & w->step_mask];
 
                 if (at->number == 0 || at->key == key)
