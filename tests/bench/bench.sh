@@ -39,7 +39,7 @@ usage() { # COMMAND...: "CPU-seconds KiB"
 }
 
 median() { # of a number for each pair on standard input; nothing where some failed
-	sort -g | awk -v n=$pairs '{ a[NR] = $1 } END { if (NR == n) print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
+	sort -g | awk -v n="$pairs" '{ a[NR] = $1 } END { if (NR == n) print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
 }
 
 # in_turn FORMULA COMMAND -- COMMAND: the median of FORMULA, in awk, of a and b, the CPU
