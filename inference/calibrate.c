@@ -103,6 +103,34 @@ static void calibrate(Joint *j, double excess)
         }
 }
 
+/* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
+ * node. Evidence that tells parents in another way too may be right all the same. */
+static gboolean is_refuted(Joint *j, double excess)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+
+        if (evidence_tells_alone(evidence))
+                return FALSE;
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
+        return !evidence_borne_out(evidence, j, excess);
+}
+
+/* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
+ * likelier they are said to be is left. */
+static void distrust(Joint *j)
+{
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double others = (double)n_candidates(j->problem, i) - 1;
+
+                for (gsize k = j->problem->candidates[i];
+                     others > 0 && k < j->problem->candidates[i + 1]; k++) {
+                        double odds = fourth_root(odds_of(j->scores->share[k]) * others) / others;
+
+                        j->scores->share[k] = odds / (1 + odds);
+                }
+        }
+}
+
 /* --- shares and scores ------------------------------------------------------- */
 
 /* Draws n assignments, a sweep apart, with the bits from `first` on. */
@@ -179,6 +207,7 @@ static void find_scores(Joint *j)
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         gboolean refined = evidence_refines(&j->model->evidence);
+        double excess;
 
         j->scores->drawn = g_new0(Drawings, n);
         ask_again(j, second, both);
@@ -190,7 +219,10 @@ static void find_scores(Joint *j)
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)
                 find_again(j, second, both);
-        calibrate(j, overconfidence(j, second));
+        excess = overconfidence(j, second);
+        calibrate(j, excess);
+        if (is_refuted(j, excess))
+                distrust(j);
 }
 
 void joint_settle(Joint *j)

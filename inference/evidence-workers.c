@@ -3,11 +3,15 @@
  * Workers as evidence: where a node has so many and the others wait, a parent starts when a worker
  * takes it (workers.h).
  */
+#include <math.h>
+
 #include "inference/assign.h"
 #include "inference/evidence-table.h"
 #include "inference/family.h"
+#include "inference/kinds.h"
 #include "inference/problem.h"
 #include "inference/rounds.h"
+#include "inference/tuning.h"
 #include "inference/workers.h"
 
 typedef struct {
@@ -101,6 +105,62 @@ static void try_workers(Evidence *e, Joint *j)
         joint_assign_first(j);
 }
 
+/* --- whether it was right --------------------------------------------------------- */
+
+/* How many parents made their first output in each part of the delays that the model expects of
+ * it; and how many before their start. */
+typedef struct {
+        guint32 n, early, in[FIRST_DELAYS];
+} FirstDelays;
+
+static void note_first_delay(Joint *j, guint32 parent, FirstDelays *first)
+{
+        gint64 start = j->problem->start[parent], time;
+        double below = 0; /* a call out of turn counts as one without a delay */
+        Family f;
+
+        if (!family_gather(j, parent, &f))
+                return;
+        time = f.n > 0 ? j->kinds->calls[f.child[0]].start : j->problem->node->in[parent].reply;
+        if (time >= start) {
+                family_walk(j, &f);
+                below = delay_densities_below(&j->model->walk.delays, f.made[0].row,
+                                              density_bin(time - start));
+        }
+        first->n++;
+        first->early += time < start;
+        first->in[MIN((guint)(below * FIRST_DELAYS), FIRST_DELAYS - 1)]++;
+}
+
+/* The largest difference of the shares of shorter delays, by how large it would be by chance (the
+ * test of Kolmogorov and Smirnov). */
+static double difference(const FirstDelays *x, const FirstDelays *y)
+{
+        double most = 0, below = 0;
+
+        if (x->n == 0 || y->n == 0)
+                return 0;
+        for (guint i = 0; i < FIRST_DELAYS; i++) {
+                below += (double)x->in[i] / x->n - (double)y->in[i] / y->n;
+                most = MAX(most, fabs(below));
+        }
+        return most * sqrt((double)x->n * y->n / (x->n + y->n));
+}
+
+/* Few make calls out of turn, and a worker does with a call from the queue what it does with one
+ * that found it idle. At a node without such a queue the two begin with different delays. That is
+ * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
+ * first ones. */
+static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
+{
+        FirstDelays first[2] = { 0 };
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                note_first_delay(j, p, &first[problem_waited(j->problem, p)]);
+        return first[1].early <= MOST_EARLY * first[1].n &&
+               (excess < UNLIKE_EXCESS || difference(&first[0], &first[1]) < UNLIKE);
+}
+
 const EvidenceKind evidence_workers = {
         .name = "workers",
         .make = make,
@@ -110,5 +170,6 @@ const EvidenceKind evidence_workers = {
         .end = clear_starts,
         .try_first = try_workers,
         .n_workers = n_workers_of,
+        .borne_out = borne_out,
         .start = start_of,
 };

@@ -182,6 +182,17 @@ guint32 evidence_n_workers(const EvidenceSet *s)
         return 0;
 }
 
+gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->borne_out && !e->kind->borne_out(e, j, excess))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter)
 {
         for (guint i = 0; i < s->n; i++) {
@@ -238,4 +249,15 @@ gboolean evidence_refines(const EvidenceSet *s)
                         return TRUE;
         }
         return FALSE;
+}
+
+gboolean evidence_tells_alone(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->tells_alone && e->kind->tells_alone(e))
+                        return TRUE;
+        }
+        return evidence_refines(s);
 }

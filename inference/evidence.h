@@ -98,6 +98,11 @@ struct EvidenceKind {
         gint64 (*start)(const Evidence *e, const Joint *j, guint32 parent);
         /* The number of workers that serve a queue of the node; 0: no bound. */
         guint32 (*n_workers)(const Evidence *e);
+        /* Whether parents do in the assignment what it supposes of them. excess: how much surer
+         * the first shares were than the second (calibrate.c). */
+        gboolean (*borne_out)(const Evidence *e, Joint *j, double excess);
+        /* Whether it tells who made calls even where other evidence is wrong. */
+        gboolean (*tells_alone)(const Evidence *e);
         /* The ratio of likelihoods if this parent made this call: once a call for each run of the
          * trellis and of a walk. 1: it says nothing. Positive and finite. */
         double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
@@ -169,6 +174,9 @@ void evidence_unwatch_unused(EvidenceSet *s);
 /* The number of workers that evidence in use says the node has; 0: no bound, or not known. */
 guint32 evidence_n_workers(const EvidenceSet *s);
 
+/* Whether the assignment bears out all evidence that counts. */
+gboolean evidence_borne_out(const EvidenceSet *s, Joint *j, double excess);
+
 /* The start of a parent that entered at this time. */
 gint64 evidence_start(const EvidenceSet *s, const Joint *j, guint32 parent, gint64 enter);
 
@@ -180,5 +188,8 @@ double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint
 gboolean evidence_has_calls(const EvidenceSet *s);
 gboolean evidence_has_outputs(const EvidenceSet *s);
 gboolean evidence_refines(const EvidenceSet *s);
+
+/* Whether any kind that counts refines chances, or tells alone who made calls. */
+gboolean evidence_tells_alone(const EvidenceSet *s);
 
 #endif
