@@ -104,12 +104,12 @@ static void calibrate(Joint *j, double excess)
 }
 
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node. Evidence that tells parents in another way too may be right all the same. */
+ * node. What refines chances tells parents whatever the model is. */
 static gboolean is_refuted(Joint *j, double excess)
 {
         const EvidenceSet *evidence = &j->model->evidence;
 
-        if (evidence_tells_alone(evidence))
+        if (evidence_refines(evidence))
                 return FALSE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
         return !evidence_borne_out(evidence, j, excess);

@@ -17,7 +17,6 @@ typedef struct {
         Evidence evidence;
         ServingOrder order; /* has no classes if there are more than MOST_ORDERED callees */
         gint32 *logs;       /* of its factors, while a chain runs */
-        double odds;        /* of inversions to those by delays, as last fitted in this problem */
         guint32 n_before;
         struct {
                 guint32 output;
@@ -55,7 +54,6 @@ static void clear_order(Evidence *e)
 static void keep(Evidence *e, gboolean half)
 {
         serving_order_keep(order_of(e), half);
-        ((OrderEvidence *)e)->odds = 0;
 }
 
 static void bytes(Evidence *e, Bytes *b)
@@ -224,7 +222,7 @@ static double fit(Evidence *e, const ServedPairs *pairs)
 {
         serving_order_fit(order_of(e), pairs);
         set_in_use(e);
-        return ((OrderEvidence *)e)->odds = serving_order_odds(order_of(e), pairs);
+        return serving_order_odds(order_of(e), pairs);
 }
 
 /* Fits the factors of inversions to the assignments of some more rounds of a chain. */
@@ -330,11 +328,6 @@ static gboolean try_last(Evidence *e, Joint *j)
         return odds < ORDER_ODDS;
 }
 
-static gboolean tells_alone(const Evidence *e)
-{
-        return ((const OrderEvidence *)e)->odds < STRICT_ORDER;
-}
-
 static void learn_truth(Evidence *e, Joint *j)
 {
         ServingOrder *order = order_of(e);
@@ -370,7 +363,6 @@ const EvidenceKind evidence_order = {
         .learn_truth = learn_truth,
         .learn = learn_more,
         .forget = forget,
-        .tells_alone = tells_alone,
         .output = factor,
         .clear = clear_output,
         .note = note,

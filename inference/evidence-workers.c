@@ -150,14 +150,19 @@ static double difference(const FirstDelays *x, const FirstDelays *y)
 /* Few make calls out of turn, and a worker does with a call from the queue what it does with one
  * that found it idle. At a node without such a queue the two begin with different delays. That is
  * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
- * first ones. */
+ * first ones. Where most make calls out of turn, and evidence that ties families together says so,
+ * that has found the parents, and not the queue. */
 static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
 {
         FirstDelays first[2] = { 0 };
+        double early;
 
         for (guint32 p = 0; p < j->problem->node->n_in; p++)
                 note_first_delay(j, p, &first[problem_waited(j->problem, p)]);
-        return first[1].early <= MOST_EARLY * first[1].n &&
+        early = (double)first[1].early / MAX(first[1].n, 1);
+        if (early > OVERRULED && evidence_ties(&j->model->evidence))
+                return TRUE;
+        return early <= MOST_EARLY &&
                (excess < UNLIKE_EXCESS || difference(&first[0], &first[1]) < UNLIKE);
 }
 

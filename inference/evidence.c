@@ -251,13 +251,13 @@ gboolean evidence_refines(const EvidenceSet *s)
         return FALSE;
 }
 
-gboolean evidence_tells_alone(const EvidenceSet *s)
+gboolean evidence_ties(const EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {
                 const Evidence *e = s->of[i];
 
-                if (evidence_counts(e) && e->kind->tells_alone && e->kind->tells_alone(e))
+                if (evidence_counts(e) && e->kind->put)
                         return TRUE;
         }
-        return evidence_refines(s);
+        return FALSE;
 }

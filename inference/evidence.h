@@ -101,8 +101,6 @@ struct EvidenceKind {
         /* Whether parents do in the assignment what it supposes of them. excess: how much surer
          * the first shares were than the second (calibrate.c). */
         gboolean (*borne_out)(const Evidence *e, Joint *j, double excess);
-        /* Whether it tells who made calls even where other evidence is wrong. */
-        gboolean (*tells_alone)(const Evidence *e);
         /* The ratio of likelihoods if this parent made this call: once a call for each run of the
          * trellis and of a walk. 1: it says nothing. Positive and finite. */
         double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
@@ -189,7 +187,7 @@ gboolean evidence_has_calls(const EvidenceSet *s);
 gboolean evidence_has_outputs(const EvidenceSet *s);
 gboolean evidence_refines(const EvidenceSet *s);
 
-/* Whether any kind that counts refines chances, or tells alone who made calls. */
-gboolean evidence_tells_alone(const EvidenceSet *s);
+/* Whether any kind that counts speaks by put(). */
+gboolean evidence_ties(const EvidenceSet *s);
 
 #endif

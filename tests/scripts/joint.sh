@@ -109,4 +109,50 @@ result $? 'whatever the threads'
 	"$ravel" nesting --method joint --calls "$dir/again" -w /dev/null "$dir/trace" &&
 	cmp -s "$dir/once" "$dir/again"
 result $? 'the same parents and probabilities each time'
+
+# A node that holds a worker while it works, as an event loop does, or until it has answered.
+# The calls that are given 0.9 or more: how many in 100, and how many of these have their true
+# parents.
+sure() # LENGTH HOLDS
+{
+	cat >"$dir/conf" <<-END
+		[maketrace]
+		seed=3
+		network=0.05ms~0.01ms
+		[tracelet search]
+		parallel=320
+		count=320
+		think=uniform(0ms,$1ms)
+		path=client > web( exp(0.82ms) { stock( 0.38ms~0.06ms ) | auth( exp(2.3ms) ) } lognormal(0.29ms,0.28) { auth?0.2( lognormal(0.41ms,0.71) ) | stock?0.2( 0.38ms~0.06ms ) } lognormal(0.44ms,0.73) )
+		[tracelet order]
+		parallel=280
+		count=280
+		think=uniform(0ms,$1ms)
+		path=client > web( lognormal(2.2ms,0.59) db*2( lognormal(0.68ms,0.36) ) lognormal(1.15ms,0.3) )
+		[node web]
+		servers=1
+		holds=$2
+	END
+	"$ravel" maketrace -w "$dir/trace" "$dir/conf" 2>/dev/null &&
+		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
+		"$ravel" nesting --calls "$dir/found" -w /dev/null "$dir/trace" &&
+		awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["caller"] != "web" { next }
+			{ call = $at["callee"] " " $at["id"]; parent = $at["parent_caller"] " " $at["parent_id"] }
+			NR == FNR { true[call] = parent; next }
+			{ n++ }
+			$at["probability"] + 0 >= 0.9 { sure++; right += true[call] == parent }
+			END { printf "%.1f %.1f\n", 100 * sure / n, sure ? 100 * right / sure : 100 }' "$dir/true" "$dir/found"
+}
+while read -r length holds least right; do
+	figures=$(sure "$length" "$holds")
+	echo "# holds=$holds, $length ms: given 0.9 or more, of these right (%): $figures"
+	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= $least && f[2] >= $right) }"
+	result $? "never confidently wrong: holds=$holds, $length ms"
+done <<END
+2016 work 0 90
+1698 work 0 90
+1466 work 0 90
+4000 call 80 97
+END
 finish
