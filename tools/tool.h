@@ -40,6 +40,13 @@ int tool_fail(GError *error);
 /* The same for something worth saying that does not end the run. */
 void tool_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
+/* What each program does first: signals, the locale, and a full disk noticed at its end. */
+void tool_start(void);
+
+/* Becomes the program of ours that has a verb (base/helper.h), which has the same arguments and
+ * streams. Returns only where it is missing, with the exit status: it was said. */
+int tool_run_helper(const char *program, const char *verb, char **argv);
+
 /* Sets the name that messages begin with ("nesting"). */
 void tool_set_verb(const char *verb);
 

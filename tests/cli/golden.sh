@@ -38,8 +38,14 @@ fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-golden.XXXXXX") || exit 99
 trap 'chmod -R u+rwx "$dir"; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
-mkdir "$dir/bin" "$dir/data"
+mkdir -p "$dir/bin" "$dir/data" "$dir/libexec/ravel"
 cp "$ravel" "$dir/bin/ravel"
+# What it starts is found where it was moved to, as if installed there.
+for helper in ravel-convolution ravel-draw; do
+	for folder in "$(dirname "$ravel")" "$(dirname "$ravel")/../libexec/ravel"; do
+		[ ! -f "$folder/$helper" ] || cp "$folder/$helper" "$dir/libexec/ravel"
+	done
+done
 PATH=$dir/bin:$PATH
 cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")

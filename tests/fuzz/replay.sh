@@ -4,7 +4,7 @@
 src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
-for target in amqp capture convolution dns dns-stream fastcgi header-labels http http2 ldap learned-names \
+for target in amqp capture convolution dns dns-stream draw fastcgi header-labels http http2 ldap learned-names \
         maketrace memcached mqtt mysql node-names paths pcapng postgres redis rpc skewer smtp store tcp tls tls-keys \
         trace websocket zookeeper; do
         n=$((n + 1))
