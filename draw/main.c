@@ -70,8 +70,10 @@ static gboolean serve(Draw *draw)
         if (!receive_bytes((guint8 *)&frame, sizeof frame))
                 return FALSE;
         if (frame.magic != DRAW_MAGIC || frame.what >= N_DRAW_KINDS || frame.n > G_MAXINT32) {
-                fputs("ravel-draw: it was told nonsense: ravel runs it, of the same version\n",
-                      stderr);
+                fprintf(stderr,
+                        "ravel-draw: it was told nonsense (%08x, %u): ravel runs it, of the same "
+                        "version\n",
+                        frame.magic, frame.what);
                 return FALSE;
         }
         if (!receive_steps(steps, frame.n))

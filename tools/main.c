@@ -27,6 +27,7 @@ static const struct {
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
         { "convolution", run_convolution, "causal paths of any messages" },
+        { "show", tool_show, "what was found, in every format" },
         { "report", tool_report, "a page to look at what was found" },
         { "diff", tool_diff, "what changed between two runs" },
         { "query", tool_query, "asks a store of paths in SQL" },

@@ -30,6 +30,7 @@ int tool_nesting(int argc, char **argv);
 int tool_query(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_score(int argc, char **argv);
+int tool_show(int argc, char **argv);
 int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 

@@ -7,7 +7,9 @@
 #include "paths/diff.h"
 #include "paths/export/export.h"
 #include "paths/report.h"
+#include "paths/stored-set.h"
 #include "paths/store/store-query.h"
+#include "paths/write/path-write.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
@@ -58,6 +60,25 @@ static void export_as(const char *path, const char *format)
         check_error(ok, error);
 }
 
+/* In the formats that no other program draws. */
+static void show(const char *path)
+{
+        static const char *const formats[] = { "text", "json", "tsv" };
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(StoredSet) stored = reader ? stored_set_new(reader, nodes, &error) : NULL;
+        g_autofree guint32 *rank = stored ? path_set_rank(stored->set, RANK_P99) : NULL;
+
+        for (guint i = 0; stored && i < G_N_ELEMENTS(formats); i++) {
+                PathWriteOptions write = { .rank = rank, .n_patterns = path_set_size(stored->set) };
+                g_autoptr(OutputFile) out = output_file_new("/dev/null", FALSE, NULL);
+
+                g_assert_true(path_writer_lookup(formats[i])(stored->set, &write, out, NULL));
+        }
+        check_error(stored != NULL, error);
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
         static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
@@ -92,6 +113,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         }
         for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
                 export_as(path, formats[i]);
+        show(path);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;
