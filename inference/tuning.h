@@ -56,6 +56,20 @@
 /* or so many if that is less: one in LEARN_AGAIN_PART of those before. R, in windows. */
 #define LEARN_AGAIN_PART 8
 
+/* --- Identifiers (evidence-identifiers.c) --- */
+
+/* Counts of parents and of others back off to equal ones as if so many more had been seen of
+ * each. */
+#define MATCH_BACKOFF    1.0
+/* The limit of a ratio, and of its inverse. */
+#define MATCH_MOST_RATIO 1e4
+/* Identifiers are used for a callee where they tell its parents from others by so many nats, and by
+ * so many times what they tell of a candidate at random. As for leases. */
+#define MATCH_GAIN       20
+#define MATCH_TIMES      4
+/* The guess of ratios is made in so many rounds. */
+#define MATCH_ROUNDS     12
+
 /* --- Workers (workers.c, assign.c) --- */
 
 /* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no
@@ -70,7 +84,7 @@
 /* Calls into the node that are looked at, where it is busiest, and pairs of a call out of it and a
  * candidate. Speed. */
 #define WORKER_CALLS     2048
-#define WORKER_PAIRS    (1 << 18)
+#define WORKER_PAIRS     (1 << 18)
 /* Up to here every number is tried; beyond, steps of an eighth. Speed. */
 #define WORKERS_EACH     12
 /* Where learning begins, parents that wait make calls at this share of the rate of others. W. */

@@ -14,13 +14,15 @@ static guint wanted_columns(const NestingOptions *o)
         if (o->keep || truth || joint)
                 wanted |= WANT_CAUSES;
         if (joint)
-                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS;
+                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS | WANT_IDENTIFIERS;
         if (o->keep)
                 wanted |= WANT_CANDIDATES;
         if (o->places)
                 wanted |= WANT_PLACES;
         if (o->keep || truth)
                 wanted |= WANT_IDS;
+        if (o->span == 0)
+                wanted |= WANT_LINKS;
         if (truth)
                 wanted |= WANT_TRUE_PATHS;
         return wanted;

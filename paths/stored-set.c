@@ -22,7 +22,9 @@ static void pattern_clear(gpointer data)
                 histogram_clear(&p->nodes[i].call_delay);
                 histogram_clear(&p->nodes[i].own);
                 histogram_clear(&p->nodes[i].network);
+                histogram_clear(&p->nodes[i].queued);
         }
+        histogram_clear(&p->completion);
         g_free(p->nodes);
         g_free(p->signature);
 }
@@ -56,6 +58,7 @@ static gboolean read_patterns(Loading *l, GError **error)
                         .client = stored.client,
                         .count = stored.count,
                         .probability = stored.probability,
+                        .goes_on = stored.goes_on,
                 };
                 g_array_append_val(l->patterns, p);
                 g_array_append_val(l->doubts, stored.doubt);
@@ -70,6 +73,11 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
 
         node->label = g_intern_string(n->label);
         node->n_labels = n->n_labels;
+        node->continues = n->continues;
+        if (p->goes_on && (!store_reader_histogram(l->reader, &n->queued, &node->queued, error) ||
+                           (n->place == 0 && !store_reader_histogram(l->reader, &n->completion,
+                                                                     &p->completion, error))))
+                return FALSE;
         return store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &n->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &n->own, &node->own, error) &&

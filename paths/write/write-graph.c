@@ -80,6 +80,11 @@ static void set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
                 g_string_append(title, "\\n");
         append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
         append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
+        if (p->goes_on) {
+                append_duration(title, "\\ncompletion p50 ",
+                                histogram_quantile(&p->completion, 0.5), "");
+                append_duration(title, ", p99 ", histogram_quantile(&p->completion, 0.99), "");
+        }
         if (network > 0) {
                 append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count), "");
                 append_share(title, network, d);
@@ -156,14 +161,19 @@ static void add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, gu
         g_autoptr(GString) label = g_string_new(NULL);
         DrawingItem edge = drawing_add_edge(d->drawing, from, to);
 
+        if (n->continues != WORK_NESTED)
+                drawing_set(d->drawing, edge, "style", "dashed");
         if (i == 0) {
                 g_autofree char *count = path_format_count(p->count);
-                gint64 total = (gint64)CLAMP(n->latency.sum, G_MININT64, G_MAXINT64);
+                gint64 total =
+                        (gint64)CLAMP(path_pattern_completion(p)->sum, G_MININT64, G_MAXINT64);
                 g_string_append_printf(label, NBSP "%s %s\\l", count,
                                        p->count == 1 ? "path" : "paths");
                 append_duration(label, NBSP, total, " in all\\l");
         } else {
                 append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
+                if (n->queued.sum > 0)
+                        append_duration(label, NBSP "queued ", histogram_mean(&n->queued), "\\l");
         }
         drawing_set(d->drawing, edge, "label", label->str);
 }
