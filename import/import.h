@@ -8,8 +8,15 @@
 
 #include "tracefmt/trace-writer.h"
 
-/* The node that an address, as text, and a port is. */
-typedef NodeId (*ImportName)(gpointer user, const char *address, guint16 port);
+/* An end of a packet's way, its address as text. */
+typedef struct {
+        const char *address;
+        guint16 port;
+} ImportEnd;
+
+/* The node that own is, which has packets with peer at that time. */
+typedef NodeId (*ImportName)(gpointer user, const ImportEnd *own, const ImportEnd *peer,
+                             gint64 time);
 
 typedef struct {
         guint64 lines, packets;

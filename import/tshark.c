@@ -401,10 +401,9 @@ static gboolean fail(GError **error, const char *expected)
 /* The packet in hand; one without addresses, or of a protocol without ports, is no call. */
 static gboolean take_packet(Tshark *t, GError **error)
 {
-        const char *from = find_address(t, "src"), *to = find_address(t, "dst");
-        Frame f = { .from_port = find_port(t, "src"),
-                    .to_port = find_port(t, "dst"),
-                    .first_label = t->labels->len };
+        ImportEnd from = { find_address(t, "src"), find_port(t, "src") };
+        ImportEnd to = { find_address(t, "dst"), find_port(t, "dst") };
+        Frame f = { .from_port = from.port, .to_port = to.port, .first_label = t->labels->len };
         guint32 at = t->frames->len;
 
         if (!read_number(find_field(t, "frame_number"), G_MAXUINT32, &f.number))
@@ -412,10 +411,10 @@ static gboolean take_packet(Tshark *t, GError **error)
         if (!read_time(find_field(t, "frame_time_epoch"), &f.time))
                 return fail(error, "frame.time_epoch, seconds from 1970 to 2116");
         t->counts.packets++;
-        if (!from || !to || at == G_MAXUINT32 - 1)
+        if (!from.address || !to.address || at == G_MAXUINT32 - 1)
                 return TRUE;
-        f.from = t->name(t->user, from, f.from_port);
-        f.to = t->name(t->user, to, f.to_port);
+        f.from = t->name(t->user, &from, &to, f.time);
+        f.to = t->name(t->user, &to, &from, f.time);
         add_labels(t, &f);
         g_array_append_val(t->frames, f);
         g_hash_table_replace(t->by_number, g_memdup2(&f.number, sizeof f.number),

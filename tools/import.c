@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "capture/network/node-names.h"
+#include "capture/network/node-files.h"
 #include "import/import.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -15,17 +15,18 @@ enum { READ_SIZE = 1 << 16, MAX_LINE = 64 << 20 };
 
 static struct {
         gboolean tshark;
-        char *output, *nodes;
+        char *output, **nodes;
 } options;
 
-static const GOptionEntry entries[] = { { "tshark", 0, 0, G_OPTION_ARG_NONE, &options.tshark,
-                                          "FILE is what tshark -T ek or -T fields writes", NULL },
-                                        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
-                                          "Write to FILE instead of standard output", "FILE" },
-                                        { "nodes", 0, 0, G_OPTION_ARG_FILENAME, &options.nodes,
-                                          "Name nodes by the lines of FILE, as in /etc/hosts",
-                                          "FILE" },
-                                        G_OPTION_ENTRY_NULL };
+static const GOptionEntry entries[] = {
+        { "tshark", 0, 0, G_OPTION_ARG_NONE, &options.tshark,
+          "FILE is what tshark -T ek or -T fields writes", NULL },
+        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write to FILE instead of standard output", "FILE" },
+        { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
+          "Name nodes by the lines of FILE, as in /etc/hosts", "FILE" },
+        G_OPTION_ENTRY_NULL
+};
 
 /* One option each. */
 static const struct {
@@ -52,14 +53,29 @@ static void run_clear(Run *run)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
 
 /* ImportName. What is no address is a name. */
-static NodeId name_node(gpointer user, const char *text, guint16 port)
+static NodeId name_node(gpointer user, const ImportEnd *own, const ImportEnd *peer, gint64 time)
 {
         Run *run = user;
-        Address address;
+        Endpoint ends[2] = { { .port = own->port }, { .port = peer->port } };
 
-        return address_parse(text, strlen(text), &address)
-                       ? node_names_lookup(run->names, address, port)
-                       : node_table_add(run->nodes, text, strlen(text));
+        if (!address_parse(own->address, strlen(own->address), &ends[0].address))
+                return node_table_add(run->nodes, own->address, strlen(own->address));
+        return node_names_lookup(
+                run->names, &ends[0],
+                address_parse(peer->address, strlen(peer->address), &ends[1].address) ? &ends[1]
+                                                                                      : NULL,
+                time);
+}
+
+static gboolean load_names(Run *run, GError **error)
+{
+        g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
+
+        for (char **p = options.nodes; p && *p; p++)
+                if (!run_files_read(*p, error) || !node_files_load(files, *p, error))
+                        return FALSE;
+        node_files_settle(files);
+        return TRUE;
 }
 
 static const ImportFormat *choose_format(GError **error)
@@ -163,7 +179,7 @@ static gboolean import(Run *run, char **sources, int n, GError **error)
         run->nodes = node_table_new();
         run->names = node_names_new(run->nodes);
         if (!run_files_read(sources[0], error) || !run_files_write("-w", options.output, error) ||
-            (options.nodes && !node_names_load(run->names, options.nodes, error)))
+            !load_names(run, error))
                 return FALSE;
         run->import = run->format->begin(name_node, run);
         if (!read_source(run, sources[0], error))

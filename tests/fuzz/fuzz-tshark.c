@@ -9,10 +9,11 @@
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
-static NodeId name_node(gpointer user, const char *address, guint16 port)
+static NodeId name_node(gpointer user, const ImportEnd *own, const ImportEnd *peer, gint64 time)
 {
-        (void)port;
-        return node_table_add(user, address, strlen(address));
+        (void)peer;
+        (void)time;
+        return node_table_add(user, own->address, strlen(own->address));
 }
 
 static void take(gpointer user, const char *const *keys, guint n_keys, const char *value)

@@ -364,7 +364,8 @@ static void test_goes_on_random(void)
                 for (guint32 i = 0; i < n; i++) {
                         gint64 start = g_rand_int_range(rand, 0, 60);
                         gint64 latency = g_rand_int_range(rand, i == 0 ? 0 : -3, 50);
-                        guint32 parent = i == 0 ? NO_PARENT : g_rand_int_range(rand, 0, i);
+                        guint32 parent =
+                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
 
                         calls[i] = make_call(parent, start, start + latency);
                         calls[i].continues = (guint8)g_rand_int_range(rand, 0, 3);
