@@ -31,26 +31,26 @@ fi
 # --- where they are found -------------------------------------------------------------
 
 "$ravel" maketrace "$source/examples/multi-tier.conf" --messages 2000 >trace 2>/dev/null
-"$ravel" nesting --format svg trace >svg 2>/dev/null
-"$ravel" convolution -n 3 trace >convolution 2>/dev/null
+"$ravel" nesting --format svg trace >drawn 2>/dev/null
+"$ravel" convolution -n 3 trace >found 2>/dev/null
 mkdir -p one moved/bin moved/libexec/ravel
 cp "$ravel" "$build/ravel-draw" "$build/ravel-convolution" one
 cp "$ravel" moved/bin
 cp "$build/ravel-draw" "$build/ravel-convolution" moved/libexec/ravel
 ln -s ../moved/bin/ravel one/link
 for program in one/ravel moved/bin/ravel one/link; do
-	"$program" nesting --format svg trace 2>err | cmp -s - svg
+	"$program" nesting --format svg trace 2>err | cmp -s - drawn
 	result $? "$program finds ravel-draw" err
-	"$program" convolution -n 3 trace 2>err | cmp -s - convolution
+	"$program" convolution -n 3 trace 2>err | cmp -s - found
 	result $? "$program finds ravel-convolution" err
 done
 moved/libexec/ravel/ravel-convolution --format svg trace >out 2>err && grep -q '<svg' out
 result $? 'ravel-convolution finds ravel-draw' err
 rm one/ravel-draw
-printf '#!/bin/sh\ntouch %s/found\n' "$dir" >ravel-draw
+printf '#!/bin/sh\ntouch %s/started\n' "$dir" >ravel-draw
 chmod 755 ravel-draw
 PATH=$dir:$PATH LD_LIBRARY_PATH=$dir one/ravel nesting --format svg trace >/dev/null 2>&1
-[ ! -e found ]
+[ ! -e started ]
 result $? 'not in PATH'
 
 # --- missing or broken ----------------------------------------------------------------

@@ -30,10 +30,10 @@ if [ "${1-}" != --inside ]; then
 			exit 0
 		}
 	done
-	[ "$(id -u)" = 0 ] && unshare --net --mount true 2>/dev/null || {
+	if [ "$(id -u)" != 0 ] || ! unshare --net --mount true 2>/dev/null; then
 		echo '1..0 # SKIP only root may give a program the rights of the unit'
 		exit 0
-	}
+	fi
 	RAVEL=$ravel exec unshare --net --mount -- bash "$0" --inside
 fi
 
@@ -50,6 +50,7 @@ unit=$source/systemd/ravel-capture@.service
 
 # As systemd reads it: a word that is a variable may be none or several, within a word it is text.
 command_line() {
+	# shellcheck disable=SC2016 # variables of systemd
 	sed -n 's/^ExecStart=//p' "$unit" | sed -e 's#^/usr/bin/ravel#'"$dir/program"'#' -e 's/%[iI]/lo/g' -e 's/%%/%/g' \
 		-e 's/\$RAVEL_CAPTURE_OPTIONS//; s/\${RAVEL_TRACE_SECONDS}/2/' -e "s#\\\${STATE_DIRECTORY}#$dir/state#"
 }
@@ -62,9 +63,10 @@ result $? 'the unit gives one capability'
 
 start_unit() {
 	read -ra words < <(command_line)
-	# What is read-only to the unit is so here, as far as one mount goes.
-	TZ=UTC unshare --mount -- sh -c 'mount --bind "$0/state" "$0/state"; mount -o remount,bind,ro "$0" 2>/dev/null
-		umask 027; exec "$@"' "$dir" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$only" \
+	# What is read-only to the unit is so here, but for the folder of the traces.
+	# shellcheck disable=SC2016 # of the other shell
+	TZ=UTC unshare --mount -- sh -c 'mount --bind "$0" "$0" && mount --bind "$0/state" "$0/state" &&
+		mount -o remount,bind,ro "$0" && ! touch "$0/program" 2>/dev/null && umask 027 && exec "$@"' "$dir" setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$only" \
 		--ambient-caps="$only" --bounding-set="$only" --no-new-privs "${words[@]}" 2>>unit.err &
 	pid=$!
 }
