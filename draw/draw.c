@@ -74,6 +74,14 @@ static Item *take_item(const Replay *r, DrawBytes *bytes)
                        : NULL;
 }
 
+/* One that begins with '%' is no name to cgraph, which makes its own so. */
+static char *take_name(DrawBytes *bytes)
+{
+        const char *name = draw_bytes_take_text(bytes);
+
+        return name && *name != '%' ? (char *)name : NULL;
+}
+
 /* cgraph's strings are not const, but it copies all of them. */
 static gboolean take_attribute(DrawBytes *bytes, char **name, char **value)
 {
@@ -90,7 +98,7 @@ static gboolean take_default(Replay *r, int kind, DrawBytes *bytes)
 
 static gboolean take_vertex(Replay *r, DrawBytes *bytes)
 {
-        char *name = (char *)draw_bytes_take_text(bytes);
+        char *name = take_name(bytes);
         Agnode_t *vertex;
 
         if (!name)
@@ -152,8 +160,7 @@ static gboolean take_steps(Replay *r, DrawBytes bytes, Agdisc_t *disc)
         guint8 step;
         char *name;
 
-        if (!draw_bytes_take(&bytes, 1, &step) || step != STEP_NAME ||
-            !(name = (char *)draw_bytes_take_text(&bytes)))
+        if (!draw_bytes_take(&bytes, 1, &step) || step != STEP_NAME || !(name = take_name(&bytes)))
                 return FALSE;
         r->graph = have(agopen(name, Agdirected, disc));
         add_item(r, NULL, r->graph);
