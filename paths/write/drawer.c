@@ -25,7 +25,8 @@ Drawer *drawer_new(void)
         return d;
 }
 
-/* What has happened to the child is told by how it ended. */
+/* Closes the pipes, at which the child ends, and waits for that. FALSE: there is none, or nobody
+ * can say how it ended. */
 static gboolean end(Drawer *d, int *status)
 {
         pid_t ended;
@@ -55,8 +56,8 @@ void drawer_free(Drawer *d)
         g_free(d);
 }
 
-/* Without a copy of our memory, as g_spawn does it where it has nothing to do in the child: what
- * is open without close-on-exec stays so there. */
+/* With these flags GLib starts it by posix_spawn(), which copies none of our memory, however much
+ * that is. */
 static gboolean start(Drawer *d, GError **error)
 {
         g_autofree char *path = helper_find("ravel-draw", error);
@@ -78,14 +79,13 @@ static gboolean start(Drawer *d, GError **error)
         return FALSE;
 }
 
-/* Ends the child, which is no good any more. FALSE. */
-static gboolean fail(Drawer *d, GError **error)
+/* Ends the child, which is no good any more, and says in error what was wrong with it. */
+static void fail(Drawer *d, GError **error)
 {
         int status = 0;
-        GPid child = d->child;
 
-        /* One that waits for what will not come would be waited for. */
-        kill(child, SIGTERM);
+        /* It may be in the middle of something, or hang. */
+        kill(d->child, SIGTERM);
         if (end(d, &status) && WIFSIGNALED(status) && WTERMSIG(status) != SIGTERM)
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                             "ravel-draw ended before it had drawn: %s",
@@ -97,7 +97,6 @@ static gboolean fail(Drawer *d, GError **error)
         else
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
                             "ravel-draw answered nonsense: expected that of this version of ravel");
-        return FALSE;
 }
 
 static gboolean send_bytes(Drawer *d, const guint8 *data, gsize n)
