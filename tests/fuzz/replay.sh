@@ -6,7 +6,7 @@ n=0
 bad=0
 for target in amqp capture convolution dns dns-stream fastcgi header-labels http http2 ldap learned-names \
         maketrace memcached mqtt mysql node-names paths pcapng postgres redis rpc skewer smtp store tcp tls tls-keys \
-        trace websocket zookeeper; do
+        trace trend-condition websocket zookeeper; do
         n=$((n + 1))
         if tests/fuzz/replay-$target "$src/corpus/$target"/* >/dev/null; then
                 echo "ok $n - $target"
