@@ -25,8 +25,15 @@ enum {
 #define SERIAL_BOUND 1.645
 enum { SERIAL_KNOWN = 30 };
 
+/* The p up to which odd values are no part of the scatter; what is less than this part of what the
+ * calls explain is that; as many series as say something of others; and as series depend on each
+ * other, they say so many times less. */
+#define ODD_APART     1e-3
+#define LEAST_SCATTER 1e-2
+enum { FEWEST_ALIKE = 4, DEPENDENT = 4 };
+
 /* What is odd is so many times as far off as all that is not. */
-#define ODD_FACTOR 2
+#define ODD_FACTOR 3
 
 /* The median of the square of a normal value. */
 #define CHI_SQUARE_MEDIAN 0.4549
@@ -38,6 +45,7 @@ typedef struct {
         double *when, *value, *weight; /* when and value as they differ from their group's mean */
         guint32 *group, *place;        /* place: index into the series */
         double group_weight[SERIES_GROUPS];
+        SeriesPrior prior;
         double squares;  /* of value, weighted */
         double sampling; /* the share of the variance that the calls explain: at least so much is
                           * left */
@@ -112,12 +120,13 @@ static void center(const Sample *s, double *values)
 
 /* Of the values from..to that are not odd. */
 static void sample_init(Sample *s, const SeriesValue *values, guint from, guint to,
-                        const gboolean *odd)
+                        SeriesPrior prior, const gboolean *odd)
 {
         gint64 number[SERIES_GROUPS];
 
         memset(number, -1, sizeof number);
-        *s = (Sample){ .when = g_new(double, to - from),
+        *s = (Sample){ .prior = prior,
+                       .when = g_new(double, to - from),
                        .value = g_new(double, to - from),
                        .weight = g_new(double, to - from),
                        .group = g_new(guint32, to - from),
@@ -201,10 +210,12 @@ static void model_judge(const Sample *s, Model *m, double product)
         if (m->norm <= 0 || m->freedom < 1)
                 return;
         model_residuals(s, m, residual, regressor);
-        scale = MAX(m->squares / m->freedom * serial_factor(s, residual), s->sampling);
-        m->error = sqrt(scale / m->norm);
-        m->p = student_tails(fabs(m->change) / m->error, m->freedom);
-        m->error *= student_bound(0.05, m->freedom);
+        scale = m->squares * serial_factor(s, residual);
+        scale = (s->prior.freedom * s->prior.scatter * s->sampling + scale) /
+                (s->prior.freedom + m->freedom);
+        m->error = sqrt(MAX(scale, s->sampling) / m->norm);
+        m->p = student_tails(fabs(m->change) / m->error, m->freedom + s->prior.freedom);
+        m->error *= student_bound(0.05, m->freedom + s->prior.freedom);
 }
 
 static Model fit_level(const Sample *s)
@@ -367,9 +378,9 @@ static double find_odd(const Sample *s, SeriesChange *found)
 }
 
 /* One after the other, and then all up to the last that counts: two odd values may hide each
- * other (Rosner). It must be twice as far off as the next: where a few calls are very slow, values
- * far off come one behind the other. Marks them in odd, appends them where changes is not NULL,
- * returns the least p. */
+ * other (Rosner). It must be three times as far off as the next: where a few calls are very slow,
+ * values far off come one behind the other. Marks them in odd, appends them where changes is not
+ * NULL, returns the least p. */
 static double find_all_odd(const SeriesValue *values, guint from, guint to, double level,
                            gboolean *odd, GArray *changes)
 {
@@ -382,7 +393,7 @@ static double find_all_odd(const SeriesValue *values, guint from, guint to, doub
                 SeriesChange *c = &found[n];
 
                 *c = (SeriesChange){ .kind = SERIES_ODD, .from = from, .to = to };
-                sample_init(&s, values, from, to, odd);
+                sample_init(&s, values, from, to, (SeriesPrior){ 0 }, odd);
                 double off = find_odd(&s, c);
                 if (n > 0 && before >= ODD_FACTOR * off) {
                         least = MIN(least, found[n - 1].p);
@@ -401,16 +412,103 @@ static double find_all_odd(const SeriesValue *values, guint from, guint to, doub
         return least;
 }
 
+/* --- what series have in common --------------------------------------------- */
+
+/* The derivative of the logarithm of the gamma function, and its derivative. */
+static double digamma(double x)
+{
+        double sum = 0, y;
+
+        for (; x < 10; x++)
+                sum -= 1 / x;
+        y = 1 / (x * x);
+        return sum + log(x) - 0.5 / x - y * (1.0 / 12 - y * (1.0 / 120 - y / 252));
+}
+
+static double trigamma(double x)
+{
+        double sum = 0, y;
+
+        for (; x < 10; x++)
+                sum += 1 / (x * x);
+        y = 1 / (x * x);
+        return sum + 1 / x + y / 2 + y / x * (1.0 / 6 - y * (1.0 / 30 - y / 42));
+}
+
+/* The x of which that is the trigamma, which falls. */
+static double trigamma_inverse(double value)
+{
+        double low = 1e-6, high = 1e6;
+
+        for (int i = 0; i < 80; i++) {
+                double middle = sqrt(low * high);
+                *(trigamma(middle) > value ? &low : &high) = middle;
+        }
+        return low;
+}
+
+SeriesPrior series_scatter(const SeriesValue *values, guint n)
+{
+        g_autofree gboolean *odd = g_new0(gboolean, MAX(n, 1));
+        g_autofree double *residual = g_new(double, MAX(n, 1)),
+                          *regressor = g_new(double, MAX(n, 1));
+        g_auto(Sample) s = { 0 };
+
+        if (n < SERIES_FEWEST)
+                return (SeriesPrior){ 0 };
+        find_all_odd(values, 0, n, ODD_APART, odd, NULL);
+        sample_init(&s, values, 0, n, (SeriesPrior){ 0 }, odd);
+        Model level = fit_level(&s), creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
+        Model best = better(&s, &level, &creep);
+        best = better(&s, &best, &step);
+        if (best.freedom < 1)
+                return (SeriesPrior){ 0 };
+        model_residuals(&s, &best, residual, regressor);
+        return (SeriesPrior){
+                best.squares / best.freedom * serial_factor(&s, residual) / s.sampling, best.freedom
+        };
+}
+
+SeriesPrior series_prior(const SeriesPrior *scatters, guint n)
+{
+        SeriesPrior prior = { 0 };
+        double sum = 0, squares = 0, expected = 0, freedom = 0;
+        guint known = 0;
+
+        for (guint i = 0; i < n; i++) {
+                double half = scatters[i].freedom / 2;
+
+                if (!(half > 0))
+                        continue;
+                double e = log(MAX(scatters[i].scatter, LEAST_SCATTER)) - digamma(half) + log(half);
+
+                known++;
+                sum += e;
+                squares += e * e;
+                expected += trigamma(half);
+                freedom += scatters[i].freedom;
+        }
+        if (known < FEWEST_ALIKE)
+                return prior;
+        double mean = sum / known;
+        double variance = (squares - sum * mean) / (known - 1) - expected / known;
+        double most = freedom / DEPENDENT;
+        prior.freedom = variance > 0 ? MIN(2 * trigamma_inverse(variance), most) : most;
+        prior.scatter = exp(
+                mean + (variance > 0 ? digamma(prior.freedom / 2) - log(prior.freedom / 2) : 0));
+        return prior;
+}
+
 /* --- changes --------------------------------------------------------------- */
 
-double series_p(const SeriesValue *values, guint n)
+double series_p(const SeriesValue *values, guint n, SeriesPrior prior)
 {
         g_autofree gboolean *odd = g_new0(gboolean, MAX(n, 1));
         g_auto(Sample) s = { 0 };
 
         if (n < SERIES_FEWEST)
                 return 1;
-        sample_init(&s, values, 0, n, odd);
+        sample_init(&s, values, 0, n, prior, odd);
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED);
         double change = MIN(1, N_KINDS * MIN(creep.p, step.p));
         return MIN(change, find_all_odd(values, 0, n, 0, odd, NULL));
@@ -435,15 +533,15 @@ static gboolean pairs_agree(const Sample *s, double change)
         return (sum > 0) == (change > 0) && llabs(sum) >= 1 + 2 * sqrt(variance);
 }
 
-static void find_between(const SeriesValue *values, guint from, guint to, double level,
-                         gboolean *odd, guint depth, GArray *changes)
+static void find_between(const SeriesValue *values, guint from, guint to, SeriesPrior prior,
+                         double level, gboolean *odd, guint depth, GArray *changes)
 {
         g_auto(Sample) s = { 0 };
 
         if (to - from < SERIES_FEWEST || depth > DEEPEST)
                 return;
         find_all_odd(values, from, to, level, odd, changes);
-        sample_init(&s, values, from, to, odd);
+        sample_init(&s, values, from, to, prior, odd);
         if (s.n < SERIES_FEWEST - 1)
                 return;
         Model creep = fit_creep(&s), step = fit_levels(&s, MOST_BUMPED), best;
@@ -462,16 +560,16 @@ static void find_between(const SeriesValue *values, guint from, guint to, double
         g_array_append_val(changes, c);
         if (best.kind != SERIES_STEP)
                 return;
-        find_between(values, from, c.at, level, odd, depth + 1, changes);
+        find_between(values, from, c.at, prior, level, odd, depth + 1, changes);
         if (best.end < s.n) {
                 guint at = c.at;
 
                 c.at = s.place[best.end];
                 c.change = -c.change;
                 g_array_append_val(changes, c);
-                find_between(values, at, c.at, level, odd, depth + 1, changes);
+                find_between(values, at, c.at, prior, level, odd, depth + 1, changes);
         }
-        find_between(values, c.at, to, level, odd, depth + 1, changes);
+        find_between(values, c.at, to, prior, level, odd, depth + 1, changes);
 }
 
 static int compare_changes(const void *va, const void *vb)
@@ -483,7 +581,8 @@ static int compare_changes(const void *va, const void *vb)
 }
 
 /* A step is from the level right before to the one right after it, where there are several. */
-static void measure_steps(const SeriesValue *values, guint n, const gboolean *odd, GArray *changes)
+static void measure_steps(const SeriesValue *values, guint n, SeriesPrior prior,
+                          const gboolean *odd, GArray *changes)
 {
         guint from = 0;
 
@@ -501,7 +600,7 @@ static void measure_steps(const SeriesValue *values, guint n, const gboolean *od
                                 c->to = g_array_index(changes, SeriesChange, k).at;
                                 break;
                         }
-                sample_init(&s, values, c->from, c->to, odd);
+                sample_init(&s, values, c->from, c->to, prior, odd);
                 while (at < s.n && s.place[at] < c->at)
                         at++;
                 Model m = fit_step(&s, at);
@@ -513,13 +612,14 @@ static void measure_steps(const SeriesValue *values, guint n, const gboolean *od
         }
 }
 
-void series_find(const SeriesValue *values, guint n, double level, GArray *changes)
+void series_find(const SeriesValue *values, guint n, SeriesPrior prior, double level,
+                 GArray *changes)
 {
         g_autofree gboolean *odd = g_new0(gboolean, MAX(n, 1));
         g_autoptr(GArray) found = g_array_new(FALSE, FALSE, sizeof(SeriesChange));
 
-        find_between(values, 0, n, level, odd, 0, found);
+        find_between(values, 0, n, prior, level, odd, 0, found);
         g_array_sort(found, compare_changes);
-        measure_steps(values, n, odd, found);
+        measure_steps(values, n, prior, odd, found);
         g_array_append_vals(changes, found->data, found->len);
 }

@@ -36,12 +36,26 @@ typedef struct {
         double p;       /* as series_p() */
 } SeriesChange;
 
+/* What many series of a kind say of how much one varies between stores: as a multiple of the
+ * variance by its calls, known as well as by so many degrees of freedom. All 0: nothing. */
+typedef struct {
+        double scatter, freedom;
+} SeriesPrior;
+
+/* The scatter of one series about the model that fits best, odd values apart, and its degrees of
+ * freedom; 0 where there are too few values. */
+SeriesPrior series_scatter(const SeriesValue *values, guint n);
+
+/* What n of them have in common (Smyth's empirical Bayes): the less they differ, the surer. */
+SeriesPrior series_prior(const SeriesPrior *scatters, guint n);
+
 /* The probability that chance makes such a series change as much as this one does: the least of
  * a creep, a step and an odd value, times how many of them were looked at. 1 where there are fewer
  * than SERIES_FEWEST values. O(n), and for each odd value again. */
-double series_p(const SeriesValue *values, guint n);
+double series_p(const SeriesValue *values, guint n, SeriesPrior prior);
 
 /* Appends what changed, in the order of time: SeriesChange. level: the p up to which it counts. */
-void series_find(const SeriesValue *values, guint n, double level, GArray *changes);
+void series_find(const SeriesValue *values, guint n, SeriesPrior prior, double level,
+                 GArray *changes);
 
 #endif

@@ -141,19 +141,35 @@ typedef struct {
         TrendSeries *series;
         double *variances; /* by point */
         const MergedPattern *pattern;
-        gboolean tested; /* it has values enough */
+        GArray *values; /* of SeriesValue */
+        SeriesPrior scatter, prior;
 } Candidate;
 
 static void candidate_clear(gpointer data)
 {
-        g_free(((Candidate *)data)->variances);
+        Candidate *c = data;
+
+        g_free(c->variances);
+        g_array_free(c->values, TRUE);
+}
+
+static const SeriesValue *first_value(const GArray *values)
+{
+        return (const SeriesValue *)(const void *)values->data;
+}
+
+static gboolean is_tested(const Candidate *c)
+{
+        return c->values->len >= SERIES_FEWEST;
 }
 
 static void add_candidate(const Trend *t, GArray *candidates, TrendSeries *s, double *variances,
                           const MergedPattern *pattern)
 {
-        g_autoptr(GArray) values = values_of(t, s, variances, NULL);
-        Candidate c = { s, variances, pattern, values->len >= SERIES_FEWEST };
+        Candidate c = { .series = s,
+                        .variances = variances,
+                        .pattern = pattern,
+                        .values = values_of(t, s, variances, NULL) };
         double sum = 0, weight = 0;
 
         for (guint i = 0; i < t->points->len; i++) {
@@ -163,8 +179,33 @@ static void add_candidate(const Trend *t, GArray *candidates, TrendSeries *s, do
                 weight += n;
         }
         s->level = weight > 0 ? sum / weight : 0;
-        s->p = series_p((const SeriesValue *)(void *)values->data, values->len);
+        c.scatter = series_scatter(first_value(c.values), c.values->len);
         g_array_append_val(candidates, c);
+}
+
+/* What times have in common, and what counts: the scatter between stores. */
+static void test_candidates(GArray *candidates)
+{
+        g_autofree SeriesPrior *scatters = g_new(SeriesPrior, MAX(candidates->len, 1));
+
+        for (int counts = 0; counts < 2; counts++) {
+                guint n = 0;
+
+                for (guint i = 0; i < candidates->len; i++) {
+                        const Candidate *c = &g_array_index(candidates, Candidate, i);
+                        if ((c->series->kind >= TREND_RATE) == counts)
+                                scatters[n++] = c->scatter;
+                }
+                SeriesPrior prior = series_prior(scatters, n);
+                for (guint i = 0; i < candidates->len; i++) {
+                        Candidate *c = &g_array_index(candidates, Candidate, i);
+
+                        if ((c->series->kind >= TREND_RATE) != counts)
+                                continue;
+                        c->prior = prior;
+                        c->series->p = series_p(first_value(c->values), c->values->len, prior);
+                }
+        }
 }
 
 static void add_own_times(Trend *t, TrendStores *r, GArray *candidates)
@@ -495,7 +536,6 @@ static double holm_level(double *ps, guint n)
 static void find_changes(const Trend *t, const Candidate *c, double level)
 {
         TrendSeries *s = c->series;
-        g_autoptr(GArray) values = values_of(t, s, c->variances, NULL);
         g_autofree guint *point = g_new(guint, t->points->len + 1);
         guint n = 0;
 
@@ -505,7 +545,7 @@ static void find_changes(const Trend *t, const Candidate *c, double level)
                 if (s->values[i].count > 0 && s->values[i].value > 0)
                         point[n++] = i;
         point[n] = t->points->len;
-        series_find((const SeriesValue *)(void *)values->data, values->len, level, s->changes);
+        series_find(first_value(c->values), c->values->len, c->prior, level, s->changes);
         for (guint i = 0; i < s->changes->len; i++) {
                 SeriesChange *change = &g_array_index(s->changes, SeriesChange, i);
 
@@ -539,7 +579,7 @@ static gboolean follows_own_times(const Trend *t, const Candidate *c, const Tren
         if (!any)
                 return FALSE;
         values = values_of(t, c->series, c->variances, without);
-        return series_p((const SeriesValue *)(void *)values->data, values->len) > level;
+        return series_p(first_value(values), values->len, c->prior) > level;
 }
 
 /* Whether the rate of a pattern changed where that of its entry or its share did. */
@@ -659,13 +699,14 @@ static void compare_all(Trend *t, TrendStores *r)
         for (guint i = 0; i < top; i++)
                 add_share(t, r, trend_stores_pattern(r, i), candidates);
 
+        test_candidates(candidates);
         for (guint i = 0; i < r->patterns->len; i++)
                 if (trend_stores_pattern(r, i)->count >= FEWEST_OF_NEW)
                         g_array_append_val(ps, pattern_ps[i]);
         for (guint i = 0; i < candidates->len; i++) {
                 const Candidate *c = &g_array_index(candidates, Candidate, i);
 
-                if (c->tested)
+                if (is_tested(c))
                         g_array_append_val(ps, c->series->p);
         }
         t->tests = ps->len;

@@ -29,7 +29,7 @@ static GArray *find(const SeriesValue *values, guint n)
 {
         GArray *changes = g_array_new(FALSE, FALSE, sizeof(SeriesChange));
 
-        series_find(values, n, 1e-4, changes);
+        series_find(values, n, (SeriesPrior){ 0 }, 1e-4, changes);
         return changes;
 }
 
@@ -143,7 +143,7 @@ static guint alarms(guint n, guint rounds, double (*noise)(GRand *), gboolean se
                         before = noise(rand) + (serial ? 0.5 * before : 0);
                         v[i] = (SeriesValue){ .when = i, .value = before, .variance = 0.25 };
                 }
-                found += series_p(v, n) <= 0.01;
+                found += series_p(v, n, (SeriesPrior){ 0 }) <= 0.01;
         }
         return found;
 }
@@ -164,22 +164,65 @@ static void test_alarms(void)
                                  known[i].most);
 }
 
+/* Thirty series whose stores vary as their calls do, or twice or up to ten times as much: how sure
+ * that makes, and how often one of all is then found to change where none does. */
+static void test_prior(void)
+{
+        enum { SERIES = 30, N = 12, ROUNDS = 60 };
+        const struct {
+                double factor, spread;
+                double least, most;
+        } known[] = { { 1, 0, 20, 1e3 }, { 2, 0, 20, 1e3 }, { 1, 2.3, 0.5, 8 } };
+
+        for (guint k = 0; k < G_N_ELEMENTS(known); k++) {
+                g_autoptr(GRand) rand = g_rand_new_with_seed(100 + k);
+                double freedom = 0, scatter = 0;
+                guint found = 0;
+
+                for (guint round = 0; round < ROUNDS; round++) {
+                        SeriesValue v[SERIES][N];
+                        SeriesPrior scatters[SERIES];
+
+                        for (guint i = 0; i < SERIES; i++) {
+                                double factor = known[k].factor *
+                                                exp(known[k].spread * g_rand_double(rand));
+
+                                make(rand, v[i], N, 0.01 * factor);
+                                for (guint j = 0; j < N; j++)
+                                        v[i][j].variance = 1e-4;
+                                scatters[i] = series_scatter(v[i], N);
+                        }
+                        SeriesPrior prior = series_prior(scatters, SERIES);
+                        freedom += prior.freedom / ROUNDS;
+                        scatter += prior.scatter / ROUNDS;
+                        for (guint i = 0; i < SERIES; i++)
+                                found += series_p(v[i], N, prior) <= 0.01 / SERIES;
+                }
+                g_test_message("factor %g: freedom %.1f, scatter %.2f, %u of %u", known[k].factor,
+                               freedom, scatter, found, ROUNDS);
+                g_assert_cmpfloat(freedom, >, known[k].least);
+                g_assert_cmpfloat(freedom, <, known[k].most);
+                g_assert_cmpuint(found, <=, 3);
+        }
+        g_assert_cmpfloat(series_prior(NULL, 0).freedom, ==, 0);
+}
+
 static void test_degenerate(void)
 {
         SeriesValue v[12] = { { .when = 0 } };
         g_autoptr(GArray) changes = NULL;
 
-        g_assert_cmpfloat(series_p(v, 0), ==, 1);
-        g_assert_cmpfloat(series_p(v, 5), ==, 1);
+        g_assert_cmpfloat(series_p(v, 0, (SeriesPrior){ 0 }), ==, 1);
+        g_assert_cmpfloat(series_p(v, 5, (SeriesPrior){ 0 }), ==, 1);
         /* All equal, at one time. */
-        g_assert_cmpfloat(series_p(v, 12), ==, 1);
+        g_assert_cmpfloat(series_p(v, 12, (SeriesPrior){ 0 }), ==, 1);
         for (guint i = 0; i < 12; i++)
                 v[i] = (SeriesValue){ .when = i, .value = 1, .variance = 0, .group = i };
-        g_assert_cmpfloat(series_p(v, 12), ==, 1);
+        g_assert_cmpfloat(series_p(v, 12, (SeriesPrior){ 0 }), ==, 1);
         for (guint i = 0; i < 12; i++)
                 v[i].group = 0;
         v[7].value = 1.00001;
-        g_assert_cmpfloat(series_p(v, 12), >, 0.5);
+        g_assert_cmpfloat(series_p(v, 12, (SeriesPrior){ 0 }), >, 0.5);
         changes = find(v, 12);
         g_assert_cmpuint(changes->len, ==, 0);
 }
@@ -191,6 +234,7 @@ int main(int argc, char **argv)
         g_test_add_func("/trend-series/changes", test_changes);
         g_test_add_func("/trend-series/hours", test_hours);
         g_test_add_func("/trend-series/alarms", test_alarms);
+        g_test_add_func("/trend-series/prior", test_prior);
         g_test_add_func("/trend-series/degenerate", test_degenerate);
         return g_test_run();
 }
