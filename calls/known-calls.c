@@ -28,6 +28,7 @@ void known_calls_clear(KnownCalls *k)
         call_matcher_free(k->matcher);
         call_labels_clear(&k->labels);
         call_connections_clear(&k->connections);
+        call_identifiers_clear(&k->identifiers);
         call_pairs_clear(&k->pairs);
         if (k->ids)
                 g_byte_array_free(k->ids, TRUE);
@@ -71,6 +72,8 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
         if ((k->pairs.wanted & WANT_CONNECTIONS) &&
             (message_is_call(message) || (did & MATCH_CLOSED)))
                 call_connections_add(&k->connections, call, message);
+        if ((k->pairs.wanted & WANT_IDENTIFIERS) && message_is_call(message))
+                call_identifiers_add(&k->identifiers, call, message);
 }
 
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
@@ -113,6 +116,7 @@ void known_calls_close_up(KnownCalls *k)
                 if (kept < first) {
                         call_labels_move(&k->labels, kept, first, end - first);
                         call_connections_move(&k->connections, kept, first, end - first);
+                        call_identifiers_move(&k->identifiers, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }
                 kept += end - first;
@@ -141,6 +145,7 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         edge_roles_drop_calls(&k->roles, n);
         call_labels_drop(&k->labels, n);
         call_connections_drop(&k->connections, n);
+        call_identifiers_drop(&k->identifiers, n);
         k->dropped += n;
         if (k->ids)
                 drop_ids(k);

@@ -8,6 +8,7 @@
 #define RAVEL_KNOWN_CALLS_H
 
 #include "calls/call-connections.h"
+#include "calls/call-identifiers.h"
 #include "calls/call-labels.h"
 #include "calls/call-order.h"
 #include "calls/edge-roles.h"
@@ -19,6 +20,7 @@ typedef struct {
         CallPairs pairs;
         CallLabels labels;
         CallConnections connections;
+        CallIdentifiers identifiers;
         EdgeRoles roles;
         guint64 dropped; /* calls that are no longer there, all before the others */
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
@@ -32,6 +34,7 @@ typedef struct {
 enum {
         WANT_CONNECTIONS = 1 << 16,
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
+        WANT_IDENTIFIERS = 1 << 18,
 };
 
 /* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:

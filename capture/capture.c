@@ -45,14 +45,19 @@ Capture *capture_new(const CaptureOptions *options, NodeTable *nodes, NodeNames 
         c->host = options->host ? node_table_add(nodes, options->host, strlen(options->host))
                                 : NO_NODE;
         c->sequencer = sequencer_new(options->patience, options->disorder);
-        c->context = (CaptureContext){ c->sequencer,
-                                       &c->account,
-                                       stream_pool_new(),
-                                       &c->memory,
-                                       connection_numbers_new(),
-                                       options->labels ? g_string_new(NULL) : NULL,
-                                       link_table_new(),
-                                       options->keys ? &c->tls : NULL };
+        c->context = (CaptureContext){ .sequencer = c->sequencer,
+                                       .account = &c->account,
+                                       .streams = stream_pool_new(),
+                                       .memory = &c->memory,
+                                       .numbers = connection_numbers_new(),
+                                       /* Header blocks of HTTP/2 are read for both. */
+                                       .label = options->labels || options->identifiers
+                                                        ? g_string_new(NULL)
+                                                        : NULL,
+                                       .values = options->identifiers ? g_string_new(NULL) : NULL,
+                                       .identifiers = options->identifiers,
+                                       .links = link_table_new(),
+                                       .tls = options->keys ? &c->tls : NULL };
         c->tls.keys = options->keys;
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 c->fragments[depth] = ip_fragments_new();
@@ -75,6 +80,8 @@ void capture_free(Capture *c)
         sequencer_free(c->sequencer);
         if (c->context.label)
                 g_string_free(c->context.label, TRUE);
+        if (c->context.values)
+                g_string_free(c->context.values, TRUE);
         g_string_free(c->attrs, TRUE);
         operations_free(c->operations);
         g_free(c->tls.plain);
@@ -285,8 +292,12 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         add_number(c, "dur=", m->duration);
         add_number(c, "conn=", m->connection);
         add_number(c, "txn=", m->transaction);
-        if (m->label)
+        if (m->label && c->options.labels)
                 label_fill(c, m);
+        if (m->identifiers) {
+                add_key(c, "ids=");
+                identifiers_append(c->attrs, m->identifiers);
+        }
         if (m->link.some) {
                 char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
                 *at++ = '.';
@@ -310,6 +321,7 @@ gboolean capture_next(Capture *c, Message *message)
                 keep_order(c, &m);
         message_fill(c, &m, message);
         g_free(m.label);
+        g_free(m.identifiers);
         return TRUE;
 }
 

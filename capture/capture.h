@@ -10,6 +10,7 @@
 #define RAVEL_CAPTURE_H
 
 #include "capture/account.h"
+#include "capture/identifiers.h"
 #include "capture/learned-names.h"
 #include "capture/network/node-names.h"
 #include "capture/protocol/protocol.h"
@@ -29,12 +30,13 @@ typedef struct {
         gint64 patience;
         /* How far packets may stand from the order of their stamps (ns). */
         gint64 disorder;
-        CaptureLabels labels;   /* what to write of a call's operation, as label= */
-        gboolean in_order;      /* a message that comes too late is stamped as the last one */
-        const char *host;       /* the node on which the packets were captured, or NULL */
-        LearnedNames *learned;  /* where to note names that packets tell; borrowed, or NULL */
-        KeyLog *keys;           /* of TLS connections; borrowed, or NULL */
-        const Protocol **ports; /* 65536, by server port, NULL where content decides; or NULL */
+        CaptureLabels labels;     /* what to write of a call's operation, as label= */
+        gboolean in_order;        /* a message that comes too late is stamped as the last one */
+        const char *host;         /* the node on which the packets were captured, or NULL */
+        Identifiers *identifiers; /* what to write as ids=, or NULL; borrowed */
+        LearnedNames *learned;    /* where to note names that packets tell; borrowed, or NULL */
+        KeyLog *keys;             /* of TLS connections; borrowed, or NULL */
+        const Protocol **ports;   /* 65536, by server port, NULL where content decides; or NULL */
 } CaptureOptions;
 
 #define CAPTURE_PATIENCE      (10 * G_GINT64_CONSTANT(1000000000))

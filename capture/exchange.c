@@ -10,6 +10,7 @@ enum {
         MAX_BUFFER = 262144, /* bytes that a parser may leave unsettled */
         MAX_ALL_BUFFERS = 64 << 20,
         IDLE_BUFFER = 4096,  /* that is kept for the next time */
+        MAX_VALUES = 16384,  /* bytes at a time in which identifiers are looked for */
         MAX_PROBES = 16,     /* runs that are shown to every protocol */
         MAX_BOUNDARIES = 16, /* that turn out to be none, in a piece of bytes */
 };
@@ -510,6 +511,27 @@ static ParseStatus parse_one(Exchange *x, guint side, const guint8 *data, gsize 
         return status;
 }
 
+/* The first n bytes of length that the parser has settled are of the open message, or of a part:
+ * their values, if it is a call. */
+static void take_values(Exchange *x, guint side, const guint8 *bytes, gsize n, guint64 length,
+                        const CaptureContext *context)
+{
+        const ExchangeSide *s = &x->side[side];
+        const MessageInProgress *m = &x->pairing.message[side];
+        if (!context->values || !x->protocol->values || n == 0 ||
+            (s->part ? s->part_kind : m->kind) != KIND_CALL)
+                return;
+        g_string_truncate(context->values, 0);
+        x->protocol->values(context->values, bytes, MIN(n, MAX_VALUES));
+        gboolean whole = n == length && n <= MAX_VALUES;
+        if (context->values->len == 0)
+                return;
+        if (s->part)
+                streams_values(&x->pairing, side, m->number, whole, context);
+        else
+                pairing_values(&x->pairing, side, whole, context);
+}
+
 static guint8 sender_of(const Exchange *x, guint side)
 {
         return x->pairing.client == NO_SIDE ? SENDER_ANY
@@ -569,6 +591,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);
+                take_values(x, side, data + at, used, parsed.length, context);
                 if (status == PARSE_PIECE)
                         pairing_piece_begin(&x->pairing, side, seq + (guint32)(at + parsed.piece),
                                             parsed.endless,

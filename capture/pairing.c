@@ -201,6 +201,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                         return;
                 }
                 out.label = g_steal_pointer(&m->label);
+                out.identifiers = g_steal_pointer(&m->identifiers);
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
@@ -379,6 +380,14 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         return TRUE;
 }
 
+void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (m->kind == KIND_CALL && m->seen && !m->written && !m->session)
+                identifiers_add(context->identifiers, &m->identifiers, m->first.time,
+                                context->values->str, context->values->len, whole);
+}
+
 void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, Stamp stamp,
                          const CaptureContext *context)
 {
@@ -465,6 +474,7 @@ void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
                 call_unmake(p, side);
         sequencer_close(&m->item);
         g_clear_pointer(&m->label, g_free);
+        g_clear_pointer(&m->identifiers, g_free);
         m->open = FALSE;
 }
 

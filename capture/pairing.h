@@ -20,6 +20,7 @@
 
 #include "capture/account.h"
 #include "capture/connection-number.h"
+#include "capture/identifiers.h"
 #include "capture/network/sequencer.h"
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
@@ -44,7 +45,9 @@ typedef struct {
         StreamPool *streams;
         CaptureMemory *memory;
         ConnectionNumbers *numbers;
-        GString *label; /* scratch; NULL where labels are not wanted */
+        GString *label;  /* scratch; NULL where neither labels nor identifiers are wanted */
+        GString *values; /* scratch; NULL where no identifiers are wanted */
+        Identifiers *identifiers; /* likewise */
         LinkTable *links;
         TlsOpening *tls; /* NULL where nothing is opened */
 } CaptureContext;
@@ -65,11 +68,12 @@ typedef struct {
         OpenItem item;
         Stamp first, last; /* of the bytes that were seen */
         char *label;
-        Pieces *pieces; /* NULL before the first */
-        guint64 number; /* of a call: with the port, its id */
-        guint32 seq;    /* of the first byte */
-        guint8 kind;    /* MessageKind */
-        guint8 end;     /* MessageEnd */
+        RequestIdentifiers *identifiers; /* of a call; NULL: none */
+        Pieces *pieces;                  /* NULL before the first */
+        guint64 number;                  /* of a call: with the port, its id */
+        guint32 seq;                     /* of the first byte */
+        guint8 kind;                     /* MessageKind */
+        guint8 end;                      /* MessageEnd */
         guint8 open, seen, written, keyed, session;
         guint8 lost;        /* it was dropped, as it answers no call */
         guint8 stray;       /* a return: which call it answers is not known */
@@ -136,6 +140,9 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
  * a call that was already made, to be forgotten. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
+
+/* The open message of side, a call, has the context's values; whole: their last word ends there. */
+void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context);
 
 /* A piece of the open message, a return or a call, begins at stamp; it ends. endless: the message
  * says that it has no end. */

@@ -24,6 +24,7 @@ struct Stream {
         Pieces *pieces[2]; /* of the call and of the return; NULL before the first */
         Stamp call_first, call_last, return_first;
         char *label;
+        RequestIdentifiers *identifiers;
         guint32 segments; /* of a return that has not ended, */
         guint64 bytes;    /* and theirs */
         guint8 side;      /* who called */
@@ -172,6 +173,7 @@ static void stream_remove(Stream *s, const CaptureContext *context)
         pieces_free(s->pieces[0]);
         pieces_free(s->pieces[1]);
         g_free(s->label);
+        g_free(s->identifiers);
         s->chain = context->streams->free;
         context->streams->free = s;
 }
@@ -194,6 +196,7 @@ static void call_write(Stream *s, const CaptureContext *context)
                 return;
         s->written = TRUE;
         out.label = g_steal_pointer(&s->label);
+        out.identifiers = g_steal_pointer(&s->identifiers);
         pairing_mark_call(p, s->side, &out, context);
         sequencer_close(&s->item);
         sequencer_add(context->sequencer, &out);
@@ -513,6 +516,15 @@ void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
                         link_table_add(context->links, content, p->port[side], (guint32)s->number);
 }
 
+void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
+                    const CaptureContext *context)
+{
+        Stream *s = find(p, side, key);
+        if (s && !s->written && !s->one_way)
+                identifiers_add(context->identifiers, &s->identifiers, s->call_first.time,
+                                context->values->str, context->values->len, whole);
+}
+
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context)
 {
         StreamTable *t = table(p, context);
@@ -520,8 +532,10 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
         if (!t->labels && !t->without_labels)
                 t->labels = header_labels_new(&context->streams->label_memory);
         g_string_truncate(label, 0);
+        if (context->values)
+                g_string_truncate(context->values, 0);
         if (!t->labels || !header_labels_read(t->labels, parsed->fields, parsed->n_fields,
-                                              parsed->fields_end, label)) {
+                                              parsed->fields_end, label, context->values)) {
                 g_clear_pointer(&t->labels, header_labels_free);
                 t->without_labels = TRUE;
                 return;
@@ -529,6 +543,8 @@ void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureC
         Stream *s = find(p, side, parsed->key);
         if (s && !s->written && !s->label && label->len > 0)
                 s->label = g_strndup(label->str, label->len);
+        if (s && context->values)
+                streams_values(p, side, parsed->key, TRUE, context);
 }
 
 void streams_segment_end(Pairing *p, const CaptureContext *context)

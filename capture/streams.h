@@ -32,12 +32,16 @@ void streams_part_begin(Pairing *p, guint side, MessageKind kind, guint part, gu
 void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
                      const CaptureContext *context);
 
+/* The call of key, by side, has the context's values; whole: their last word ends there. */
+void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,
+                    const CaptureContext *context);
+
 /* The same part ends at last. */
 void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guint64 key, Stamp last,
                       const CaptureContext *context);
 
-/* The header block that parsed has a piece of names the call of its key, by side; the
- * context's label is scratch. */
+/* The header block that parsed has a piece of names the call of its key, by side, and has values of
+ * it; the context's label and values are scratch. */
 void streams_fields(Pairing *p, guint side, const Parsed *parsed, const CaptureContext *context);
 
 /* A segment was shown to its end. */

@@ -105,25 +105,80 @@ static void calibrate(Joint *j, double excess)
 
 /* --- shares and scores ------------------------------------------------------- */
 
-/* Draws JOINT_DRAWN assignments, a sweep apart, with the bits from `first` on. */
-static void draw(Sampler *chain, Drawings *drawn, Drawings first)
+/* Draws n assignments, a sweep apart, with the bits from `first` on. */
+static void draw(Sampler *chain, Drawings *drawn, guint n, Drawings first)
 {
-        for (guint i = 0; i < JOINT_DRAWN; i++) {
+        for (guint i = 0; i < n; i++) {
                 sampler_run(chain, 1);
                 sampler_note(chain, drawn, (Drawings){ first.warm << i, first.cold << i });
         }
 }
 
-/* Finds shares and scores from drawings of the chain and from beliefs, and calibrates the shares.
- * The more candidates of a call are about as good, the more the beliefs weigh, since the drawings
- * tell many candidates apart badly. */
+/* Runs a chain from the assignment and draws from it, warm and cold. */
+static void run_chain(Joint *j, const float *chance, guint n, Drawings *drawn)
+{
+        Sampler *chain = sampler_new(j, chance, FALSE);
+
+        sampler_run(chain, WARM_UP);
+        draw(chain, drawn, n, (Drawings){ .warm = 1 });
+        sampler_cool(chain, COLD);
+        sampler_run(chain, COOL_DOWN);
+        draw(chain, drawn, n, (Drawings){ .cold = 1 });
+        sampler_free(chain);
+}
+
+/* Finds shares from drawings of a chain that began with the parents in first, and from beliefs. The
+ * more candidates of a call are about as good, the more the beliefs weigh, since the drawings tell
+ * many candidates apart badly. */
+static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 *first,
+                           const float *beliefs, float *share)
+{
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                double squares = 0, prior;
+                guint n = 0;
+
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
+                        squares += (double)beliefs[k] * beliefs[k];
+                        n += drawings_count(drawn[k]);
+                }
+                prior = sampler_prior(j, squares);
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
+                        share[k] = (drawings_count(drawn[k]) + prior * beliefs[k] +
+                                    FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
+                                   (n + prior + FIRST_DRAWINGS);
+        }
+}
+
+/* Shares of a chain that begins with the best of scores. */
+static void find_shares(Joint *j, const float *start, const float *beliefs, guint n,
+                        Drawings *drawn, float *share)
+{
+        g_autofree guint32 *first = NULL;
+
+        assignment_take_best(j->assignment, j->problem, start, FALSE);
+        first = g_memdup2(j->assignment->parent, j->problem->node->n_out * sizeof *first);
+        run_chain(j, beliefs, n, drawn);
+        weigh_drawings(j, drawn, first, beliefs, share);
+}
+
+/* Where evidence refines chances, calls hang together, and a chain may never leave where it began.
+ * A shorter one that begins with the second shares says how far that is so. second becomes the
+ * shares that it comes to. */
+static void find_again(Joint *j, float *second, const float *beliefs)
+{
+        gsize n = problem_n_all(j->problem);
+        g_autofree Drawings *drawn = g_new0(Drawings, n);
+
+        evidence_refine(&j->model->evidence, second);
+        find_shares(j, second, beliefs, AGAIN_DRAWN, drawn, second);
+}
+
+/* Finds shares and scores, and calibrates the shares. */
 static void find_scores(Joint *j)
 {
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
-        g_autofree guint32 *first = NULL;
         gboolean refined = evidence_refines(&j->model->evidence);
-        Sampler *chain;
 
         j->scores->drawn = g_new0(Drawings, n);
         ask_again(j, second, both);
@@ -131,32 +186,11 @@ static void find_scores(Joint *j)
                 evidence_refine(&j->model->evidence, both);
                 memcpy(j->scores->score, both, n * sizeof *both);
         }
-        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        first = g_memdup2(j->assignment->parent, j->problem->node->n_out * sizeof *first);
-        chain = sampler_new(j, both, FALSE);
-        sampler_run(chain, WARM_UP);
-        draw(chain, j->scores->drawn, (Drawings){ .warm = 1 });
-        sampler_cool(chain, COLD);
-        sampler_run(chain, COOL_DOWN);
-        draw(chain, j->scores->drawn, (Drawings){ .cold = 1 });
-        sampler_free(chain);
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double squares = 0, prior;
-                guint drawn = 0;
-
-                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
-                        squares += (double)both[k] * both[k];
-                        drawn += drawings_count(j->scores->drawn[k]);
-                }
-                prior = sampler_prior(j, squares);
-                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
-                        j->scores->share[k] = j->scores->score[k] =
-                                (drawings_count(j->scores->drawn[k]) + prior * both[k] +
-                                 FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
-                                (drawn + prior + FIRST_DRAWINGS);
-        }
-        /* What the second shares lack is what refines the chances. */
-        calibrate(j, refined ? 0 : overconfidence(j, second));
+        find_shares(j, j->scores->score, both, JOINT_DRAWN, j->scores->drawn, j->scores->share);
+        memcpy(j->scores->score, j->scores->share, n * sizeof *both);
+        if (refined)
+                find_again(j, second, both);
+        calibrate(j, overconfidence(j, second));
 }
 
 void joint_settle(Joint *j)

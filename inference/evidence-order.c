@@ -4,6 +4,9 @@
  * serving-order.h, whose factors of inversions come back. Order is first supposed; it stays where
  * inversions then are rare.
  */
+#include "inference/assignment.h"
+#include "inference/beliefs.h"
+#include "inference/event-loop.h"
 #include "inference/evidence-table.h"
 #include "inference/kinds.h"
 #include "inference/rounds.h"
@@ -245,6 +248,58 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
+static gint64 judge(Joint *j)
+{
+        g_autofree gint64 *log = g_new(gint64, j->problem->node->n_in);
+        gint64 sum = 0;
+
+        joint_judge(j, 2, log);
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                sum += log[p];
+        return sum;
+}
+
+/* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
+ * which it assigns, than by those that they have so far. */
+static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
+{
+        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in, log;
+        ParentWalk walk = j->model->walk;
+        gboolean may_be;
+
+        if (outputs > LOOP_MOST)
+                return FALSE;
+        e->watched = FALSE; /* what was noted of outputs stays */
+        node_model_renew_walks(j->model);
+        trellis_begin(j->trellis, j->model);
+        log = judge(j);
+        event_loop_find(j, chance);
+        assignment_take_best(j->assignment, j->problem, chance, FALSE);
+        may_be = judge(j) >= log - (gint64)(LOOP_LOSS * LOG_UNIT) * outputs;
+        parent_walk_clear(&j->model->walk);
+        j->model->walk = walk;
+        e->watched = TRUE;
+        trellis_begin(j->trellis, j->model);
+        return may_be;
+}
+
+/* Begins with the parents of an event loop if the node may be one; whether it does. Rounds of
+ * beliefs seldom find them from other parents. */
+static gboolean begin_with_event_loop(Evidence *e, Joint *j, float *chance)
+{
+        g_autofree guint32 *parent = g_memdup2(
+                j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
+
+        if (!may_be_event_loop(e, j, chance)) {
+                assignment_take(j->assignment, parent);
+                return FALSE;
+        }
+        parent_walk_forget(&j->model->walk);
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        joint_start_beliefs(j);
+        return TRUE;
+}
+
 /* Finds whether the node works in order. First order is supposed; then the chain's assignments say
  * how rare inversions are, by expectation maximisation. The factor falls where there is order and
  * rises where there is none; then what was learned with order is undone. */
@@ -252,9 +307,11 @@ static gboolean try_last(Evidence *e, Joint *j)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         JointState *before = joint_save(j);
+        gboolean looped;
         double odds = 1;
         Sampler *chain;
 
+        looped = begin_with_event_loop(e, j, chance);
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
@@ -264,6 +321,8 @@ static gboolean try_last(Evidence *e, Joint *j)
         if (odds >= ORDER_ODDS) {
                 drop(e);
                 joint_restore(j, before);
+                if (looped)
+                        evidence_round(&j->model->evidence, j);
         }
         joint_state_free(before);
         return odds < ORDER_ODDS;

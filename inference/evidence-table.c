@@ -3,6 +3,11 @@
 
 /* Kinds are tried in this order. */
 const EvidenceKind *const evidence_table[] = {
-        &evidence_workers, &evidence_durations, &evidence_contexts,
-        &evidence_leases,  &evidence_order,     NULL,
+        &evidence_workers,
+        &evidence_durations,
+        &evidence_contexts,
+        &evidence_leases,
+        &evidence_identifiers,
+        &evidence_order,
+        NULL,
 };

@@ -21,6 +21,9 @@ extern const EvidenceKind evidence_contexts;
 /* Connections that are leased to parents, call by call or for longer. */
 extern const EvidenceKind evidence_leases;
 
+/* Values that calls out of the node have in common with calls into it. */
+extern const EvidenceKind evidence_identifiers;
+
 /* Whether the node serves in order, as event loops and queues do. */
 extern const EvidenceKind evidence_order;
 

@@ -27,6 +27,7 @@ typedef struct {
         NodeId caller;       /* folded */
         guint32 context;     /* the context: a hash of what its parent does besides; 0: unknown */
         guint32 connection;  /* the connection that it came by; 0: unknown */
+        guint32 identifiers; /* where its list begins; 0: none */
         guint16 label;       /* 0: none */
 } CallIn;
 
@@ -35,24 +36,23 @@ typedef struct {
         gint64 start, end; /* ns, on the node's clock */
         guint32 call;      /* the user's number of it */
         NodeId callee;
-        guint32 parent;     /* if OUT_DECIDED: a call's number, or NO_PARENT */
-        guint32 connection; /* the connection that it went by; 0: unknown */
-        guint16 label;      /* 0: none */
+        guint32 parent;      /* if OUT_DECIDED: a call's number, or NO_PARENT */
+        guint32 connection;  /* the connection that it went by; 0: unknown */
+        guint32 identifiers; /* where its list begins; 0: none */
+        guint16 label;       /* 0: none */
         guint8 flags;
-        gint64 lead; /* of the first call of a connection: how long before it that was opened, ns;
-                        0: unknown, or another call */
+        gint64 lead; /* of a connection's first call: how long it was open before, ns; else 0 */
 } CallOut;
 
 typedef struct {
         CallIn *in;   /* by enter */
         CallOut *out; /* by start */
         guint32 n_in, n_out;
-        gint64 window;     /* the skew window, ns */
+        const guint32 *identifiers; /* lists: a length and so many numbers, ascending; or NULL */
+        gint64 window;              /* the skew window, ns */
         gint64 from;       /* calls into it that replied before this get no more children, ns */
-        gint64 decide;     /* undecided calls out of it that start before this less the window get a
-                              parent, ns */
-        guint32 *truth;    /* by call out: the number of its true parent, or NO_PARENT. If set, the
-                              model is learned from the truth: the oracle. NULL: not known */
+        gint64 decide;     /* calls out of it that start before this less the window get one, ns */
+        guint32 *truth;    /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
         WorkPart *work;    /* to report progress; may be NULL */
         gboolean keep_log; /* the answer shall give its log likelihood */
 } NodeProblem;

@@ -139,10 +139,15 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
         evidence_set_make(&h->evidence, table, h);
 }
 
+void node_model_renew_walks(NodeModel *h)
+{
+        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+}
+
 static void begin_walks(NodeModel *h)
 {
         parent_walk_clear(&h->walk);
-        parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        node_model_renew_walks(h);
 }
 
 void node_model_tell_apart(NodeModel *h, DurationLimits *limits)

@@ -71,6 +71,9 @@ void node_model_clear(NodeModel *h); /* frees all that it holds */
  * more. Makes what is known of the kinds of evidence in a table, of which nothing is known yet. */
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);
 
+/* Makes empty walks in place of those that there are, which the caller keeps. */
+void node_model_renew_walks(NodeModel *h);
+
 /* Whether the walks have room for the known kinds. Makes room for new callers. */
 gboolean node_model_fit(NodeModel *h);
 

@@ -28,6 +28,27 @@ static void moment_bytes(gint64 *time, Bytes *b)
 
 /* --- problems ------------------------------------------------------------------- */
 
+/* The list of a call; read, it is added to lists. */
+static void list_bytes(guint32 *list, const guint32 *all, GArray *lists, Bytes *b)
+{
+        guint32 n = all ? all[*list] : 0, before = 0;
+
+        bytes_count(b, &n, 4);
+        if (bytes_reads(b) && n > 0) {
+                *list = lists->len;
+                g_array_append_val(lists, n);
+        }
+        for (guint32 i = 1; i <= n && bytes_good(b); i++) {
+                guint32 number = all ? all[*list + i] : 0;
+
+                bytes_u32(b, &number);
+                bytes_expect(b, i == 1 || number > before, "identifiers in order");
+                before = number;
+                if (bytes_reads(b))
+                        g_array_append_val(lists, number);
+        }
+}
+
 static void in_bytes(CallIn *in, Bytes *b)
 {
         time_bytes(&in->enter, b);
@@ -54,28 +75,38 @@ static void out_bytes(CallOut *out, Bytes *b)
 
 static void calls_bytes(NodeProblem *p, Bytes *b)
 {
-        enum { IN_BYTES = 34, OUT_BYTES = 43 };
-        guint32 n_in = p->n_in, n_out = p->n_out;
+        enum { IN_BYTES = 38, OUT_BYTES = 47 };
+        guint32 n_in = p->n_in, n_out = p->n_out, none = 0;
+        const guint32 *all = p->identifiers;
+        GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+        g_array_append_val(lists, none);
 
         bytes_count(b, &n_in, IN_BYTES);
         p->n_in = bytes_room(b, &p->in, n_in, sizeof *p->in, IN_BYTES);
         for (guint32 i = 0; i < p->n_in && bytes_good(b); i++) {
                 in_bytes(&p->in[i], b);
+                list_bytes(&p->in[i].identifiers, all, lists, b);
                 bytes_expect(b, i == 0 || p->in[i - 1].enter <= p->in[i].enter, "calls by enter");
         }
         bytes_count(b, &n_out, OUT_BYTES);
         p->n_out = bytes_room(b, &p->out, n_out, sizeof *p->out, OUT_BYTES);
         for (guint32 i = 0; i < p->n_out && bytes_good(b); i++) {
                 out_bytes(&p->out[i], b);
+                list_bytes(&p->out[i].identifiers, all, lists, b);
                 bytes_expect(b, i == 0 || p->out[i - 1].start <= p->out[i].start, "calls by start");
         }
+        if (bytes_reads(b) && lists->len > 1)
+                p->identifiers = (const guint32 *)g_array_free(g_steal_pointer(&lists), FALSE);
+        else
+                g_array_free(lists, TRUE);
 }
 
 static void problem_bytes(NodeProblem *p, Bytes *b)
 {
         gboolean truth = p->truth != NULL;
 
-        bytes_word(b, "ravel problem 1\n");
+        bytes_word(b, "ravel problem 2\n");
         calls_bytes(p, b);
         time_bytes(&p->window, b);
         bytes_expect(b, p->window >= 0, "a skew window");
@@ -113,6 +144,7 @@ void node_problem_clear(NodeProblem *problem)
         g_free(problem->in);
         g_free(problem->out);
         g_free(problem->truth);
+        g_free((gpointer)problem->identifiers);
         *problem = (NodeProblem){ 0 };
 }
 

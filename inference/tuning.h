@@ -56,6 +56,20 @@
 /* or so many if that is less: one in LEARN_AGAIN_PART of those before. R, in windows. */
 #define LEARN_AGAIN_PART 8
 
+/* --- Identifiers (evidence-identifiers.c) --- */
+
+/* Counts of parents and of others back off to equal ones as if so many more had been seen of
+ * each. */
+#define MATCH_BACKOFF    1.0
+/* The limit of a ratio, and of its inverse. */
+#define MATCH_MOST_RATIO 1e4
+/* Identifiers are used for a callee where they tell its parents from others by so many nats, and by
+ * so many times what they tell of a candidate at random. As for leases. */
+#define MATCH_GAIN       20
+#define MATCH_TIMES      4
+/* The guess of ratios is made in so many rounds. */
+#define MATCH_ROUNDS     12
+
 /* --- Workers (workers.c, assign.c) --- */
 
 /* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no
@@ -70,7 +84,7 @@
 /* Calls into the node that are looked at, where it is busiest, and pairs of a call out of it and a
  * candidate. Speed. */
 #define WORKER_CALLS     2048
-#define WORKER_PAIRS    (1 << 18)
+#define WORKER_PAIRS     (1 << 18)
 /* Up to here every number is tried; beyond, steps of an eighth. Speed. */
 #define WORKERS_EACH     12
 /* Where learning begins, parents that wait make calls at this share of the rate of others. W. */
@@ -159,6 +173,9 @@
 #define WARM_UP             20
 /* and of the cold chain. C, R. */
 #define COOL_DOWN           10
+/* Warm and cold drawings, each, of a second chain, that says how far the first one can be trusted.
+ * Ten or 60 change calibration errors by less than 0.01. W; speed. */
+#define AGAIN_DRAWN      20
 /* The cold chain raises likelihoods to this power. C. */
 #define COLD                2
 /* Rounds of belief propagation before shares are taken; more hardly change them. R. */
@@ -249,6 +266,32 @@
 /* The ratio of the odds of inversions to the odds by delays that a node in order has at most. Nodes
  * without order come to more than 0.4, since their delays are not known exactly. C, R. */
 #define ORDER_ODDS     0.3
+
+/* --- Event loops (event-loop.c) --- */
+
+/* Inputs before an output that may have triggered it. Speed. */
+#define LOOP_REACH           64
+/* The likeliest triggers of an output that say what its parent is. */
+#define LOOP_TRIGGERS        6
+/* Outputs of a node that is looked at. Memory, speed. */
+#define LOOP_MOST            (1 << 18)
+/* Outputs that are looked at together. Memory. */
+#define LOOP_BLOCK           2048
+/* So many outputs come out of turn. Where that is learned, it takes over. W: one event loop. */
+#define LOOP_ASTRAY          0.02
+/* A step has been seen so often before it was. */
+#define LOOP_BACKOFF         0.05
+/* An input and an output have one parent with at least this, whatever is known of either. */
+#define LOOP_LEAST_AGREEMENT 1e-3
+/* Rounds, after each of which parents are found, */
+#define LOOP_ROUNDS          5
+/* and steps in the first one and the others that learn what inputs output. */
+#define LOOP_FIRST_STEPS     8
+#define LOOP_LATER_STEPS     4
+
+/* By these parents walks may be less likely by so many nats an output, which order then can make up
+ * for. Event loops lost 0.0 to 0.8, busy nodes with threads mostly 0.9 to 3.3. W; speed. */
+#define LOOP_LOSS            1.0
 
 /* --- Roots (roots.c) --- */
 

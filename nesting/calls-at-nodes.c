@@ -124,22 +124,26 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
                         .context = c->context[in[i]],
                         .connection = connection_of(n, in[i]).connection,
+                        .identifiers = call_identifiers_get(&n->calls->identifiers, in[i]),
                         .label = call_labels_get(&n->calls->labels, in[i])
                 };
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallConnection way = connection_of(n, out[i]);
 
-                node->out[i] = (CallOut){ .start = c->at_caller[out[i]].from,
-                                          .lead = way.lead,
-                                          .end = c->at_caller[out[i]].to,
-                                          .call = out[i],
-                                          .callee = known_calls_edge(n->calls, out[i])->callee,
-                                          .parent = c->cause[out[i]].parent,
-                                          .label = call_labels_get(&n->calls->labels, out[i]),
-                                          .flags = flags_of(n, out[i]) |
-                                                   (way.transaction ? OUT_TRANSACTION : 0),
-                                          .connection = way.connection };
+                node->out[i] = (CallOut){
+                        .start = c->at_caller[out[i]].from,
+                        .lead = way.lead,
+                        .end = c->at_caller[out[i]].to,
+                        .call = out[i],
+                        .callee = known_calls_edge(n->calls, out[i])->callee,
+                        .parent = c->cause[out[i]].parent,
+                        .label = call_labels_get(&n->calls->labels, out[i]),
+                        .flags = flags_of(n, out[i]) | (way.transaction ? OUT_TRANSACTION : 0),
+                        .identifiers = call_identifiers_get(&n->calls->identifiers, out[i]),
+                        .connection = way.connection
+                };
         }
+        node->identifiers = call_identifiers_lists(&n->calls->identifiers);
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];
 }

@@ -14,7 +14,7 @@ static guint wanted_columns(const NestingOptions *o)
         if (o->keep || truth || joint)
                 wanted |= WANT_CAUSES;
         if (joint)
-                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS;
+                wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS | WANT_IDENTIFIERS;
         if (o->keep)
                 wanted |= WANT_CANDIDATES;
         if (o->places)

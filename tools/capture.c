@@ -39,6 +39,8 @@ static struct {
         char *direction, *link_type;
         char *nodes;
         char *tls_keys;
+        char *ids_key, *ids_ignore;
+        gboolean ids;
         char *host;
         char **protocols;
         char *duration;
@@ -74,6 +76,12 @@ static const GOptionEntry entries[] = {
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Operations with whole routes",
           NULL },
         { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No operations", NULL },
+        { "ids", 0, 0, G_OPTION_ARG_NONE, &options.ids, "Identifiers, hashed (--ids-key, -ignore)",
+          NULL },
+        { "ids-key", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &options.ids_key,
+          "Derive the keys of --ids from FILE", "FILE" },
+        { "ids-ignore", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options.ids_ignore,
+          "No identifiers from what matches REGEX", "REGEX" },
         { "strict", 0, 0, G_OPTION_ARG_NONE, &options.strict, "Exit with 1 if not fit for nesting",
           NULL },
         { "count", 'c', 0, G_OPTION_ARG_INT64, &options.count, "End after N packets", "N" },
@@ -114,6 +122,7 @@ static const GOptionEntry entries[] = {
 typedef struct {
         NodeTable *nodes;
         KeyLog *keys;
+        Identifiers *identifiers; /* NULL: none are wanted */
         NodeNames *names;
         LearnedNames *learned;
         const Protocol *ports[65536];
@@ -226,6 +235,7 @@ static gboolean check_files(const Run *run, GError **error)
                         return FALSE;
         return (!options.nodes || run_files_read(options.nodes, error)) &&
                (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
+               (!options.ids_key || run_files_read(options.ids_key, error)) &&
                (!options.filter_file || run_files_read(options.filter_file, error)) &&
                (rotates() || run_files_write("-w", options.write, error));
 }
@@ -287,6 +297,8 @@ static gboolean check_options(gint64 *duration, GError **error)
                                     "with -i IF");
         if (options.labels && options.no_labels)
                 return usage(error, "--labels and --no-labels: expected one of them");
+        if ((options.ids_key || options.ids_ignore) && !options.ids)
+                return usage(error, "--ids-key and --ids-ignore are for --ids");
         if (options.count < 1)
                 return usage(error,
                              "-c %" G_GINT64_FORMAT ": expected a number of packets, 1 or more",
@@ -845,6 +857,7 @@ static void run_free(Run *run)
         capture_free(run->capture);
         node_names_free(run->names);
         key_log_free(run->keys);
+        identifiers_free(run->identifiers);
         learned_names_free(run->learned);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
@@ -935,6 +948,59 @@ static gboolean load_keys(Run *run, GError **error)
         return TRUE;
 }
 
+/* The secret of --ids-key: bytes, the same on every host. Whoever has it can try out what a hash is
+ * of, so nobody else may read it. */
+static guint8 *load_secret(gsize *n, GError **error)
+{
+        struct stat status;
+        g_autofree guint8 *secret = g_malloc(MOST_SECRET + 1);
+        int fd = open(options.ids_key, O_RDONLY | O_CLOEXEC);
+        gssize got = 0;
+        *n = 0;
+        if (fd < 0 || fstat(fd, &status) < 0)
+                got = -1;
+        while (got >= 0 && *n <= MOST_SECRET &&
+               (got = read(fd, secret + *n, MOST_SECRET + 1 - *n)) > 0)
+                *n += (gsize)got;
+        if (got < 0)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "--ids-key %s: %s",
+                            options.ids_key, g_strerror(errno));
+        else if (S_ISREG(status.st_mode) && (status.st_mode & 077))
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "--ids-key %s: others may read it (mode %04o), and with it try out "
+                            "what a hash is of: chmod 600",
+                            options.ids_key, status.st_mode & 07777);
+        else if (*n < LEAST_SECRET || *n > MOST_SECRET)
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "--ids-key %s: expected %d to %d random bytes, as of head -c 32 "
+                            "/dev/urandom",
+                            options.ids_key, LEAST_SECRET, MOST_SECRET);
+        else
+                got = 1;
+        if (fd >= 0)
+                close(fd);
+        return got == 1 ? g_steal_pointer(&secret) : NULL;
+}
+
+static gboolean load_identifiers(Run *run, GError **error)
+{
+        gsize n = 0;
+        g_autofree guint8 *secret = NULL;
+        if (!options.ids)
+                return TRUE;
+        if (options.ids_key && !(secret = load_secret(&n, error)))
+                return FALSE;
+        run->identifiers = identifiers_new(secret, n, options.ids_ignore, error);
+        if (secret)
+                explicit_bzero(secret, n);
+        if (run->identifiers)
+                return TRUE;
+        (*error)->domain = RAVEL_ERROR;
+        (*error)->code = RAVEL_ERROR_USAGE;
+        g_prefix_error(error, "--ids-ignore: ");
+        return FALSE;
+}
+
 static Run *run_new(gint64 *duration, GError **error)
 {
         g_autoptr(Run) run = g_new0(Run, 1);
@@ -951,7 +1017,7 @@ static Run *run_new(gint64 *duration, GError **error)
             !parse_protocols(run, error) || !load_names(run->names, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
-        if (!load_keys(run, error))
+        if (!load_keys(run, error) || !load_identifiers(run, error))
                 return NULL;
         run->left = options.count;
         if (!options.host && !run->live)
@@ -965,6 +1031,7 @@ static Run *run_new(gint64 *duration, GError **error)
                                .labels = options.no_labels ? LABELS_NONE
                                          : options.labels  ? LABELS_WHOLE
                                                            : LABELS_WORDS,
+                               .identifiers = run->identifiers,
                                .in_order = run->live,
                                .host = options.host,
                                .learned = run->learned,

@@ -133,6 +133,24 @@ static char *format_share(double share)
         return g_strdup(g_ascii_formatd(text, sizeof text, "%.3f", share));
 }
 
+/* How many of the call's identifiers the candidate has: "2 of 3". Nothing where it has none. */
+static char *format_shared(const KnownCalls *k, guint32 call, guint32 candidate)
+{
+        const guint32 *lists = call_identifiers_lists(&k->identifiers);
+        guint32 list = call_identifiers_get(&k->identifiers, call);
+        guint32 other = call_identifiers_get(&k->identifiers, candidate);
+
+        if (!list)
+                return g_strdup("");
+        return g_strdup_printf("%u of %u", call_identifiers_shared(lists + list, lists + other),
+                               lists[list]);
+}
+
+static gboolean has_identifiers(const KnownCalls *k, const Explanation *e)
+{
+        return call_identifiers_get(&k->identifiers, e->call) > 0;
+}
+
 static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint n_shown,
                                gboolean joint, gboolean probable)
 {
@@ -143,6 +161,7 @@ static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint 
         text_table_add_column(table, "called at", TEXT_RIGHT, 2);
         text_table_add_column(table, "after", TEXT_RIGHT, 0);
         text_table_add_column(table, "left", TEXT_RIGHT, 3);
+        text_table_add_column(table, has_identifiers(k, e) ? "ids" : "", TEXT_RIGHT, 1);
         text_table_add_column(table, "score", TEXT_RIGHT, 0);
         text_table_add_column(table, joint ? "" : "penalty", TEXT_RIGHT, 1);
         text_table_add_column(table, probable ? "prob" : "", TEXT_RIGHT, 0);
@@ -156,6 +175,7 @@ static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint 
                 text_table_add(table, format_time(k->pairs.at_caller[p->call].from));
                 text_table_add(table, path_format_duration(from - at_callee.from));
                 text_table_add(table, path_format_duration(at_callee.to - to));
+                text_table_add(table, format_shared(k, e->call, p->call));
                 text_table_add(table, format_share(p->score));
                 text_table_add(table, joint ? g_strdup("") : format_share(p->penalty));
                 text_table_add(table, probable ? format_share(p->probability) : g_strdup(""));
@@ -204,9 +224,11 @@ static void append_table(GString *out, const KnownCalls *k, const Explanation *e
                                        e->parents->len - n_shown);
 }
 
-static void append_legend(GString *out, guint columns, gboolean joint, gboolean probable)
+static void append_legend(GString *out, guint columns, gboolean joint, gboolean probable,
+                          gboolean ids)
 {
         g_autofree char *scores = g_strconcat(
+                ids ? "ids: how many of the call's identifiers the candidate has. " : "",
                 joint ? "score: its share of the call when all calls of the node are decided "
                         "together; the largest has it."
                       : "score: how usual this delay is, as a share of all candidates'. penalty: "
@@ -232,7 +254,7 @@ gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guin
         guint width = columns ? columns : LEGEND_WIDTH;
         const GArray *explanations = nesting_explanations(n);
         const KnownCalls *k = nesting_calls(n);
-        gboolean any = FALSE;
+        gboolean any = FALSE, ids = FALSE;
 
         for (guint i = 0; i < explanations->len; i++) {
                 const Explanation *e = &g_array_index(explanations, Explanation, i);
@@ -244,11 +266,12 @@ gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guin
                         g_string_append_c(out, '\n');
                         append_table(out, k, e, columns, joint, probable);
                         any = TRUE;
+                        ids |= has_identifiers(k, e);
                 }
         }
         if (any) {
                 g_string_append_c(out, '\n');
-                append_legend(out, width, joint, probable);
+                append_legend(out, width, joint, probable, ids);
         }
         return output_file_write(file, out->str, out->len, error);
 }

@@ -47,14 +47,20 @@ Sequencer *sequencer_new(gint64 patience, gint64 disorder)
         return s;
 }
 
+static void message_clear(CapturedMessage *m)
+{
+        g_free(m->label);
+        g_free(m->identifiers);
+}
+
 void sequencer_free(Sequencer *s)
 {
         if (!s)
                 return;
         for (guint i = 0; i < s->n_ring; i++)
-                g_free(s->ring[(s->first + i) & (s->ring_size - 1)].message.label);
+                message_clear(&s->ring[(s->first + i) & (s->ring_size - 1)].message);
         for (guint i = 0; i < s->n_heap; i++)
-                g_free(s->late[s->heap[i].slot].label);
+                message_clear(&s->late[s->heap[i].slot]);
         g_free(s->items);
         g_free(s->ring);
         g_free(s->heap);

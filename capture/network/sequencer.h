@@ -14,6 +14,7 @@
 #ifndef RAVEL_SEQUENCER_H
 #define RAVEL_SEQUENCER_H
 
+#include "capture/identifiers.h"
 #include "capture/source/packet.h"
 #include "tracefmt/message.h"
 
@@ -37,6 +38,7 @@ typedef struct {
         gboolean transaction; /* of a return: one is open after it */
         Link link;            /* the first message with what this one carries: see links.h */
         char *label;          /* owned, NULL where there is none */
+        RequestIdentifiers *identifiers; /* likewise */
 } CapturedMessage;
 
 typedef struct OpenItem OpenItem;
@@ -66,7 +68,7 @@ void sequencer_open(Sequencer *sequencer, OpenItem *item, gint64 time);
 /* Nothing where it is not open. */
 void sequencer_close(OpenItem *item);
 
-/* Takes message, label and all. */
+/* Takes message, label, identifiers and all. */
 void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
 
 /* An item that has been open for too long at now, or NULL. Its owner closes or
@@ -74,7 +76,7 @@ void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
 OpenItem *sequencer_overdue(Sequencer *sequencer, gint64 now);
 
 /* The next message in order that nothing can come before, given that it is now.
- * FALSE where there is none. The label is the caller's to free. */
+ * FALSE where there is none. Label and identifiers are the caller's to free. */
 gboolean sequencer_next(Sequencer *sequencer, gint64 now, CapturedMessage *message);
 
 /* The clock was set back: what waits goes out before all that comes after. No

@@ -8,6 +8,7 @@
  */
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -204,8 +205,49 @@ static gsize fastcgi_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* Whether a parameter is of the server or the message, and not of the request. */
+static gboolean is_common_parameter(const char *name, gsize n)
+{
+        static const char *const common[] = {
+                "SERVER_", "REMOTE_",         "GATEWAY_",       "DOCUMENT_",      "CONTENT_",
+                "SCRIPT_", "REDIRECT_STATUS", "REQUEST_SCHEME", "PATH_TRANSLATED"
+        };
+        char header[32];
+        for (guint i = 0; i < G_N_ELEMENTS(common); i++)
+                if (n >= strlen(common[i]) && memcmp(name, common[i], strlen(common[i])) == 0)
+                        return TRUE;
+        if (n < 6 || n > sizeof header || memcmp(name, "HTTP_", 5) != 0)
+                return FALSE;
+        for (gsize i = 5; i < n; i++)
+                header[i - 5] = name[i] == '_' ? '-' : name[i];
+        return values_is_common_header(header, n - 5);
+}
+
+/* Parameters, as lines "name: value". */
+static void fastcgi_values(GString *text, const guint8 *bytes, gsize n)
+{
+        guint32 n_name, n_value;
+        Record r;
+        if (record_read(bytes, n, &r) != PARSE_MESSAGE || r.type != PARAMS)
+                return;
+        Cursor c = cursor(bytes + RECORD_HEADER, MIN(n - RECORD_HEADER, r.length));
+        while (cursor_left(&c) > 0 && length_read(&c, &n_name) && length_read(&c, &n_value)) {
+                const guint8 *name = cursor_take(&c, n_name);
+                const guint8 *value = name ? cursor_take(&c, n_value) : NULL;
+                if (!value)
+                        return;
+                if (is_common_parameter((const char *)name, n_name))
+                        continue;
+                g_string_append_len(text, (const char *)name, (gssize)n_name);
+                g_string_append(text, ": ");
+                g_string_append_len(text, (const char *)value, (gssize)n_value);
+                g_string_append_c(text, '\n');
+        }
+}
+
 const Protocol protocol_fastcgi = {
         .name = "fastcgi",
+        .values = fastcgi_values,
         .keyed = TRUE,
         .parse = fastcgi_parse,
         .find_boundary = fastcgi_find_boundary,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "capture/protocol/path-label.h"
+#include "capture/protocol/values.h"
 
 enum {
         MAX_MEMORY = 64 << 20,
@@ -114,6 +115,23 @@ static void field_take(HeaderLabels *h, const nghttp2_nv *field)
                           memcmp(value, grpc, sizeof grpc - 1) == 0;
 }
 
+/* Path and fields as HTTP/1 has them. */
+static void values_take(GString *values, const nghttp2_nv *field)
+{
+        const char *name = (const char *)field->name;
+        if (name_is(field, ":path")) {
+                g_string_append_len(values, (const char *)field->value,
+                                    (gssize)MIN(field->valuelen, MAX_PATH));
+        } else if (field->namelen > 0 && name[0] != ':' &&
+                   !values_is_common_header(name, field->namelen)) {
+                g_string_append_len(values, name, (gssize)MIN(field->namelen, MAX_PATH));
+                g_string_append(values, ": ");
+                g_string_append_len(values, (const char *)field->value,
+                                    (gssize)MIN(field->valuelen, MAX_PATH));
+        }
+        g_string_append_c(values, '\n');
+}
+
 /* A block is whole. */
 static void label_append(HeaderLabels *h, GString *label)
 {
@@ -131,7 +149,7 @@ static void label_append(HeaderLabels *h, GString *label)
 }
 
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
-                            GString *label)
+                            GString *label, GString *values)
 {
         for (int flags = 0; !(flags & NGHTTP2_HD_INFLATE_FINAL);) {
                 nghttp2_nv field;
@@ -141,10 +159,13 @@ gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gbool
                         return FALSE;
                 bytes += used;
                 n -= (gsize)used;
-                if (flags & NGHTTP2_HD_INFLATE_EMIT)
+                if (flags & NGHTTP2_HD_INFLATE_EMIT) {
                         field_take(h, &field);
-                else if (n == 0 && !last)
+                        if (values)
+                                values_take(values, &field);
+                } else if (n == 0 && !last) {
                         return TRUE;
+                }
         }
         nghttp2_hd_inflate_end_headers(h->inflater);
         label_append(h, label);

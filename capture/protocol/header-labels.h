@@ -19,9 +19,10 @@ void header_labels_free(HeaderLabels *h);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(HeaderLabels, header_labels_free)
 
 /* The next n bytes of header blocks; last: of this block. Then label has the
- * operation's name, or is empty where the block is not a request's. FALSE: it is
- * broken, or memory is short, and nothing can be read any more. */
+ * operation's name, or is empty where the block is not a request's. values: where to append path
+ * and fields, as lines of text (values.h), or NULL. FALSE: it is broken, or memory is short, and
+ * nothing can be read any more. */
 gboolean header_labels_read(HeaderLabels *h, const guint8 *bytes, gsize n, gboolean last,
-                            GString *label);
+                            GString *label, GString *values);
 
 #endif

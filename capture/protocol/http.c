@@ -7,6 +7,7 @@
 #include "capture/protocol/path-label.h"
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/raft-record.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -455,8 +456,22 @@ static gsize http_find_boundary(const guint8 *bytes, gsize n)
         return at < n && start_line_is_plausible(bytes + at, n - at) ? at : n;
 }
 
+/* Method and target, and headers. What goes on with another line than a header is a body. */
+static void http_values(GString *text, const guint8 *bytes, gsize n)
+{
+        Line line;
+        if (line_find(bytes, n, &line) && request_line_parse(line.text, line.n)) {
+                g_string_append_len(text, (const char *)line.text, (gssize)(line.n - VERSION - 1));
+                g_string_append_c(text, '\n');
+                bytes += line.next;
+                n -= line.next;
+        }
+        values_append_headers(text, bytes, n);
+}
+
 const Protocol protocol_http = {
         .name = "http",
+        .values = http_values,
         .parse = http_parse,
         .find_boundary = http_find_boundary,
 };

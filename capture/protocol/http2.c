@@ -11,6 +11,7 @@
  * that are sound in every respect.
  */
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -480,8 +481,20 @@ static gsize http2_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* What the data of a call of gRPC has. */
+static void http2_values(GString *text, const guint8 *bytes, gsize n)
+{
+        if (n <= FRAME_HEADER)
+                return;
+        Frame f = frame_decode(bytes);
+        gsize first = f.flags & FLAG_PADDED ? 1 : 0, shown = MIN(n - FRAME_HEADER, f.length);
+        if (f.type == DATA && shown > first)
+                values_append_grpc(text, bytes + FRAME_HEADER + first, shown - first);
+}
+
 const Protocol protocol_http2 = {
         .name = "http2",
+        .values = http2_values,
         .keyed = TRUE,
         .parse = http2_parse,
         .find_boundary = http2_find_boundary,

@@ -433,8 +433,36 @@ static gsize memcached_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* The keys of a command. */
+static void line_values(GString *text, const guint8 *line, gsize n)
+{
+        Words words;
+        if (!split(line, n, &words))
+                return;
+        gboolean several = word_is(words.word[0], "get") || word_is(words.word[0], "gets");
+        for (guint i = 1; i < MIN(words.n, several ? MAX_WORDS : 2); i++) {
+                g_string_append_len(text, (const char *)words.word[i].text,
+                                    (gssize)words.word[i].n);
+                g_string_append_c(text, '\n');
+        }
+}
+
+static void memcached_values(GString *text, const guint8 *bytes, gsize n)
+{
+        const guint8 *end = n > 0 ? memchr(bytes, '\n', n) : NULL;
+        if (n >= HEADER && bytes[0] == MAGIC_REQUEST) {
+                gsize at = HEADER + bytes[4], length = read_u16(bytes + 2);
+                if (at + length <= n)
+                        g_string_append_len(text, (const char *)bytes + at, (gssize)length);
+                g_string_append_c(text, '\n');
+        } else if (end && end > bytes && end[-1] == '\r') {
+                line_values(text, bytes, (gsize)(end - bytes) - 1);
+        }
+}
+
 const Protocol protocol_memcached = {
         .name = "memcached",
+        .values = memcached_values,
         .parse = memcached_parse,
         .find_boundary = memcached_find_boundary,
 };

@@ -12,6 +12,7 @@
  */
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/sql-label.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -467,8 +468,22 @@ static gsize mysql_find_boundary(const guint8 *bytes, gsize n)
         return 0;
 }
 
+/* A statement, or what is readable of the parameters of one. */
+static void mysql_values(GString *text, const guint8 *bytes, gsize n)
+{
+        gsize from = HEADER + 1;
+        if (n <= from)
+                return;
+        if (bytes[HEADER] == COM_QUERY || bytes[HEADER] == COM_STMT_PREPARE)
+                g_string_append_len(text, (const char *)bytes + from, (gssize)(n - from));
+        else if (bytes[HEADER] == COM_STMT_EXECUTE)
+                values_append_readable(text, bytes + from, n - from);
+        g_string_append_c(text, '\n');
+}
+
 const Protocol protocol_mysql = {
         .name = "mysql",
+        .values = mysql_values,
         .parse = mysql_parse,
         .find_boundary = mysql_find_boundary,
 };

@@ -9,6 +9,7 @@
  */
 #include "capture/protocol/protocol.h"
 #include "capture/protocol/sql-label.h"
+#include "capture/protocol/values.h"
 
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
         HEADER = 5, /* type and length; the length counts itself and what follows */
         MAX_STARTUP = 10000,
         MAX_LENGTH = 1 << 30,
+        MAX_PARAMETER = 256, /* in which identifiers are looked for */
         MAX_RECOGNISED = 1 << 24,
         CODE_PROTOCOL_3_0 = 196608,
         CODE_PROTOCOL_3_2 = 196610,
@@ -361,8 +363,66 @@ static gsize postgres_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* A parameter: text; or binary, where it has the size of a whole number, that. */
+static void parameter_append(GString *text, const guint8 *value, gsize n, gboolean binary)
+{
+        if (!binary)
+                g_string_append_len(text, (const char *)value, (gssize)n);
+        else if (n == 4)
+                g_string_append_printf(text, "%" G_GINT32_FORMAT, (gint32)read_u32(value));
+        else if (n == 8)
+                g_string_append_printf(text, "%" G_GINT64_FORMAT, (gint64)read_u64(value));
+        else
+                values_append_readable(text, value, n);
+        g_string_append_c(text, '\n');
+}
+
+/* The parameters of a Bind; those that are at hand. */
+static void bind_values(GString *text, Cursor c)
+{
+        guint16 n_formats, n;
+        const guint8 *formats;
+        if (!skip_text(&c) || !skip_text(&c) || !cursor_u16(&c, &n_formats) ||
+            !(formats = cursor_take(&c, 2 * (gsize)n_formats)) || !cursor_u16(&c, &n))
+                return;
+        for (guint i = 0; i < n; i++) {
+                guint32 length;
+                const guint8 *value;
+                gboolean binary = n_formats == 1  ? read_u16(formats) == 1
+                                  : i < n_formats ? read_u16(formats + 2 * i) == 1
+                                                  : FALSE;
+                if (!cursor_u32(&c, &length))
+                        return;
+                if (length == G_MAXUINT32) /* NULL */
+                        continue;
+                if (!(value = cursor_take(&c, length)))
+                        return;
+                parameter_append(text, value, MIN(length, MAX_PARAMETER), binary);
+        }
+}
+
+/* Statements and parameters. */
+static void postgres_values(GString *text, const guint8 *bytes, gsize n)
+{
+        for (gsize at = 0; n - at >= HEADER;) {
+                guint32 length = read_u32(bytes + at + 1);
+                gsize shown = MIN((gsize)length + 1, n - at);
+                Cursor c = cursor(bytes + at + HEADER, shown - HEADER);
+                if (length < 4)
+                        return;
+                if (bytes[at] == 'B')
+                        bind_values(text, c);
+                else if (bytes[at] == 'Q' || (bytes[at] == 'P' && skip_text(&c)))
+                        g_string_append_len(text, (const char *)c.at,
+                                            (gssize)strnlen((const char *)c.at, cursor_left(&c)));
+                g_string_append_c(text, '\n');
+                at += shown;
+        }
+}
+
 const Protocol protocol_postgres = {
         .name = "postgres",
+        .values = postgres_values,
         .parse = postgres_parse,
         .find_boundary = postgres_find_boundary,
 };

@@ -16,6 +16,7 @@
 enum {
         MAX_LINE = 65536,
         MAX_NAME = 64,
+        MAX_ARGUMENT = 256, /* in which identifiers are looked for */
         MAX_CHANNELS = 200,
 };
 #define MAX_VALUES (G_GUINT64_CONSTANT(1) << 32)
@@ -824,8 +825,44 @@ static gsize redis_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* The arguments of a command, or the rest of them. */
+static void redis_values(GString *text, const guint8 *bytes, gsize n)
+{
+        gsize at = 0;
+        gboolean named = FALSE;
+        if (n > 0 && bytes[0] != '*' && bytes[0] != '$') { /* typed by hand */
+                g_string_append_len(text, (const char *)bytes, (gssize)MIN(n, MAX_ARGUMENT));
+                g_string_append_c(text, '\n');
+                return;
+        }
+        while (at < n) {
+                const guint8 *end = memchr(bytes + at, '\n', n - at);
+                gint64 length = 0;
+                if (!end || (bytes[at] != '*' && bytes[at] != '$'))
+                        return;
+                gboolean begins = bytes[at] == '*';
+                if (begins)
+                        named = FALSE;
+                else if (take_number(bytes, n, &at, &length) != GOT || length < 0)
+                        return;
+                at = (gsize)(end - bytes) + 1;
+                if (begins)
+                        continue;
+                gsize shown = (gsize)MIN((guint64)length, n - at);
+                if (named || shown < (gsize)length) {
+                        g_string_append_len(text, (const char *)bytes + at,
+                                            (gssize)MIN(shown, MAX_ARGUMENT));
+                        g_string_append_c(text, '\n');
+                }
+                named = TRUE;
+                at += shown;
+                at += MIN(n - at, 2);
+        }
+}
+
 const Protocol protocol_redis = {
         .name = "redis",
+        .values = redis_values,
         .parse = redis_parse,
         .find_boundary = redis_find_boundary,
 };

@@ -621,8 +621,28 @@ static gsize smtp_find_boundary(const guint8 *bytes, gsize n)
         return n;
 }
 
+/* Addresses and names of mails. */
+static void smtp_values(GString *text, const guint8 *bytes, gsize n)
+{
+        static const char *const names[] = {
+                "MAIL FROM:", "RCPT TO:", "Message-ID:", "From:",
+                "To:",        "Cc:",      "References:", "In-Reply-To:"
+        };
+        for (gsize at = 0, next; at < n; at += next) {
+                gsize length = line_length(bytes + at, n - at, &next);
+                if (next == 0)
+                        return;
+                for (guint i = 0; i < G_N_ELEMENTS(names); i++)
+                        if (length > strlen(names[i]) &&
+                            !g_ascii_strncasecmp((const char *)bytes + at, names[i],
+                                                 strlen(names[i])))
+                                g_string_append_len(text, (const char *)bytes + at, (gssize)next);
+        }
+}
+
 const Protocol protocol_smtp = {
         .name = "smtp",
+        .values = smtp_values,
         .greets = TRUE,
         .parse = smtp_parse,
         .find_boundary = smtp_find_boundary,

@@ -27,15 +27,20 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         CaptureOptions options = { .patience = CAPTURE_PATIENCE,
                                    .disorder = CAPTURE_DISORDER,
                                    .labels = LABELS_WORDS };
+        static const guint8 secret[LEAST_SECRET] = { 1 };
+        Identifiers *identifiers = NULL;
         g_autoptr(NodeTable) nodes = node_table_new();
         g_autoptr(NodeNames) names = node_names_new(nodes);
-        g_autoptr(Capture) capture = capture_new(&options, nodes, names);
         Cursor c = cursor(data, n);
         guint8 choice, cut, delay;
         guint16 length;
         gint64 time = 1000000000;
         if (!cursor_u8(&c, &choice))
                 return 0;
+        if (choice & 0x80)
+                options.identifiers = identifiers = identifiers_new(
+                        secret, sizeof secret, choice & 0x40 ? "@[0-9.]+@" : NULL, NULL);
+        Capture *capture = capture_new(&options, nodes, names);
         while (cursor_u16(&c, &length) && cursor_u8(&c, &cut) && cursor_u8(&c, &delay)) {
                 gsize captured = MIN(length, cursor_left(&c));
                 Packet packet = { .captured = captured,
@@ -51,5 +56,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         }
         capture_finish(capture);
         take_messages(capture);
+        capture_free(capture);
+        identifiers_free(identifiers);
         return 0;
 }

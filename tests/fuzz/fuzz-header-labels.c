@@ -14,6 +14,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         gsize memory = 0;
         HeaderLabels *whole = header_labels_new(&memory), *cut = header_labels_new(&memory);
         GString *label = g_string_new(NULL), *other = g_string_new(NULL);
+        GString *values = g_string_new(NULL), *also_values = g_string_new(NULL);
         gboolean sound = TRUE;
         while (sound && n > 0) {
                 gsize block = MIN(data[0], n - 1), first = block / 2;
@@ -22,15 +23,19 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 const guint8 *bytes = copy + 1;
                 g_string_truncate(label, 0);
                 g_string_truncate(other, 0);
-                sound = header_labels_read(whole, bytes, block, TRUE, label);
-                gboolean also = header_labels_read(cut, bytes, first, FALSE, other) &&
-                                header_labels_read(cut, bytes + first, block - first, TRUE, other);
+                sound = header_labels_read(whole, bytes, block, TRUE, label, values);
+                gboolean also = header_labels_read(cut, bytes, first, FALSE, other, also_values) &&
+                                header_labels_read(cut, bytes + first, block - first, TRUE, other,
+                                                   also_values);
                 g_assert(sound == also && strcmp(label->str, other->str) == 0);
+                g_assert(!sound || g_string_equal(values, also_values));
                 data += 1 + block;
                 n -= 1 + block;
         }
         g_string_free(label, TRUE);
         g_string_free(other, TRUE);
+        g_string_free(values, TRUE);
+        g_string_free(also_values, TRUE);
         header_labels_free(whole);
         header_labels_free(cut);
         g_assert(memory == 0);

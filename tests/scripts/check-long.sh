@@ -112,7 +112,7 @@ step_fuzz() {
 		# shellcheck disable=SC2046 # flags
 		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
 			"${libraries[@]}" \
-			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
+			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 nettle zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
 		[ "$(jobs -r | wc -l)" -lt "$jobs" ] || wait -n
 		fuzz "$name" &
 	done

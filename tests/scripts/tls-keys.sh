@@ -172,7 +172,14 @@ wait $openssl_pid 2>/dev/null
 
 # A request that begins before the server has said anything; whether it takes that is its choice.
 printf 'POST /early HTTP/1.1\r\nContent-Length: 6\r\n\r\n' >early
-unanswered() { sleep 2; echo .; } # time for the client to say what became of its data
+unanswered() { # until the client has said what became of its data
+	local turn
+	for ((turn = 0; turn < 300; turn++)); do
+		! grep -q 'Early data was' out || break
+		sleep 0.1
+	done
+	echo .
+}
 answer=unanswered
 for taken in 1 0; do
 	server=$(port)

@@ -55,10 +55,12 @@ static gboolean export(const char *path, const char *format, GError **error)
                output_file_close(g_steal_pointer(&out), error);
 }
 
+/* Each place by one of the formats in turn; with RAVEL_LONG, by all of them. */
 static void test_changed_bytes(void)
 {
         g_autofree char *path = make_store(20), *bytes = NULL;
-        guint refused = 0, changed = 0;
+        guint step = g_getenv("RAVEL_LONG") ? 1 : G_N_ELEMENTS(formats);
+        guint refused = 0, changed = 0, places = 0;
         gsize n;
 
         g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
@@ -66,7 +68,7 @@ static void test_changed_bytes(void)
                 bytes[i] ^= 0x55;
                 g_free(scratch_write("out.sqlite", bytes, (gssize)n));
                 bytes[i] ^= 0x55;
-                for (guint k = 0; k < G_N_ELEMENTS(formats); k++) {
+                for (guint k = places++ % step; k < G_N_ELEMENTS(formats); k += step) {
                         g_autoptr(GError) error = NULL;
                         gboolean ok = export(path, formats[k], &error);
 

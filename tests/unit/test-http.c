@@ -9,7 +9,7 @@
  * return's call set; eof says that nothing follows. */
 static char *parse(const char *text, gsize n, guint8 call, gsize step, gboolean eof)
 {
-        static const char letters[] = { '?', 'C', 'R', 'm', 'i', '.' };
+        static const char letters[] = "?CRmi.cbS"; /* by MessageKind */
         GString *out = g_string_new(NULL);
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0;

@@ -15,6 +15,8 @@ typedef struct {
         CallIn in[PARENTS];
         CallOut out[PARENTS * EACH];
         NodeProblem node;
+        guint32 made_by[EACH * PARENTS]; /* by call out, less PARENTS: its parent */
+        guint32 lists[1 + 4 * EACH * PARENTS], n_lists;
 } Problem;
 
 static int compare_outs(const void *a, const void *b)
@@ -26,13 +28,13 @@ static int compare_outs(const void *a, const void *b)
 
 /* Parents that overlap, from two callers; each makes two or three calls, one of which takes long or
  * not. */
-static void make_problem(Problem *p, GRand *rand, gint64 begin)
+static void make_crowd(Problem *p, GRand *rand, gint64 begin, gint64 gap)
 {
         guint32 n = 0;
 
         memset(p, 0, sizeof *p);
         for (guint32 i = 0; i < PARENTS; i++) {
-                gint64 at = begin + i * 3 * MS;
+                gint64 at = begin + i * gap;
                 guint kind = g_rand_int_range(rand, 0, 2);
 
                 p->in[i] = (CallIn){ .enter = at, .call = i, .caller = kind, .label = i % 2 };
@@ -47,6 +49,7 @@ static void make_problem(Problem *p, GRand *rand, gint64 begin)
                                                .callee = k == 1 ? 1 : 2,
                                                .parent = NO_PARENT,
                                                .connection = n % 7 };
+                        p->made_by[n] = i;
                         n++;
                 }
                 p->in[i].reply = at + 300000;
@@ -59,6 +62,92 @@ static void make_problem(Problem *p, GRand *rand, gint64 begin)
                                  .from = begin,
                                  .decide = begin + PARENTS * 10 * MS };
 }
+
+static void make_problem(Problem *p, GRand *rand, gint64 begin)
+{
+        make_crowd(p, rand, begin, 3 * MS);
+}
+
+/* --- identifiers --------------------------------------------------------------- */
+
+typedef enum { OWN, RANDOM, COUNTED, SHARED } Values;
+
+/* A list of one value that only few calls have, and of one that half of them have. */
+static guint32 add_list(Problem *p, guint32 value)
+{
+        guint32 at = p->n_lists;
+
+        p->lists[at] = 2;
+        p->lists[at + 1] = 1 + value % 2;
+        p->lists[at + 2] = 3 + value;
+        p->n_lists += 3;
+        return at;
+}
+
+/* Gives all calls identifiers: those of the parent to its children; at random; numbers of calls
+ * into the node and out of it; or one for all. */
+static void add_identifiers(Problem *p, GRand *rand, Values values)
+{
+        p->n_lists = 1;
+        p->lists[0] = 0;
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].identifiers =
+                        add_list(p, values == RANDOM   ? (guint32)g_rand_int_range(rand, 0, 50)
+                                    : values == SHARED ? 7
+                                                       : i);
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                p->out[i].identifiers =
+                        add_list(p, values == RANDOM    ? (guint32)g_rand_int_range(rand, 0, 50)
+                                    : values == SHARED  ? 7
+                                    : values == COUNTED ? i
+                                                        : p->made_by[p->out[i].call - PARENTS]);
+        p->node.identifiers = p->lists;
+}
+
+static guint count_right(Problem *p)
+{
+        NodeAnswer answer;
+        guint right = 0;
+
+        find_parents_jointly(&p->node, NULL, &answer);
+        for (guint32 i = 0; i < answer.n_out; i++) {
+                gsize best = answer.first[i];
+
+                for (gsize k = best; k < answer.first[i + 1]; k++)
+                        if (answer.score[k] > answer.score[best])
+                                best = k;
+                right += answer.first[i + 1] > best &&
+                         answer.parent[best] == p->made_by[answer.call[i] - PARENTS];
+        }
+        node_answer_clear(&answer);
+        return right;
+}
+
+/* Values that are passed on tell parents; those that mean nothing change nothing. */
+static void test_identifiers(void)
+{
+        for (guint seed = 20; seed < 23; seed++) {
+                guint right[5], n = 0;
+
+                for (guint values = 0; values < 5; values++) {
+                        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+                        g_autofree Problem *p = g_new(Problem, 1);
+
+                        make_crowd(p, rand, 0, MS);
+                        if (values > 0)
+                                add_identifiers(p, rand, values - 1);
+                        n = p->node.n_out;
+                        right[values] = count_right(p);
+                        g_test_message("%u: %u of %u", values, right[values], n);
+                }
+                g_assert_cmpuint(right[1 + OWN], ==, n);
+                g_assert_cmpuint(right[0], <, n * 97 / 100);
+                for (guint values = 1 + RANDOM; values < 5; values++)
+                        g_assert_cmpuint(right[values], ==, right[0]);
+        }
+}
+
+/* --- to bytes and back --------------------------------------------------------- */
 
 static void assert_equal_bytes(GBytes *a, GBytes *b)
 {
@@ -93,6 +182,7 @@ static void test_model(void)
                 NodeAnswer answer[2];
 
                 make_problem(&p[0], rand, (1000 + 2000 * step) * MS);
+                add_identifiers(&p[0], rand, OWN);
                 memcpy(&p[1], &p[0], sizeof *p);
                 p[1].node.in = p[1].in;
                 p[1].node.out = p[1].out;
@@ -122,6 +212,7 @@ static void test_problem_and_answer(void)
         gsize n;
 
         make_problem(p, rand, 0);
+        add_identifiers(p, rand, OWN);
         truth = g_new0(guint32, p->node.n_out);
         p->node.truth = truth;
         bytes = node_problem_to_bytes(&p->node);
@@ -229,6 +320,7 @@ static void test_hostile(void)
         NodeAnswer answer;
 
         make_problem(p, rand, 0);
+        add_identifiers(p, rand, OWN);
         p->node.n_in = 30;
         p->node.n_out = 60;
         problem = node_problem_to_bytes(&p->node);
@@ -245,6 +337,7 @@ static void test_hostile(void)
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/model", test_model);
         g_test_add_func("/inference/problem-and-answer", test_problem_and_answer);
         g_test_add_func("/inference/hostile", test_hostile);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The identifiers of calls, where the trace has them (ids=, docs/trace-format.md), as numbers:
+ * those of two calls are the same number where the two carry the same value. A column beside the
+ * call pairs. No hash is kept for longer than four minutes of the trace.
+ */
+#ifndef RAVEL_CALL_IDENTIFIERS_H
+#define RAVEL_CALL_IDENTIFIERS_H
+
+#include "tracefmt/message.h"
+
+enum { MOST_IDENTIFIERS = 32 }; /* of a call, seen at both ends */
+
+typedef struct {
+        GHashTable *newer, *older; /* numbers by hash, of two minutes each; NULL: none seen */
+        gint64 minutes;            /* which two the newer one is of */
+        guint32 last;              /* the largest number */
+        guint32 *of;               /* by call: where its list begins; 0: it has none */
+        guint32 n, size;           /* calls up to the last of which something is known */
+        /* Lists, each the number of its identifiers and then these, ascending. The first is
+         * empty. */
+        GArray *lists;
+} CallIdentifiers;
+
+void call_identifiers_clear(CallIdentifiers *c);
+
+/* A message of a call (by number). */
+void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message);
+
+/* n calls from a number on have become those from another number on, a smaller one. */
+void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n);
+
+/* Forgets the first calls; the others are so much smaller numbers. */
+void call_identifiers_drop(CallIdentifiers *c, guint32 n);
+
+/* Where the list of a call begins in c->lists. */
+static inline guint32 call_identifiers_get(const CallIdentifiers *c, guint32 call)
+{
+        return call < c->n ? c->of[call] : 0;
+}
+
+/* All lists; NULL: no call has any. */
+static inline const guint32 *call_identifiers_lists(const CallIdentifiers *c)
+{
+        return c->lists ? (const guint32 *)c->lists->data : NULL;
+}
+
+/* How many identifiers the calls with these lists have in common. */
+guint32 call_identifiers_shared(const guint32 *list, const guint32 *other);
+
+#endif
