@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Many stores as they are read: what each pattern and each entry has in each of them. What
- * trend.c makes series of, and nobody else should include.
+ * find-trend.c makes series of, and nobody else should include.
  */
 #ifndef RAVEL_TREND_STORES_H
 #define RAVEL_TREND_STORES_H
