@@ -58,9 +58,11 @@ static void group_hours(Trend *t)
         gboolean seen[SERIES_GROUPS] = { FALSE };
         guint n = t->points->len, groups = 0;
         const TrendPoint *first = point_at(t, 0), *last = point_at(t, n - 1);
+        /* 24 stores of an hour each are a day, also where they are a little shorter. */
+        double whole = trend_middle(last->first, last->last) -
+                       trend_middle(first->first, first->last) + 1.5 * t->spacing;
 
-        if (!t->timed || t->by == TREND_BY_DAY ||
-            (double)last->last - (double)first->first < (double)DAYS_OF_HOURS * TREND_DAY ||
+        if (!t->timed || t->by == TREND_BY_DAY || whole < (double)DAYS_OF_HOURS * TREND_DAY ||
             t->spacing > (double)TREND_DAY / 4)
                 return;
         for (guint i = 0; i < n; i++) {

@@ -130,6 +130,11 @@ done
 "$ravel" trend days >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out &&
 	grep -q '^96 stores, 2023-11-15 00:00 to 2023-11-18 23:59' out
 result $? 'four days that are slower by day: no change' out
+mkdir three two && for h in $(seq 0 71); do cp "days/$h.sqlite" three; done && for h in $(seq 0 47); do cp "days/$h.sqlite" two; done
+"$ravel" trend three >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out
+result $? 'three days' out
+"$ravel" trend two >out && grep -q 'With less than three days the course of a day is not told' out
+result $? 'two do not tell, which is said' out
 found creeping >out
 awk '$1 != "own" || $2 != "creep" || $4 != "web" || $5 < 0.0004 || $5 > 0.0006 { bad = 1 } END { exit bad || NR != 1 }' out
 result $? 'and 0.05 % slower each hour' out
@@ -137,7 +142,8 @@ condition 1 creeping 'own>6%/week'
 condition 0 creeping 'own>12%/week'
 condition 1 creeping 'own>1%/day'
 condition 1 creeping 'latency>0.6%/day'
-"$ravel" trend $(ls creeping/*.sqlite | shuf --random-source=days/0.sqlite) >a && "$ravel" trend creeping >b && cmp a b
+mapfile -t shuffled < <(printf '%s\n' creeping/*.sqlite | shuf --random-source=days/0.sqlite)
+"$ravel" trend "${shuffled[@]}" >a && "$ravel" trend creeping >b && cmp a b
 result $? 'their times order them, however they are named'
 "$ravel" trend --by day days >out 2>err
 [ $? = 3 ] && grep -q 'days that can be compared: 4, expected 6 or more' err
