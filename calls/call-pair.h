@@ -21,7 +21,7 @@
 typedef struct {
         gint64 start, enter, reply, end; /* ns since the epoch */
         NodeId caller, callee;
-        guint8 stamps; /* 1 << MessageOp of each stamp observed */
+        guint8 stamps; /* 1 << MessageOp of each stamp observed; MSG_: nobody answers it */
 } CallPair;
 
 /* What caused a call. */

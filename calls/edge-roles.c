@@ -34,7 +34,7 @@ static void find_fold(EdgeRoles *r, NodeTable *nodes, const Edge *edges, guint n
         guint n_calling = 0;
 
         for (guint i = 0; i < n_edges; i++)
-                if (edges[i].kinds)
+                if (edges[i].kinds || edges[i].pairs)
                         fold_edges[n_calling++] = (FoldEdge){ edges[i].caller, edges[i].callee };
         g_free(r->fold);
         r->fold = r->folds ? fold_clients(nodes, fold_edges, n_calling, &r->folded)

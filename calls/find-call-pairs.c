@@ -31,6 +31,7 @@ typedef struct {
         guint8 stamps;
         gboolean in_use;   /* not done or lost yet */
         gboolean settling; /* in the queue */
+        gboolean one_way;  /* a message: its return is itself */
 } OpenCall;
 
 typedef struct {
@@ -260,6 +261,7 @@ static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, cons
         c->stamps = 0;
         c->in_use = TRUE;
         c->settling = FALSE;
+        c->one_way = FALSE;
         if (G_UNLIKELY(c->id_length > SHORT_ID))
                 c->long_id = g_memdup2(message->id, c->id_length);
         return index;
@@ -323,9 +325,16 @@ G_ALWAYS_INLINE static inline void release_pair(CallMatcher *m, guint32 index, g
                 g_ptr_array_add(m->done_ids, c->long_id);
                 m->long_done = TRUE;
         }
-        m->counts.pairs++;
         e->pairs++;
-        e->messages += n_stamps[stamps];
+        if (G_UNLIKELY(c->one_way)) {
+                d->pair.stamps = (guint8)((stamps >> CALL_SENT & 1) << MSG_SENT |
+                                          (stamps >> CALL_RECV & 1) << MSG_RECV);
+                m->counts.linked++;
+                e->messages += n_stamps[stamps] / 2;
+        } else {
+                m->counts.pairs++;
+                e->messages += n_stamps[stamps];
+        }
         e->longest = MAX(e->longest, d->pair.end - d->pair.start);
         e->longest_stay = MAX(e->longest_stay, d->pair.reply - d->pair.enter);
         e->busy += MAX(d->pair.reply - d->pair.enter, 0);
@@ -661,11 +670,8 @@ G_ALWAYS_INLINE static inline guint add_one(CallMatcher *m, const Message *messa
         return add_any(m, message, nodes, tag, slot);
 }
 
-guint call_matcher_add(CallMatcher *m, const Message *message)
+static inline void note_time(CallMatcher *m, const Message *message)
 {
-        guint result;
-
-        begin(m);
         if (G_LIKELY(message->time > m->counts.last)) { /* NO_TIME is less than all */
                 if (G_UNLIKELY(m->counts.last == NO_TIME))
                         m->counts.first = message->time;
@@ -673,6 +679,55 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
         } else if (G_UNLIKELY(message->time < m->counts.last)) {
                 m->counts.disorder = TRUE;
         }
+}
+
+/* The message of the key that lacks the stamps of this end. */
+static guint32 find_other_end(const CallMatcher *m, guint32 slot, guint8 stamps)
+{
+        guint32 index = m->keys[slot].call ? m->keys[slot].call - 1 : NO_CALL;
+
+        for (guint i = 0; index != NO_CALL && i < MAX_CHAIN; i++) {
+                if (m->open[index].one_way && !(m->open[index].stamps & stamps))
+                        return index;
+                index = m->open[index].next;
+        }
+        return NO_CALL;
+}
+
+guint call_matcher_add_message(CallMatcher *m, const Message *message)
+{
+        gboolean sent = message->op == MSG_SENT;
+        guint64 nodes = (guint64)message->sender << 32 | message->receiver;
+        guint32 tag = key_tag(message->id_words, nodes), slot = find_key(m, tag, nodes, message);
+        guint8 stamps = sent ? 1 << CALL_SENT | 1 << RET_RECV : 1 << CALL_RECV | 1 << RET_SENT;
+        guint32 index = find_other_end(m, slot, stamps);
+        OpenCall *c;
+
+        begin(m);
+        note_time(m, message);
+        if (index == NO_CALL) {
+                index = append_call(m, slot, tag, nodes, find_edge(m, nodes), message);
+                m->open[index].one_way = TRUE;
+        }
+        c = &m->open[index];
+        m->latest = c->number;
+        c->stamps |= stamps;
+        c->stamp[sent ? CALL_SENT : CALL_RECV] = message->time;
+        c->stamp[sent ? RET_RECV : RET_SENT] = message->time;
+        if (c->stamps == (CALL_STAMPS | RET_STAMPS))
+                take_out(m, slot_of_call(m, index), index);
+        else
+                settle(m, index, message->time);
+        settle_until(m, message->time - m->horizon);
+        return MATCH_OPENED | (m->n_done ? MATCH_DONE : 0);
+}
+
+guint call_matcher_add(CallMatcher *m, const Message *message)
+{
+        guint result;
+
+        begin(m);
+        note_time(m, message);
         if (G_UNLIKELY(message->op >= MSG_SENT)) {
                 guint64 nodes = (guint64)message->sender << 32 | message->receiver;
 

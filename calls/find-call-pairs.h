@@ -64,7 +64,9 @@ typedef struct {
 } Edge;
 
 typedef struct {
-        guint64 messages, pairs, lone_calls, lone_returns, one_way;
+        guint64 messages, pairs, lone_calls, lone_returns;
+        guint64 one_way;    /* messages that nobody answers, but for */
+        guint64 linked;     /* those that came out as pairs */
         gint64 first, last; /* time of the first and last message; NO_TIME where none */
         gboolean disorder;  /* a message came after later ones, or a call after its return */
 } MatchCounts;
@@ -81,6 +83,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CallMatcher, call_matcher_free)
 
 /* Returns MATCH_ flags. Constant time. */
 guint call_matcher_add(CallMatcher *matcher, const Message *message);
+
+/* A one-way message that is to come out as a pair, which ends as it begins: with stamps of both
+ * ends both are one. Returns MATCH_ flags. */
+guint call_matcher_add_message(CallMatcher *matcher, const Message *message);
 
 /* The number (see DoneCall) of the call that the last message was of, where it was a call, or a
  * return that matched one. */

@@ -29,6 +29,7 @@ void known_calls_clear(KnownCalls *k)
         call_labels_clear(&k->labels);
         call_connections_clear(&k->connections);
         call_identifiers_clear(&k->identifiers);
+        call_links_clear(&k->links);
         call_pairs_clear(&k->pairs);
         if (k->ids)
                 g_byte_array_free(k->ids, TRUE);
@@ -76,9 +77,26 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
                 call_identifiers_add(&k->identifiers, call, message);
 }
 
+/* A message that continues another or is continued is like a call that ends at once. */
+static gboolean add_linked(KnownCalls *k, const Message *message, const char *token, gsize length,
+                           GError **error)
+{
+        Message call = *message;
+        guint did = call_matcher_add_message(k->matcher, message);
+
+        call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
+        take_attributes(k, &call, did);
+        if (token)
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, token,
+                               length);
+        return !(did & MATCH_DONE) || take_done(k, error);
+}
+
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
         Message with_path;
+        const char *link = NULL;
+        gsize link_length = 0;
         guint did;
 
         if (G_UNLIKELY(k->key != NULL)) {
@@ -86,8 +104,16 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
                 true_path_join(&with_path, k->key, &k->paths);
                 message = &with_path;
         }
+        if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
+                link = call_links_token(message, &link_length);
+        if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
+                       (link || call_links_by_order(message))))
+                return add_linked(k, message, link, link_length, error);
         did = call_matcher_add(k->matcher, message);
         take_attributes(k, message, did);
+        if (G_UNLIKELY(link != NULL))
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, link,
+                               link_length);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -108,7 +134,9 @@ void known_calls_close_up(KnownCalls *k)
         CallPairs *c = &k->pairs;
         guint32 kept = 0, first = 0, end;
 
-        if (call_matcher_counts(k->matcher)->pairs == c->n)
+        call_links_close_up(&k->links, c);
+        if (call_matcher_counts(k->matcher)->pairs + call_matcher_counts(k->matcher)->linked ==
+            c->n)
                 return;
         for (; first < c->n; first = end + 1) {
                 for (end = first; end < c->n && c->edge[end]; end++)
@@ -122,6 +150,31 @@ void known_calls_close_up(KnownCalls *k)
                 kept += end - first;
         }
         c->n = kept;
+}
+
+void known_calls_find_links(KnownCalls *k)
+{
+        g_autofree LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
+        CallPairs *c = &k->pairs;
+
+        if (!(c->wanted & WANT_LINKS))
+                return;
+        call_links_add_operations(&k->links, &k->labels, c->n);
+        for (guint i = 0; i < k->roles.n_edges; i++)
+                edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
+        call_links_find(&k->links, c, edges, node_table_size(k->nodes));
+        for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
+                if (k->links.parent[i] != NO_PARENT) {
+                        c->cause[i] = (Cause){ k->links.parent[i], k->links.probability[i] };
+                        if (c->candidates)
+                                c->candidates[i] = 1;
+                }
+}
+
+void known_calls_find_late(KnownCalls *k)
+{
+        if (k->pairs.cause && (k->pairs.wanted & WANT_LINKS))
+                call_links_find_late(&k->links, &k->pairs, &k->connections);
 }
 
 static void drop_ids(KnownCalls *k)

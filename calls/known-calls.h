@@ -10,6 +10,7 @@
 #include "calls/call-connections.h"
 #include "calls/call-identifiers.h"
 #include "calls/call-labels.h"
+#include "calls/call-links.h"
 #include "calls/call-order.h"
 #include "calls/edge-roles.h"
 #include "calls/true-path.h"
@@ -21,6 +22,7 @@ typedef struct {
         CallLabels labels;
         CallConnections connections;
         CallIdentifiers identifiers;
+        CallLinks links;
         EdgeRoles roles;
         guint64 dropped; /* calls that are no longer there, all before the others */
         GByteArray *ids; /* of all calls, one after the other; NULL where not kept */
@@ -35,6 +37,7 @@ enum {
         WANT_CONNECTIONS = 1 << 16,
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
         WANT_IDENTIFIERS = 1 << 18,
+        WANT_LINKS = 1 << 19,
 };
 
 /* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:
@@ -52,6 +55,12 @@ gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GEr
 
 /* Moves calls to the places of those before them that found no return. */
 void known_calls_close_up(KnownCalls *calls);
+
+/* After known_calls_find_roles(): finds what continues what, by the links that there are. */
+void known_calls_find_links(KnownCalls *calls);
+
+/* Once all other parents are known: see call_links_find_late(). */
+void known_calls_find_late(KnownCalls *calls);
 
 /* Forgets the first n; the others move to the front. */
 void known_calls_drop(KnownCalls *calls, guint32 n);

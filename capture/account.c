@@ -119,6 +119,19 @@ static void judge_doubt(const Account *account, GPtrArray *lines)
                                                        doubted));
 }
 
+static void judge_callers(const Account *account, GPtrArray *lines)
+{
+        const guint64 *n = account->count;
+        if (n[ACCOUNT_CALLER_UNKNOWN])
+                g_ptr_array_add(
+                        lines,
+                        g_strdup_printf("the processes that opened %" G_GUINT64_FORMAT
+                                        " of %" G_GUINT64_FORMAT
+                                        " connections of an address with itself were missed",
+                                        n[ACCOUNT_CALLER_UNKNOWN],
+                                        n[ACCOUNT_CALLER_UNKNOWN] + n[ACCOUNT_CALLER_BY_PROCESS]));
+}
+
 static void judge_cut(const Account *account, GPtrArray *lines)
 {
         const guint64 *n = account->count;
@@ -166,6 +179,7 @@ char **account_judge(const Account *account)
                 judge_roles(account, lines);
         judge_doubt(account, lines);
         judge_cut(account, lines);
+        judge_callers(account, lines);
         if (account->to_itself > 0 && account->to_others == 0 && !account->to_named)
                 g_ptr_array_add(lines, g_strdup("everything talks to itself on one address: name "
                                                 "the services by port with --nodes (lines such as "

@@ -32,6 +32,8 @@
         X(ROLE_BY_NAME, "connections whose server is known by --nodes")                            \
         X(ROLE_BY_PORTS, "connections whose server is known by the port numbers")                  \
         X(ROLE_DOUBTED, "connections whose server is doubtful: the client accepts others")         \
+        X(CALLER_BY_PROCESS, "connections whose caller is known by its process")                   \
+        X(CALLER_UNKNOWN, "connections whose caller's process was missed")                         \
         X(EVICTED, "connections forgotten to bound memory")                                        \
         X(TLS_OPENED, "TLS connections opened by their keys")                                      \
         X(TLS_NO_KEYS, "TLS connections not opened: no keys for them")                             \

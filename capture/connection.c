@@ -57,6 +57,7 @@ struct Connection {
         guint8 evidence;   /* Evidence */
         guint8 translated; /* another connection is the same, and counts */
         guint8 syn_seen;   /* it was the first segment */
+        guint8 named;      /* by the other sides of translators, and for good */
         guint32 asked;     /* how many servers were known when there was none */
         gint64 seen;       /* in seconds */
         OpenItem held;     /* open while segments wait */
@@ -91,6 +92,7 @@ struct ConnectionTable {
         guint64 *servers; /* hashes of address and port that opened connections; 0 is none */
         gsize n_servers, n_slots; /* at least two a server; a power of 2 */
         gint64 expired;           /* when that was last done, in seconds */
+        gboolean translates;      /* names know of address translation */
 };
 
 ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *names,
@@ -99,6 +101,7 @@ ConnectionTable *connection_table_new(const CaptureContext *context, NodeNames *
         ConnectionTable *t = g_new0(ConnectionTable, 1);
         t->context = context;
         t->names = names;
+        t->translates = node_names_has_translations(names);
         t->signs = sign_table_new();
         t->ports = ports;
         t->n_buckets = 1024;
@@ -429,7 +432,19 @@ static TcpSink sink_for(SinkUser *user)
         return (TcpSink){ sink_bytes, sink_missing, sink_end, user };
 }
 
-static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence)
+static Endpoint end_of(const Connection *c, guint side)
+{
+        return (Endpoint){ c->address[side], c->port[side] };
+}
+
+static NodeRole role_of(const ConnectionTable *t, const Connection *c, guint side, Stamp stamp)
+{
+        Endpoint own = end_of(c, side), peer = end_of(c, !side);
+        return node_names_role(t->names, &own, &peer, stamp.time);
+}
+
+static gboolean serves(const ConnectionTable *t, const Connection *c, guint side, Evidence evidence,
+                       Stamp stamp)
 {
         switch (evidence) {
         case BY_OPTION:
@@ -437,7 +452,8 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
         case BY_ACCEPT:
                 return server_is_known(t, c->address[side], c->port[side]);
         case BY_NAME:
-                return node_names_has_port(t->names, c->address[side], c->port[side]);
+                return role_of(t, c, side, stamp) == ROLE_SERVER ||
+                       role_of(t, c, !side, stamp) == ROLE_CALLER;
         case BY_PORTS:
                 return c->port[side] < FIRST_CLIENT_PORT;
         case BY_SYN:
@@ -449,12 +465,12 @@ static gboolean serves(const ConnectionTable *t, const Connection *c, guint side
 
 /* Which side calls on a connection whose opening was not seen, or NO_SIDE: the one
  * whose other alone serves, by the surest evidence that says so. */
-static guint client_find(const ConnectionTable *t, Connection *c)
+static guint client_find(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
         c->asked = (guint32)t->n_servers;
         for (c->evidence = BY_OPTION; c->evidence < BY_NOTHING; c->evidence++) {
-                gboolean first = serves(t, c, 0, c->evidence),
-                         second = serves(t, c, 1, c->evidence);
+                gboolean first = serves(t, c, 0, c->evidence, stamp),
+                         second = serves(t, c, 1, c->evidence, stamp);
                 if (first != second)
                         return first ? 1 : 0;
         }
@@ -463,11 +479,37 @@ static guint client_find(const ConnectionTable *t, Connection *c)
 }
 
 /* A role that was not known may be by now: an end has since accepted a connection. */
-static void client_find_late(const ConnectionTable *t, Connection *c)
+static void client_find_late(const ConnectionTable *t, Connection *c, Stamp stamp)
 {
         if (c->evidence == BY_NOTHING && c->asked != t->n_servers &&
             c->exchange.pairing.client == NO_SIDE)
-                c->exchange.pairing.client = (guint8)client_find(t, c);
+                c->exchange.pairing.client = (guint8)client_find(t, c, stamp);
+}
+
+/* What the ends are called, and so whether it can be told who calls. */
+static void connection_name(ConnectionTable *t, Connection *c, NodeId node[2], Stamp stamp)
+{
+        guint client = c->exchange.pairing.client;
+        for (guint i = 0; i < 2; i++) {
+                Endpoint own = end_of(c, i), peer = end_of(c, !i);
+                node[i] = node_names_lookup(t->names, &own, &peer, stamp.time);
+        }
+        c->signs.alone = address_equal(c->address[0], c->address[1]) && client != NO_SIDE &&
+                         role_of(t, c, client, stamp) == ROLE_NAMELESS;
+}
+
+/* Its first payload was sent: what is told of the ends by now. */
+static void connection_name_late(ConnectionTable *t, Connection *c, Stamp stamp)
+{
+        const Pairing *p = &c->exchange.pairing;
+        NodeId node[2];
+        if (!node_names_update(t->names) || c->named)
+                return;
+        connection_name(t, c, node, stamp);
+        memcpy(c->exchange.pairing.node, node, sizeof node);
+        if (address_equal(c->address[0], c->address[1]) && p->client != NO_SIDE)
+                account_add(t->context->account,
+                            c->signs.alone ? ACCOUNT_CALLER_UNKNOWN : ACCOUNT_CALLER_BY_PROCESS);
 }
 
 /* A conversation begins; the segment is the first that was seen of it. */
@@ -476,23 +518,23 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
 {
         Account *account = t->context->account;
         gboolean start_seen = segment && (segment->flags & TCP_SYN);
-        NodeId node[2];
+        const NodeId node[2] = { NO_NODE, NO_NODE };
         const Protocol *protocol = NULL;
         guint client = NO_SIDE;
         c->evidence = BY_SYN;
-        if (start_seen)
+        if (start_seen) {
                 client = segment->flags & TCP_ACK ? !side : side;
-        else if (segment)
-                client = client_find(t, c);
-        for (guint i = 0; i < 2; i++) {
-                node[i] = node_names_lookup(t->names, c->address[i], c->port[i]);
-                if (t->ports && !protocol)
-                        protocol = t->ports[c->port[i]];
+        } else if (segment) {
+                node_names_update(t->names);
+                client = client_find(t, c, stamp);
         }
+        for (guint i = 0; t->ports && i < 2; i++)
+                if (!protocol)
+                        protocol = t->ports[c->port[i]];
         if (protocol && protocol != &protocol_generic && protocol->datagrams != !segment)
                 protocol = NULL;
         c->payload = 0;
-        c->translated = FALSE;
+        c->translated = c->named = FALSE;
         c->opening = 0;
         c->syn_seen = segment && (segment->flags & (TCP_SYN | TCP_ACK)) == TCP_SYN;
         c->client_opened = c->server_opened = stamp;
@@ -501,19 +543,11 @@ static void connection_begin(ConnectionTable *t, Connection *c, const TcpSegment
         exchange_begin(c, protocol, client, start_seen, node, c->port);
         if (c->syn_seen)
                 c->exchange.pairing.opened = stamp.time;
-        gboolean alone = address_equal(c->address[0], c->address[1]);
-        signs_init(&c->signs,
-                   alone && client != NO_SIDE &&
-                           !node_names_has_port(t->names, c->address[client], c->port[client]));
+        signs_init(&c->signs, FALSE);
+        connection_name(t, c, c->exchange.pairing.node, stamp);
         account_add(account, ACCOUNT_CONNECTIONS);
         if (segment && !start_seen)
                 account_add(account, ACCOUNT_MID_STREAM);
-        if (!alone) {
-                account->to_others++;
-                return;
-        }
-        account->to_itself++;
-        account->to_named += node[0] != node[1];
 }
 
 /* By what evidence it was known who calls, where the opening and the content did not say. */
@@ -532,6 +566,18 @@ static void account_role(const ConnectionTable *t, const Connection *c)
                 account_add(t->context->account, ACCOUNT_ROLE_DOUBTED);
 }
 
+/* Whether the ends are of one address, and then, of one node. */
+static void account_ends(Account *account, const Connection *c)
+{
+        const Pairing *p = &c->exchange.pairing;
+        if (!address_equal(c->address[0], c->address[1])) {
+                account->to_others++;
+                return;
+        }
+        account->to_itself++;
+        account->to_named += p->node[0] != p->node[1];
+}
+
 /* The conversation is over: everything that waits is written or counted. */
 static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
 {
@@ -544,6 +590,7 @@ static void connection_finish(ConnectionTable *t, Connection *c, Stamp now)
         signs_take(t->signs, &c->signs, &c->exchange.pairing, c->exchange.protocol);
         sequencer_close(&c->held);
         account_role(t, c);
+        account_ends(account, c);
         if (c->protocol == IP_TCP && c->payload)
                 *(c->payload == 3 ? &account->tcp_two_sided : &account->tcp_one_sided) += 1;
 }
@@ -594,18 +641,21 @@ static Connection *connection_new(ConnectionTable *t, const Address address[2],
         return c;
 }
 
-/* The connection of these two ends, NULL where it is new; key gets its ends in
+/* The connection of these two ends, NULL where it is new; address and port get its true ends in
  * order, and side which of them is the source. */
 static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
-                                   guint16 source_port, guint16 destination_port,
+                                   guint16 source_port, guint16 destination_port, gint64 time,
                                    Address address[2], guint16 port[2], guint *side)
 {
-        int order = address_compare(ip->source, ip->destination);
-        *side = order > 0 || (order == 0 && source_port > destination_port);
-        address[*side] = ip->source;
-        address[!*side] = ip->destination;
-        port[*side] = source_port;
-        port[!*side] = destination_port;
+        Endpoint ends[2] = { { ip->source, source_port }, { ip->destination, destination_port } };
+        if (t->translates)
+                node_names_translate(t->names, ends, time);
+        int order = address_compare(ends[0].address, ends[1].address);
+        *side = order > 0 || (order == 0 && ends[0].port > ends[1].port);
+        address[*side] = ends[0].address;
+        address[!*side] = ends[1].address;
+        port[*side] = ends[0].port;
+        port[!*side] = ends[1].port;
         guint64 h = connection_hash(t, address, port, ip->protocol);
         Connection *c = t->buckets[h & (t->n_buckets - 1)];
         while (c && (!address_equal(c->address[0], address[0]) ||
@@ -629,6 +679,7 @@ static void translation_add(ConnectionTable *t, Connection *kept, Connection *c,
         account_add(t->context->account, ACCOUNT_TRANSLATED);
         if (kept->payload || !kept->syn_seen || !c->syn_seen)
                 return; /* too late to change names, or not known to what */
+        kept->named = TRUE;
         if (stamp_before(c->client_opened, kept->client_opened)) {
                 to->node[!kept_server] = from->node[!server];
                 to->port[!kept_server] = from->port[!server];
@@ -715,7 +766,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
         guint16 port[2];
         guint side;
         Connection *c = connection_find(t, ip, segment->source_port, segment->destination_port,
-                                        address, port, &side);
+                                        stamp.time, address, port, &side);
         if (!c) {
                 if (segment->flags & TCP_RST)
                         return; /* of nothing that is known */
@@ -733,7 +784,7 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 connection_touch(t, c, stamp.time / 1000000000);
                 return;
         }
-        client_find_late(t, c);
+        client_find_late(t, c, stamp);
         if (segment->length == 0) {
                 account_add(t->context->account, ACCOUNT_NO_PAYLOAD);
                 if (segment->flags & TCP_SYN)
@@ -741,6 +792,8 @@ void connection_table_add_tcp(ConnectionTable *t, const IpPacket *ip, const TcpS
                 else if (segment->ack == c->tcp.half[!side].next)
                         signs_ack(&c->signs, side, stamp.time);
         } else {
+                if (!c->payload)
+                        connection_name_late(t, c, stamp);
                 c->payload |= (guint8)(1 << side);
         }
         SinkUser user = { t, c };
@@ -795,7 +848,8 @@ void connection_table_add_udp(ConnectionTable *t, const IpPacket *ip, guint16 so
         Address address[2];
         guint16 port[2];
         guint side;
-        Connection *c = connection_find(t, ip, source_port, destination_port, address, port, &side);
+        Connection *c = connection_find(t, ip, source_port, destination_port, stamp.time, address,
+                                        port, &side);
         if (!c) {
                 c = connection_new(t, address, port, IP_UDP, stamp);
                 connection_begin(t, c, NULL, side, stamp);

@@ -539,6 +539,16 @@ static guint8 sender_of(const Exchange *x, guint side)
                                             : SENDER_SERVER;
 }
 
+/* What the message carries: of one in parts or a whole one. */
+static void take_content(Exchange *x, guint side, const Parsed *parsed,
+                         const CaptureContext *context)
+{
+        if (x->protocol->keyed || x->pairing.streams)
+                streams_content(&x->pairing, side, parsed->key, parsed->content, context);
+        else
+                pairing_set_content(&x->pairing, side, parsed->content, context);
+}
+
 /* Shows data to the parser, of which the first old bytes had been there before.
  * seq is the sequence number of the first byte; cut: what follows the last was cut off. How many
  * of them it was: n, or up to where the connection speaks something else. */
@@ -587,7 +597,7 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                 if (parsed.fields)
                         streams_fields(&x->pairing, side, &parsed, context);
                 if (parsed.content)
-                        streams_content(&x->pairing, side, parsed.key, parsed.content, context);
+                        take_content(x, side, &parsed, context);
                 if (parsed.length == PARSE_FOREVER && m->end != END_BY_CLOSE)
                         pairing_set_end(&x->pairing, side, END_BY_CLOSE, context);
                 gsize used = (gsize)MIN(parsed.length, n - at);

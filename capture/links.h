@@ -9,7 +9,9 @@
 #ifndef RAVEL_LINKS_H
 #define RAVEL_LINKS_H
 
-#include "capture/pairing.h"
+#include "capture/network/sequencer.h"
+
+typedef struct LinkTable LinkTable;
 
 LinkTable *link_table_new(void);
 void link_table_free(LinkTable *table);

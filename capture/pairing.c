@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "capture/links.h"
+
 enum {
         MAX_KEYED_CALLS = 1024, /* a connection; the oldest is dropped for another */
         MAX_CALLS = 16384,      /* in order, where none can be dropped */
@@ -202,6 +204,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 }
                 out.label = g_steal_pointer(&m->label);
                 out.identifiers = g_steal_pointer(&m->identifiers);
+                out.link = m->link;
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
@@ -314,6 +317,14 @@ static void message_see(MessageInProgress *m, Stamp stamp)
         m->seen = TRUE;
 }
 
+void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (m->kind == KIND_CALL && !m->written)
+                m->link =
+                        link_table_add(context->links, content, p->port[side], (guint32)m->number);
+}
+
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                   const CaptureContext *context)
 {
@@ -324,6 +335,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->end = END_BY_CONTENT;
         m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
                 m->several = m->unseen = m->transaction = FALSE;
+        m->link.some = FALSE;
         m->seq = seq;
         m->number = seq;
         if (stamp) {

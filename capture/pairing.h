@@ -69,11 +69,12 @@ typedef struct {
         Stamp first, last; /* of the bytes that were seen */
         char *label;
         RequestIdentifiers *identifiers; /* of a call; NULL: none */
-        Pieces *pieces;                  /* NULL before the first */
-        guint64 number;                  /* of a call: with the port, its id */
-        guint32 seq;                     /* of the first byte */
-        guint8 kind;                     /* MessageKind */
-        guint8 end;                      /* MessageEnd */
+        Link link;      /* of a call: the first message that carried the same; see links.h */
+        Pieces *pieces; /* NULL before the first */
+        guint64 number; /* of a call: with the port, its id */
+        guint32 seq;    /* of the first byte */
+        guint8 kind;    /* MessageKind */
+        guint8 end;     /* MessageEnd */
         guint8 open, seen, written, keyed, session;
         guint8 lost;        /* it was dropped, as it answers no call */
         guint8 stray;       /* a return: which call it answers is not known */
@@ -131,6 +132,9 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
  * where nobody saw it. */
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                   const CaptureContext *context);
+
+/* The open message of side is a call that carries content: see links.h. */
+void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
 
 /* More bytes of the open message, seen at stamp. */
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);

@@ -21,8 +21,9 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
         for (guint32 child = 0; child < j->problem->node->n_out; child++) {
                 guint32 sum = 0;
                 const WalkCall *call = &j->kinds->calls[child];
-                const gint16 *since = j->model->bounds.log[j->model->enter_row[call->callee]];
-                const gint16 *until = j->model->bounds.log[j->model->reply_row[call->callee]];
+                DelayDensities *bounds = &j->model->bounds;
+                guint32 since = j->model->enter_row[call->callee],
+                        until = j->model->reply_row[call->callee];
                 gsize first = j->problem->candidates[child],
                       end = j->problem->candidates[child + 1];
                 gint32 best = G_MININT32;
@@ -30,12 +31,17 @@ static void weigh_candidates(const Joint *j, guint32 *weight)
                 for (gsize k = first; k < end; k++) {
                         guint32 p = j->problem->candidate[k];
                         const CallIn *in = &j->problem->node->in[p];
-                        gint32 log = until[density_bin(in->reply - call->end)];
+                        gint32 log = delay_densities_log(bounds, until,
+                                                         density_bin(in->reply - call->end));
 
                         if (call->start >= j->problem->start[p])
-                                log += since[density_bin(call->start - j->problem->start[p])];
+                                log += delay_densities_log(
+                                        bounds, since,
+                                        density_bin(call->start - j->problem->start[p]));
                         else
-                                log += since[density_bin(call->start - in->enter)] - OUT_OF_TURN;
+                                log += delay_densities_log(bounds, since,
+                                                           density_bin(call->start - in->enter)) -
+                                       OUT_OF_TURN;
                         weight[k] = (guint32)log;
                         best = MAX(best, log);
                 }
@@ -176,7 +182,7 @@ void joint_assign_in_time(Joint *j)
                 ways[p] = begin_way(j, p);
         for (guint32 i = 0; i < n_out; i++) {
                 const WalkCall *call = &j->kinds->calls[i];
-                const gint16 *rest = j->model->bounds.log[j->model->reply_row[call->callee]];
+                guint32 rest = j->model->reply_row[call->callee];
                 gint32 best = G_MININT32;
                 guint32 parent = NO_PARENT, *open;
                 Way *way;
@@ -188,7 +194,9 @@ void joint_assign_in_time(Joint *j)
                         advance(j, &ways[p], later, call->start);
                         log = parent_walk_hazard(&j->model->walk, ways[p].at, call->callee,
                                                  call->start) +
-                              rest[density_bin(j->problem->node->in[p].reply - call->end)];
+                              delay_densities_log(
+                                      &j->model->bounds, rest,
+                                      density_bin(j->problem->node->in[p].reply - call->end));
                         if (has_calls)
                                 log += fixed_log(evidence_call(&j->model->evidence, j, p, i,
                                                                BY_EARLIER_CALLS, FALSE));

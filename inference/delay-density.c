@@ -17,20 +17,28 @@ gint64 density_bin_width(guint bin)
                         : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
 }
 
-static void set_row(DelayDensities *d, guint32 row, guint bin, double density)
-{
-        d->density[row][bin] = density;
-        d->log[row][bin] = CLAMP(fixed_log(density), G_MININT16, G_MAXINT16);
-}
-
-static void find_rest(DelayDensities *d, guint32 row)
+/* Finds what is found of exact densities. */
+static void round_row(DelayDensities *d, guint32 row)
 {
         float most = 0;
 
         for (guint bin = DENSITY_BINS; bin-- > 0;) {
-                most = MAX(most, d->density[row][bin]);
+                float density = (float)d->exact[row][bin];
+
+                d->density[row][bin] = density;
+                most = MAX(most, density);
                 d->rest[row][bin] = most;
+                d->log[row][bin] = NO_LOG;
         }
+}
+
+gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin)
+{
+        if (!d->made[row])
+                delay_densities_make(d, row);
+        if (d->log[row][bin] == NO_LOG)
+                d->log[row][bin] = CLAMP(fixed_log(d->exact[row][bin]), G_MININT16 + 1, G_MAXINT16);
+        return d->log[row][bin];
 }
 
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
@@ -42,7 +50,10 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
                 d->backoff = g_renew(guint32, d->backoff, d->room);
                 d->part = g_renew(guint8, d->part, d->room);
                 d->count = g_realloc_n(d->count, d->room, sizeof *d->count);
+                d->learned = g_realloc_n(d->learned, d->room, sizeof *d->learned);
+                d->made = g_renew(guint8, d->made, d->room);
                 d->density = g_realloc_n(d->density, d->room, sizeof *d->density);
+                d->exact = g_realloc_n(d->exact, d->room, sizeof *d->exact);
                 d->rest = g_realloc_n(d->rest, d->room, sizeof *d->rest);
                 d->log = g_realloc_n(d->log, d->room, sizeof *d->log);
                 if (d->kept)
@@ -51,7 +62,9 @@ guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
         d->backoff[d->n] = backoff;
         d->part[d->n] = FALSE;
         memset(d->count[d->n], 0, sizeof *d->count);
+        d->made[d->n] = TRUE;
         memset(d->density[d->n], 0, sizeof *d->density);
+        memset(d->exact[d->n], 0, sizeof *d->exact);
         memset(d->rest[d->n], 0, sizeof *d->rest);
         memset(d->log[d->n], 0, sizeof *d->log);
         if (d->kept)
@@ -73,8 +86,8 @@ void delay_densities_init(DelayDensities *d)
         memset(d, 0, sizeof *d);
         delay_densities_add_row(d, 0);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, 0, bin, 1.0 / DENSITY_BINS / density_bin_width(bin));
-        find_rest(d, 0);
+                d->exact[0][bin] = 1.0 / DENSITY_BINS / density_bin_width(bin);
+        round_row(d, 0);
 }
 
 void delay_densities_clear(DelayDensities *d)
@@ -83,7 +96,10 @@ void delay_densities_clear(DelayDensities *d)
         g_free(d->part);
         g_free(d->count);
         g_free(d->kept);
+        g_free(d->learned);
+        g_free(d->made);
         g_free(d->density);
+        g_free(d->exact);
         g_free(d->rest);
         g_free(d->log);
 }
@@ -164,17 +180,24 @@ static Bins smooth(double *row, double n, Bins bins)
         return running_mean(twice, row, reach, bins);
 }
 
-/* Gets the counts of a row, and their sum n. Returns the range of bins where they are not 0. */
+/* Gets the counts that a row was learned from, and their sum n. Returns the range of bins where
+ * they are not 0. */
 static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, double *n)
 {
-        Bins bins = { DENSITY_BINS, 0 };
+        const guint32 *learned = d->learned[row];
+        Bins bins = { 0, DENSITY_BINS };
+        guint64 sum = 0;
 
-        *n = 0;
-        for (gint bin = 0; bin < DENSITY_BINS; bin++) {
-                *n += counts[bin] = (double)d->count[row][bin] / DENSITY_COUNT;
-                if (counts[bin] > 0)
-                        bins = (Bins){ MIN(bins.first, bin), bin + 1 };
+        while (bins.first < bins.end && learned[bins.first] == 0)
+                bins.first++;
+        while (bins.first < bins.end && learned[bins.end - 1] == 0)
+                bins.end--;
+        memset(counts, 0, DENSITY_BINS * sizeof *counts);
+        for (gint bin = bins.first; bin < bins.end; bin++) {
+                sum += learned[bin];
+                counts[bin] = (double)learned[bin] / DENSITY_COUNT;
         }
+        *n = (double)sum / DENSITY_COUNT;
         return bins;
 }
 
@@ -188,6 +211,7 @@ static double backoff_weight(double n)
 static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 {
         memcpy(d->density[row], d->density[from], sizeof *d->density);
+        memcpy(d->exact[row], d->exact[from], sizeof *d->exact);
         memcpy(d->rest[row], d->rest[from], sizeof *d->rest);
         memcpy(d->log[row], d->log[from], sizeof *d->log);
 }
@@ -195,13 +219,14 @@ static void copy_row(DelayDensities *d, guint32 row, guint32 from)
 static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, Bins bins)
 {
         const float *backoff = d->density[d->backoff[row]];
-        double weight = backoff_weight(n);
+        double weight = backoff_weight(n), *exact = d->exact[row];
 
-        smooth(counts, n, bins);
+        bins = smooth(counts, n, bins);
+        for (gint bin = bins.first; bin < bins.end; bin++)
+                counts[bin] /= density_bin_width(bin);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, row, bin,
-                        (counts[bin] / density_bin_width(bin) + weight * backoff[bin]) /
-                                (n + weight));
+                exact[bin] = (counts[bin] + weight * backoff[bin]) / (n + weight);
+        round_row(d, row);
 }
 
 /* A part has the density of the whole, times the ratio of its counts in a bin to the counts
@@ -222,25 +247,32 @@ static void learn_part(DelayDensities *d, guint32 row, double *counts, double n,
                 sum += density[bin] * density_bin_width(bin);
         }
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                set_row(d, row, bin, density[bin] / sum);
+                d->exact[row][bin] = density[bin] / sum;
+        round_row(d, row);
 }
 
 void delay_densities_learn(DelayDensities *d)
 {
-        for (guint32 row = 1; row < d->n; row++) {
-                double counts[DENSITY_BINS], n;
-                Bins bins = get_counts(d, row, counts, &n);
+        memcpy(d->learned, d->count, d->n * sizeof *d->count);
+        memset(d->made + 1, FALSE, d->n - 1);
+}
 
-                if (n == 0) {
-                        copy_row(d, row, d->backoff[row]);
-                        continue;
-                }
-                if (d->part[row])
-                        learn_part(d, row, counts, n, bins);
-                else
-                        learn_row(d, row, counts, n, bins);
-                find_rest(d, row);
+void delay_densities_make(DelayDensities *d, guint32 row)
+{
+        double counts[DENSITY_BINS], n;
+        Bins bins = get_counts(d, row, counts, &n);
+
+        d->made[row] = TRUE;
+        if (!d->made[d->backoff[row]])
+                delay_densities_make(d, d->backoff[row]);
+        if (n == 0) {
+                copy_row(d, row, d->backoff[row]);
+                return;
         }
+        if (d->part[row])
+                learn_part(d, row, counts, n, bins);
+        else
+                learn_row(d, row, counts, n, bins);
 }
 
 /* --- bytes ---------------------------------------------------------------------- */
@@ -248,22 +280,29 @@ void delay_densities_learn(DelayDensities *d)
 /* One row. What is not in the bytes follows from them. */
 static void row_bytes(DelayDensities *d, guint32 row, gboolean kept, Bytes *b)
 {
+        gint16 logs[DENSITY_BINS] = { 0 };
+
         bytes_u8(b, &d->part[row]);
         bytes_u32(b, &d->backoff[row]);
         bytes_expect(b, d->backoff[row] < MAX(row, 1), "a row before this one");
         for (guint bin = 0; bin < DENSITY_BINS && bytes_good(b); bin++) {
-                guint16 log = (guint16)d->log[row][bin];
+                float density = delay_densities_row(d, row)[bin];
+                guint16 log = bytes_reads(b) ? 0 : (guint16)delay_densities_log(d, row, bin);
 
                 bytes_u32(b, &d->count[row][bin]);
                 if (kept)
                         bytes_u32(b, &d->kept[row][bin]);
-                bytes_float(b, &d->density[row][bin]);
-                bytes_expect(b, d->density[row][bin] >= 0, "a density");
+                bytes_float(b, &density);
+                bytes_expect(b, density >= 0, "a density");
                 bytes_u16(b, &log);
-                d->log[row][bin] = (gint16)log;
+                if (bytes_reads(b))
+                        d->exact[row][bin] = density;
+                logs[bin] = (gint16)log;
         }
-        if (bytes_reads(b))
-                find_rest(d, row);
+        if (bytes_reads(b)) {
+                round_row(d, row);
+                memcpy(d->log[row], logs, sizeof logs);
+        }
 }
 
 void delay_densities_bytes(DelayDensities *d, Bytes *b)

@@ -4,6 +4,9 @@
  * few delays backs off to a more general row. Row 0, which all rows back off to in the end, knows
  * nothing: each octave is as probable as another.
  *
+ * Learning only sets the counts of that moment aside. A row is made of them when it is first asked
+ * for, and a logarithm when it is: most rows saw next to nothing and are never asked for.
+ *
  * Bins are eighths of an octave, from 512 ns to 2^44 ns (five hours). Shorter delays are in bin 0,
  * longer ones in the last bin.
  */
@@ -29,10 +32,15 @@ typedef struct {
         guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
         guint32 (*kept)[DENSITY_BINS]; /* the counts kept from earlier steps of --window; NULL: none
                                         */
-        float (*density)[DENSITY_BINS]; /* per ns */
-        float (*rest)[DENSITY_BINS];    /* the greatest density in this bin or a later one */
-        gint16 (*log)[DENSITY_BINS];    /* of the density, in 1/LOG_UNIT */
+        guint32 (*learned)[DENSITY_BINS]; /* the counts at the latest learning */
+        guint8 *made;                     /* by row: whether what follows is of these */
+        float (*density)[DENSITY_BINS];   /* per ns */
+        double (*exact)[DENSITY_BINS];    /* the same before it was rounded */
+        float (*rest)[DENSITY_BINS];      /* the greatest density in this bin or a later one */
+        gint16 (*log)[DENSITY_BINS];      /* of the density, in 1/LOG_UNIT; or NO_LOG yet */
 } DelayDensities;
+
+#define NO_LOG G_MININT16
 
 static inline guint density_bin(gint64 delay)
 {
@@ -67,8 +75,36 @@ void delay_densities_keep(DelayDensities *d, gboolean half);
 /* Counts a delay (DENSITY_COUNT for one) in a row and the rows that it backs off to. */
 void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 count);
 
-/* Makes densities of the counts. */
+/* Learns from the counts. Rows are made of them later. */
 void delay_densities_learn(DelayDensities *d);
+
+/* Makes a row, and the rows that it backs off to. */
+void delay_densities_make(DelayDensities *d, guint32 row);
+
+/* The densities of a row, by bin; the greatest density from each bin on; and the logarithm of one
+ * density, in 1/LOG_UNIT. */
+static inline const float *delay_densities_row(DelayDensities *d, guint32 row)
+{
+        if (G_UNLIKELY(!d->made[row]))
+                delay_densities_make(d, row);
+        return d->density[row];
+}
+
+static inline const float *delay_densities_rest(DelayDensities *d, guint32 row)
+{
+        delay_densities_row(d, row);
+        return d->rest[row];
+}
+
+gint16 delay_densities_find_log(DelayDensities *d, guint32 row, guint bin);
+
+static inline gint32 delay_densities_log(DelayDensities *d, guint32 row, guint bin)
+{
+        gint16 log = d->log[row][bin];
+
+        return G_LIKELY(d->made[row] && log != NO_LOG) ? log
+                                                       : delay_densities_find_log(d, row, bin);
+}
 
 /* To bytes; or back, into what is not initialised yet. */
 void delay_densities_bytes(DelayDensities *d, Bytes *b);

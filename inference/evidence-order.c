@@ -198,7 +198,7 @@ static void back(Evidence *e)
 static void suppose(Evidence *e, Joint *j)
 {
         ServingOrder *order = order_of(e);
-        const DelayDensities *delays = &j->model->walk.delays;
+        DelayDensities *delays = &j->model->walk.delays;
 
         serving_order_suppose(order, delays);
         set_in_use(e);

@@ -61,7 +61,7 @@ static WalkPlace begin(const Joint *j, Family *f)
         at = parent_walk_wait(w, j->kinds->kind[f->parent], in->enter);
         if (first < start)
                 return at;
-        f->log += w->steps[parent_walk_step(w, at.state, 2 * w->n_callees + 1)].log;
+        f->log += parent_walk_log(w, at.state, 2 * w->n_callees + 1)->log;
         return parent_walk_take(w, at, start);
 }
 
@@ -77,33 +77,34 @@ void family_walk(Joint *j, Family *f)
         for (guint32 i = 0; i <= f->n; i++) {
                 const WalkCall *call = i < f->n ? &j->kinds->calls[f->child[i]] : NULL;
                 gint64 time = call ? call->start : in->reply;
-                guint32 next = call ? call->callee : 2 * w->n_callees, k, step;
+                guint32 next = call ? call->callee : 2 * w->n_callees, k;
+                const WalkEntry *step;
 
                 for (k = 0; k < n && (!call || j->kinds->calls[under_way[k]].end <= time); k++) {
                         const WalkCall *done = &j->kinds->calls[under_way[k]];
 
                         event = w->n_callees + done->callee;
-                        step = parent_walk_step(w, at.state, event);
-                        f->log += w->steps[step].log;
-                        at = (WalkPlace){ w->steps[step].next, done->end };
+                        step = parent_walk_log(w, at.state, event);
+                        f->log += step->log;
+                        at = (WalkPlace){ step->next, done->end };
                 }
                 n -= k;
                 memmove(under_way, under_way + k, n * sizeof *under_way);
-                step = parent_walk_step(w, at.state, next);
-                f->log += w->steps[step].log +
-                          w->delays.log[w->steps[step].row][density_bin(time - at.latest)];
+                step = parent_walk_log(w, at.state, next);
+                f->log += step->log +
+                          delay_densities_log(&w->delays, step->row, density_bin(time - at.latest));
                 f->made[i] = (PlacedOutput){
                         .output = j->problem->output[call ? f->child[i]
                                                           : j->problem->node->n_out + f->parent],
                         .parent = f->parent,
                         .class = trellis_class(j->trellis, w, event, next),
-                        .row = w->steps[step].row,
+                        .row = step->row,
                         .trigger = at.latest
                 };
                 if (!call)
                         break;
                 event = next;
-                at = (WalkPlace){ w->steps[step].next, call->start };
+                at = (WalkPlace){ step->next, call->start };
                 for (k = n++; k > 0 && j->kinds->calls[under_way[k - 1]].end > call->end; k--)
                         under_way[k] = under_way[k - 1];
                 under_way[k] = f->child[i];

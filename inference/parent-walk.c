@@ -152,8 +152,8 @@ static void update_entry(ParentWalk *w, guint32 i)
                                          .number = i + 1,
                                          .next = s->next,
                                          .row = s->row,
-                                         .probability = s->probability,
-                                         .most = w->delays.rest[s->row][0] };
+                                         .log = NO_STEP_LOG,
+                                         .probability = s->probability };
 }
 
 static void put_step(ParentWalk *w, guint32 i)
@@ -208,7 +208,6 @@ static void learn_step(const ParentWalk *w, WalkStep *s)
                 }
                 s->probability = (seen + weight * general) / (all + weight);
         }
-        s->log = fixed_log(s->probability);
         s->row = s->own_row && seen > 0 ? s->own_row : backoff->row;
 }
 
@@ -286,6 +285,7 @@ void parent_walk_clear(ParentWalk *w)
         g_free(w->state_at);
         g_free(w->step_at);
         g_free(w->survival);
+        g_free(w->longer);
         delay_densities_clear(&w->delays);
 }
 
@@ -358,17 +358,25 @@ WalkPlace parent_walk_return(ParentWalk *w, WalkPlace at, guint32 callee, gint64
         return (WalkPlace){ w->steps[step].next, time };
 }
 
+static gint32 log_of_survival(ParentWalk *w, guint32 row, guint bin)
+{
+        gint16 *log = &w->survival[row][bin];
+
+        if (*log == NO_LOG)
+                *log = fixed_log(MAX(w->longer[row][bin], 1e-6));
+        return *log;
+}
+
 gint32 parent_walk_hazard(ParentWalk *w, WalkPlace at, guint32 callee, gint64 time)
 {
-        guint32 i = get_step(w, at.state, MIN(callee, w->n_callees - 1));
-        const WalkStep *step = &w->steps[i];
+        const WalkEntry *step = parent_walk_log(w, at.state, MIN(callee, w->n_callees - 1));
         guint bin = density_bin(time - at.latest);
         guint32 state = at.state;
 
         while (!w->states[state].survival && w->states[state].general != state)
                 state = w->states[state].general;
-        return step->log + w->delays.log[step->row][bin] -
-               w->survival[w->states[state].survival][bin];
+        return step->log + delay_densities_log(&w->delays, step->row, bin) -
+               log_of_survival(w, w->states[state].survival, bin);
 }
 
 /* --- learning -------------------------------------------------------------- */
@@ -448,7 +456,6 @@ void parent_walk_learn(ParentWalk *w)
  * Half of the delays in the same bin count as longer. */
 void parent_walk_learn_survival(ParentWalk *w)
 {
-        double(*longer)[DENSITY_BINS];
         guint32 n = 1;
 
         if (w->survival_known)
@@ -456,27 +463,28 @@ void parent_walk_learn_survival(ParentWalk *w)
         w->survival_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].survival = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
-        longer = g_malloc0_n(n, sizeof *longer);
+        if (n > w->survival_room) {
+                w->survival_room = 2 * n;
+                w->survival = g_realloc_n(w->survival, w->survival_room, sizeof *w->survival);
+                w->longer = g_realloc_n(w->longer, w->survival_room, sizeof *w->longer);
+        }
+        memset(w->longer, 0, n * sizeof *w->longer);
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
-                double *row = longer[w->states[s->state].survival], rest = 0;
+                const float *density = delay_densities_row(&w->delays, s->row);
+                double *row = w->longer[w->states[s->state].survival], rest = 0;
                 gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
 
                 for (guint bin = DENSITY_BINS; bin-- > 0;) {
-                        double mass = w->delays.density[s->row][bin] * density_bin_width(bin);
+                        double mass = density[bin] * density_bin_width(bin);
 
                         row[bin] += s->probability * (timeless ? 1 : rest + mass / 2);
                         rest += mass;
                 }
         }
-        if (n > w->survival_room) {
-                w->survival_room = 2 * n;
-                w->survival = g_realloc_n(w->survival, w->survival_room, sizeof *w->survival);
-        }
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
-                        w->survival[row][bin] = row ? fixed_log(MAX(longer[row][bin], 1e-6)) : 0;
-        g_free(longer);
+                        w->survival[row][bin] = row ? NO_LOG : 0;
 }
 
 /* --- bytes ---------------------------------------------------------------------- */
@@ -530,8 +538,6 @@ static void step_bytes(ParentWalk *w, guint32 i, Bytes *b)
                              s->next < w->n_states && s->backoff <= i && s->own_row < w->delays.n &&
                              s->row < w->delays.n && s->probability > 0 && s->probability <= 1,
                      "a step");
-        if (bytes_good(b))
-                s->log = fixed_log(s->probability);
 }
 
 static void survival_bytes(ParentWalk *w, Bytes *b)
@@ -547,10 +553,11 @@ static void survival_bytes(ParentWalk *w, Bytes *b)
                 if (!bytes_room(b, &w->survival, n, sizeof *w->survival, 2 * DENSITY_BINS))
                         return;
                 w->survival_room = n;
+                w->longer = g_malloc0_n(n, sizeof *w->longer);
         }
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++) {
-                        guint16 log = (guint16)w->survival[row][bin];
+                        guint16 log = bytes_reads(b) ? 0 : (guint16)log_of_survival(w, row, bin);
 
                         bytes_u16(b, &log);
                         w->survival[row][bin] = (gint16)log;

@@ -46,7 +46,6 @@ typedef struct {
         guint32 count;   /* how often it was seen, times DENSITY_COUNT */
         guint32 kept;    /* the part of count kept from earlier steps of --window */
         float probability;
-        gint32 log;
 } WalkStep;
 
 /* The fields of a step that are looked up often, side by side. */
@@ -54,9 +53,11 @@ typedef struct {
         guint64 key;    /* state << 32 | event */
         guint32 number; /* number of the step + 1; 0: the entry is free */
         guint32 next, row;
-        float most; /* the density of the likeliest delay */
+        gint32 log; /* of the probability; NO_STEP_LOG until it is asked for */
         double probability;
 } WalkEntry;
+
+#define NO_STEP_LOG G_MAXINT32
 
 typedef struct {
         gsize key;        /* offset in keys */
@@ -83,7 +84,9 @@ typedef struct {
         guint32 state_mask, step_mask;
         DelayDensities delays;
         gint16 (*survival)[DENSITY_BINS]; /* by row and bin: log of the survival of a state, the
-                                             probability that it lasts longer */
+                                             probability that it lasts longer; NO_LOG until it is
+                                             asked for */
+        double (*longer)[DENSITY_BINS];   /* the same probability */
         guint32 survival_room;
         gboolean survival_known; /* survival is of the latest learning */
 } ParentWalk;
@@ -126,12 +129,13 @@ static inline guint64 parent_walk_key(guint32 state, guint32 event)
         return (guint64)state << 32 | event;
 }
 
-/* The entry of a step; a free entry if there is no such step. */
+/* The entry of a step; a free entry if there is no such step. The steps of a state lie side by
+ * side, as they are looked up together. */
 static inline WalkEntry *parent_walk_find(const ParentWalk *w, guint32 state, guint32 event)
 {
         guint64 key = parent_walk_key(state, event);
 
-        for (guint64 h = hash_word(HASH_SEED, key);; h++) {
+        for (guint64 h = hash_word(HASH_SEED, state) + event;; h++) {
                 WalkEntry *at = &w->step_at[h & w->step_mask];
 
                 if (at->number == 0 || at->key == key)
@@ -148,6 +152,20 @@ static inline WalkEntry parent_walk_get(ParentWalk *w, guint32 state, guint32 ev
         const WalkEntry *at = parent_walk_find(w, state, event);
 
         return G_LIKELY(at->number) ? *at : parent_walk_add(w, state, event);
+}
+
+/* The entry with its logarithm, until the next step is added. */
+static inline const WalkEntry *parent_walk_log(ParentWalk *w, guint32 state, guint32 event)
+{
+        WalkEntry *at = parent_walk_find(w, state, event);
+
+        if (G_UNLIKELY(at->number == 0)) {
+                parent_walk_add(w, state, event);
+                at = parent_walk_find(w, state, event);
+        }
+        if (G_UNLIKELY(at->log == NO_STEP_LOG))
+                at->log = fixed_log(at->probability);
+        return at;
 }
 
 /* The entry that a step would have if it were added. */

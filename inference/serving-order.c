@@ -65,10 +65,10 @@ static void add_pair(ServedPairs *pairs, const Output *first, const Output *seco
 }
 
 /* Counts a pair of one class. */
-static void count_same(ServedPairs *pairs, const DelayDensities *delays, const Output *first,
+static void count_same(ServedPairs *pairs, DelayDensities *delays, const Output *first,
                        const Output *second)
 {
-        const float *density = delays->density[second->row];
+        const float *density = delay_densities_row(delays, second->row);
         gint64 early = MIN(first->trigger, second->trigger);
         gint64 late = MAX(first->trigger, second->trigger);
         double in_order = (double)density[density_bin(first->time - early)] *
@@ -80,41 +80,62 @@ static void count_same(ServedPairs *pairs, const DelayDensities *delays, const O
                 add_pair(pairs, first, second, inverted / (in_order + inverted));
 }
 
-/* By row of densities and bin: the probability of a shorter delay. Half of the bin itself counts as
- * shorter. */
-typedef float Shorter[DENSITY_BINS];
+/* By row of densities: the probabilities of a shorter delay, by bin, once they were asked for; else
+ * NULL. */
+typedef struct {
+        DelayDensities *delays;
+        float **row;
+} Shorter;
 
-static Shorter *find_shorter(const DelayDensities *delays)
+static Shorter *shorter_new(DelayDensities *delays)
 {
-        Shorter *shorter = g_malloc_n(delays->n, sizeof *shorter);
+        Shorter *s = g_new(Shorter, 1);
 
-        for (guint32 row = 0; row < delays->n; row++) {
-                double sum = 0;
+        *s = (Shorter){ delays, g_new0(float *, delays->n) };
+        return s;
+}
 
-                for (guint bin = 0; bin < DENSITY_BINS; bin++) {
-                        double mass = (double)delays->density[row][bin] * density_bin_width(bin);
+static void shorter_free(Shorter *s)
+{
+        for (guint32 row = 0; s && row < s->delays->n; row++)
+                g_free(s->row[row]);
+        if (s)
+                g_free(s->row);
+        g_free(s);
+}
 
-                        shorter[row][bin] = sum + mass / 2;
-                        sum += mass;
-                }
+/* Half of the bin itself counts as shorter. */
+static const float *get_shorter(const Shorter *s, guint32 row)
+{
+        const float *density;
+        double sum = 0;
+
+        if (s->row[row])
+                return s->row[row];
+        density = delay_densities_row(s->delays, row);
+        s->row[row] = g_new(float, DENSITY_BINS);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++) {
+                double mass = (double)density[bin] * density_bin_width(bin);
+
+                s->row[row][bin] = sum + mass / 2;
+                sum += mass;
         }
-        return shorter;
+        return s->row[row];
 }
 
 /* The probability, by delays alone, that of two outputs whose triggers both have come, the one with
  * the later trigger comes first. later is the time between the triggers. */
-static double inverted_by_delays(const Shorter *shorter, guint32 early, guint32 late, gint64 later)
+static double inverted_by_delays(const float *early, const float *late, gint64 later)
 {
-        double before = shorter[early][density_bin(later)], rest = 1 - before, inverted = 0;
+        double before = early[density_bin(later)], rest = 1 - before, inverted = 0;
 
         if (rest < 1e-6)
                 return 0;
         for (guint bin = density_bin(later) + 1; bin < DENSITY_BINS && before < 1 - 1e-4; bin++) {
                 gint64 delay = density_bin_start(bin) + density_bin_width(bin) / 2;
 
-                inverted +=
-                        (shorter[early][bin] - before) * shorter[late][density_bin(delay - later)];
-                before = shorter[early][bin];
+                inverted += (early[bin] - before) * late[density_bin(delay - later)];
+                before = early[bin];
         }
         return inverted / rest;
 }
@@ -128,12 +149,13 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
 
         if (late->trigger < first->time)
                 add_pair(pairs, first, second,
-                         inverted_by_delays(shorter, early->row, late->row,
+                         inverted_by_delays(get_shorter(shorter, early->row),
+                                            get_shorter(shorter, late->row),
                                             late->trigger - early->trigger));
 }
 
 /* Adds pairs of one class, and pairs of two classes if shorter is not NULL. */
-static void count_pairs(const ServingOrder *o, const DelayDensities *delays, const Shorter *shorter,
+static void count_pairs(const ServingOrder *o, DelayDensities *delays, const Shorter *shorter,
                         ServedPairs *pairs)
 {
         for (guint32 i = 0; i < o->n; i++) {
@@ -158,11 +180,12 @@ static void count_pairs(const ServingOrder *o, const DelayDensities *delays, con
         }
 }
 
-void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs)
+void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs)
 {
-        g_autofree Shorter *shorter = o->n_classes <= MOST_MIXED ? find_shorter(delays) : NULL;
+        Shorter *shorter = o->n_classes <= MOST_MIXED ? shorter_new(delays) : NULL;
 
         count_pairs(o, delays, shorter, pairs);
+        shorter_free(shorter);
 }
 
 /* The ratio of the odds of an inversion to the odds by delays. */
@@ -192,7 +215,7 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
 /* --- factors ----------------------------------------------------------------- */
 
 /* Learns factors. A factor above most becomes 1, another is cut to at_most. */
-static void learn(ServingOrder *o, const DelayDensities *delays, double most, double at_most)
+static void learn(ServingOrder *o, DelayDensities *delays, double most, double at_most)
 {
         for (guint32 i = 0; i < o->n_classes; i++)
                 o->pairs[i] = o->kept[i];
@@ -208,12 +231,12 @@ static void learn(ServingOrder *o, const DelayDensities *delays, double most, do
         }
 }
 
-void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most)
+void serving_order_learn(ServingOrder *o, DelayDensities *delays, double most)
 {
         learn(o, delays, most, 1);
 }
 
-void serving_order_suppose(ServingOrder *o, const DelayDensities *delays)
+void serving_order_suppose(ServingOrder *o, DelayDensities *delays)
 {
         learn(o, delays, RULED_OUT, SUPPOSED);
 }

@@ -62,11 +62,11 @@ void serving_order_keep(ServingOrder *o, gboolean half);
 void serving_order_forget(ServingOrder *o);
 
 /* Learns factors from what is believed of outputs. A factor above most becomes 1. */
-void serving_order_learn(ServingOrder *o, const DelayDensities *delays, double most);
+void serving_order_learn(ServingOrder *o, DelayDensities *delays, double most);
 
 /* The same, but takes each class for ordered unless the pairs rule that out. Belief propagation
  * then shows whether that was right. */
-void serving_order_suppose(ServingOrder *o, const DelayDensities *delays);
+void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
 
 /* Sets the factor of all classes. */
 void serving_order_set(ServingOrder *o, double factor);
@@ -79,7 +79,7 @@ void serving_order_drop(ServingOrder *o);
 gsize serving_order_n_counts(const ServingOrder *o);
 
 /* Adds the pairs of outputs to the counts. */
-void serving_order_count(const ServingOrder *o, const DelayDensities *delays, ServedPairs *pairs);
+void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 
 /* The ratio of the odds of an inversion in all pairs of one class to the odds by delays alone. */
 double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);

@@ -224,9 +224,9 @@ static inline TrellisStep *step_to(Trellis *l, ParentWalk *w, guint32 state, gui
                 }
                 step->mark = l->mark;
                 step->entry = *entry;
-                step->density = w->delays.density[entry->row];
+                step->density = delay_densities_row(&w->delays, entry->row);
                 step->probability = entry->probability * before;
-                step->most = step->probability * entry->most;
+                step->most = step->probability * w->delays.rest[entry->row][0];
         }
         return step;
 }
@@ -431,7 +431,8 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
         TrellisVertex *end = &l->vertices[END];
         WalkEntry step = parent_walk_get(w, at->state, 2 * w->n_callees);
         guint bin = density_bin(parent->reply - at->latest);
-        double weight = at->before * step.probability * w->delays.density[step.row][bin] * skip;
+        double weight = at->before * step.probability *
+                        delay_densities_row(&w->delays, step.row)[bin] * skip;
 
         if (asked)
                 weight *= ratio_of_output(l, w, at, parent, calls, parent->output, w->n_callees,

@@ -16,6 +16,18 @@ typedef struct {
         guint32 *first_in, *first_out;
 } CallsByNode;
 
+/* A call whose cause is known from its link is no child that a node needs to be asked about, and a
+ * message that came to one no parent of what lies within it. */
+static gboolean is_out(const NodesSearch *n, guint32 call)
+{
+        return call_links_parent(&n->calls->links, call) == NO_PARENT;
+}
+
+static gboolean is_in(const NodesSearch *n, guint32 call)
+{
+        return !call_is_message(&n->calls->pairs, call);
+}
+
 static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
 {
         const CallPairs *c = &n->calls->pairs;
@@ -28,8 +40,10 @@ static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
         while (call_order_next(n->order, &call, &starts, &enters)) {
-                by->first_in[known_calls_edge(n->calls, call)->callee + 2] += enters;
-                by->first_out[known_calls_edge(n->calls, call)->caller + 2] += starts;
+                by->first_in[known_calls_edge(n->calls, call)->callee + 2] +=
+                        enters && is_in(n, call);
+                by->first_out[known_calls_edge(n->calls, call)->caller + 2] +=
+                        starts && is_out(n, call);
         }
         call_order_restart(n->order);
         for (guint i = 0; i < n_nodes; i++) {
@@ -39,9 +53,9 @@ static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
         while (call_order_next(n->order, &call, &starts, &enters)) {
                 const EdgeRole *role = known_calls_edge(n->calls, call);
 
-                if (starts)
+                if (starts && is_out(n, call))
                         by->out[by->first_out[role->caller + 1]++] = call;
-                if (enters)
+                if (enters && is_in(n, call))
                         by->in[by->first_in[role->callee + 1]++] = call;
         }
         call_order_restart(n->order);

@@ -33,9 +33,13 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .id = NULL,
                           .id_length = 0,
                           .call = i,
+                          .continues = call_links_continues(&p->calls->links, i),
                           .label = call_labels_get(&p->calls->labels, i),
                           .own = 0,
                           .network = 0 };
+        /* What it continues may be another's. */
+        if (G_UNLIKELY(call_links_parent(&p->calls->links, i) != NO_PARENT))
+                to->family *= p->calls->links.probability[i];
         if (p->calls->ids)
                 to->id = known_calls_id(p->calls, i, &to->id_length);
 }

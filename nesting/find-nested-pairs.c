@@ -220,7 +220,12 @@ static gboolean find_pairs(Run *r, GError **error)
                         double probability = 1;
                         guint32 parent = NO_TREE;
 
-                        if (role->at_caller)
+                        guint32 linked = call_links_parent(&calls->links, call);
+
+                        if (G_UNLIKELY(linked != NO_PARENT)) {
+                                parent = call_trees_open(r->trees, linked);
+                                probability = (double)calls->links.probability[call];
+                        } else if (role->at_caller)
                                 parent = find_parent(r, role, call, tree, &probability);
                         if (!call_trees_place(r->trees, tree, parent, probability, error))
                                 return FALSE;

@@ -101,6 +101,9 @@ void take_true_parents(KnownCalls *calls, TruthCounts *counts)
         CallPairs *c = &calls->pairs;
 
         for (guint32 i = 0; i < c->n; i++) {
+                /* Where no position says it, its link may. */
+                if (parent[i] == NO_PARENT && call_links_parent(&calls->links, i) != NO_PARENT)
+                        continue;
                 if (parent[i] != NO_PARENT)
                         c->cause[i] = (Cause){ parent[i], 1 };
                 if (c->candidates)

@@ -49,6 +49,7 @@ void nesting_end_calls(Nesting *n)
         known_calls_finish(&n->calls, NULL);
         known_calls_close_up(&n->calls);
         nesting_run_find_roles(n, FALSE);
+        known_calls_find_links(&n->calls);
 }
 
 void nesting_explain(Nesting *n, guint32 call)
@@ -133,6 +134,8 @@ void nesting_find_parents(Nesting *n)
                 take_true_parents(&n->calls, &n->truth);
                 break;
         }
+        if (from != PARENTS_SCORED)
+                known_calls_find_late(&n->calls);
         call_order_restart(&n->order);
 }
 
@@ -152,8 +155,11 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_set(&n->paths, set);
         nesting_run_summarise(n, set);
         call_paths_find_cuts(&n->paths);
-        if (!n->order.at_once && nesting_parents_from(&n->options) == PARENTS_SCORED)
+        if ((!n->order.at_once || n->calls.links.parent) &&
+            nesting_parents_from(&n->options) == PARENTS_SCORED)
                 call_pairs_want_trees(&n->calls.pairs);
+        /* What goes on may do so long after all else. */
+        n->paths.trees.hold |= n->calls.links.parent != NULL;
         return find_paths(n, error) && call_trees_hand_on(&n->paths.trees, G_MAXINT64, error);
 }
 

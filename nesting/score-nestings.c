@@ -52,7 +52,8 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, doub
         while (call_order_next(order, &call, &starts, &enters)) {
                 const EdgeRole *role = known_calls_edge(calls, call);
 
-                if (starts && role->at_caller)
+                if (starts && role->at_caller &&
+                    call_links_parent(&calls->links, call) == NO_PARENT)
                         score(calls, board, role->at_caller, call, cycles);
                 if (enters && role->at_callee) {
                         Span span = calls->pairs.at_callee[call];

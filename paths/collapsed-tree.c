@@ -28,14 +28,15 @@ static guint32 *number_shapes(const PathPattern *p, const guint32 *children, con
 
         for (guint32 i = p->n_nodes; i-- > 0;) {
                 guint32 n = first[i + 1] - first[i];
-                guint32 *key = g_new(guint32, 2 + (gsize)n);
+                guint32 *key = g_new(guint32, 3 + (gsize)n);
                 gpointer number;
 
                 key[0] = p->nodes[i].node;
                 key[1] = number_label(labels, p->nodes[i].label);
+                key[2] = p->nodes[i].continues;
                 for (guint32 k = 0; k < n; k++)
-                        key[2 + k] = shapes[children[first[i] + k]];
-                GBytes *bytes = g_bytes_new_take(key, (2 + (gsize)n) * sizeof *key);
+                        key[3 + k] = shapes[children[first[i] + k]];
+                GBytes *bytes = g_bytes_new_take(key, (3 + (gsize)n) * sizeof *key);
                 if (g_hash_table_lookup_extended(known, bytes, NULL, &number)) {
                         shapes[i] = GPOINTER_TO_UINT(number);
                         g_bytes_unref(bytes);
@@ -98,6 +99,7 @@ static void merge_node(PatternNode *into, const PatternNode *from)
         histogram_merge(&into->call_delay, &from->call_delay);
         histogram_merge(&into->own, &from->own);
         histogram_merge(&into->network, &from->network);
+        histogram_merge(&into->queued, &from->queued);
 }
 
 typedef struct {
@@ -120,6 +122,7 @@ static void add_vertex(Builder *b, const Waiting *w)
         v.all.node = node->node;
         v.all.parent = node->parent;
         v.all.depth = node->depth;
+        v.all.continues = node->continues;
         v.all.label = node->label;
         v.all.n_labels = node->n_labels;
         for (guint32 i = 0; i < w->n; i++)
@@ -221,6 +224,7 @@ void collapsed_tree_free(CollapsedTree *tree)
                 histogram_clear(&all->call_delay);
                 histogram_clear(&all->own);
                 histogram_clear(&all->network);
+                histogram_clear(&all->queued);
         }
         g_free(tree->vertices);
         g_free(tree->places);

@@ -64,7 +64,8 @@ static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, G
         int status;
 
         while ((status = store_reader_next_pattern(run->reader, &stored, error)) > 0) {
-                Medians medians = { { stored.p50, stored.p99 }, stored.count };
+                Medians medians = { { stored.completion.p50, stored.completion.p99 },
+                                    stored.count };
                 g_autofree char *key = stored_pattern_key(&stored, labels);
                 gpointer known;
                 guint32 i = d->by_pattern->len;
@@ -84,10 +85,11 @@ static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, G
                 }
                 DiffPattern *p = pattern_at(d, i);
                 p->count[side] += stored.count;
-                if (__builtin_add_overflow(p->total[side], stored.total, &p->total[side]))
+                if (__builtin_add_overflow(p->total[side], stored.completion.total,
+                                           &p->total[side]))
                         p->total[side] = G_MAXINT64;
                 p->mean[side] = p->count[side] == stored.count
-                                        ? stored.mean
+                                        ? stored.completion.mean
                                         : p->total[side] / (gint64)p->count[side];
                 d->paths[side] += stored.count;
                 d->patterns[side]++;
@@ -155,6 +157,12 @@ static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram 
         return TRUE;
 }
 
+/* What a path takes: where it goes on, until all of it is done. */
+static const StoredHistogram *time_of(const StoredPatternNode *node)
+{
+        return node->completion.n > 0 ? &node->completion : &node->latency;
+}
+
 static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *stored,
                            gboolean labels, GError **error)
 {
@@ -164,7 +172,7 @@ static gboolean add_tested(Run *run, PathPattern *p, const StoredPatternNode *st
                 path_pattern_append(p, stored->node, stored->parent)->label =
                         labels ? g_intern_string(stored->label) : NULL;
         node = &p->nodes[stored->place];
-        return merge_stored(run, &stored->latency, &node->latency, error) &&
+        return merge_stored(run, time_of(stored), &node->latency, error) &&
                merge_stored(run, &stored->call_delay, &node->call_delay, error) &&
                merge_stored(run, &stored->own, &node->own, error);
 }
@@ -181,7 +189,7 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
                 const DiffPattern *p = pattern_at(d, pattern);
 
                 if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
-                    (n.place == 0 && !merge_stored(run, &n.latency, &run->all, error)) ||
+                    (n.place == 0 && !merge_stored(run, time_of(&n), &run->all, error)) ||
                     (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
                 if (last->len <= n.node)
@@ -201,7 +209,7 @@ static gboolean read_paths(Run *run, GError **error)
 
         while ((status = store_reader_next_path(run->reader, &path, error)) > 0) {
                 const Medians *q = &g_array_index(run->medians, Medians, path.pattern);
-                Moment m = { path.start, path.latency,
+                Moment m = { path.start, path.completion,
                              g_array_index(run->pattern_of, guint32, path.pattern) };
 
                 /* How slow it was of its kind: 0, 1 above the median, 2 above the p99. */

@@ -13,8 +13,15 @@
  * differences never overflow. path_set_add() brings others to the limit. */
 #define PATH_TIME_LIMIT (((gint64)1 << 62) - 1)
 
-/* One call of a path instance. Times are ns since the epoch. The four moments
- * are always set; stamps says which of them were observed and which were taken
+/* What a call is to its caller's work (docs/paths.md). */
+typedef enum {
+        WORK_NESTED,  /* its caller waits for it */
+        WORK_GOES_ON, /* its caller goes on without it: a message, or a call after the reply */
+        WORK_QUEUED,  /* and what its caller had got lay there until then */
+} WorkContinues;
+
+/* One call of a path instance, or a message, which ends as it comes. Times are ns since the epoch.
+ * The four moments are always set; stamps says which of them were observed and which were taken
  * over from the other end of the message. */
 typedef struct {
         guint32 parent; /* index into the same array, less than its own; NO_PARENT for the root */
@@ -32,8 +39,16 @@ typedef struct {
         guint32 call;   /* the caller's number for it; comes back untouched */
         gint64 own;     /* set by path_set_add(): own time at the callee, ns */
         gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
-        guint16 label;  /* its operation, a number of path_set_set_labels(); 0: none */
+        gint64 queued;  /* set by path_set_add(): time that it lay at its caller, ns */
+        guint8 continues; /* WorkContinues; of the root: WORK_GOES_ON where nobody waits for it */
+        guint16 label;    /* its operation, a number of path_set_set_labels(); 0: none */
 } PathCall;
+
+/* A message that nobody answers: it ends when it is sent, and its stay is none. */
+static inline gboolean path_call_is_message(const PathCall *call)
+{
+        return (call->stamps & (1 << MSG_SENT | 1 << MSG_RECV)) != 0;
+}
 
 /* Whether the children of a node are a multiset, or stand in call order. */
 typedef enum { SIBLINGS_MULTISET, SIBLINGS_STRICT } SiblingOrder;

@@ -35,6 +35,13 @@ static int compare_pieces(const void *va, const void *vb)
         return a->call > b->call ? -1 : a->call < b->call;
 }
 
+/* Whether it is work of its caller's: nested, or a call that it made after the reply. */
+static inline gboolean has_time(const PathCall *call)
+{
+        return call->continues == WORK_NESTED ||
+               (call->continues == WORK_GOES_ON && !path_call_is_message(call));
+}
+
 /* Fills pieces with the children of window in the order of the walk. */
 static guint32 find_pieces(const PathCall *calls, const Window *windows, const Window *window,
                            Piece *pieces)
@@ -43,6 +50,8 @@ static guint32 find_pieces(const PathCall *calls, const Window *windows, const W
         gboolean sorted = TRUE;
 
         for (guint32 i = window->last_child; i != NO_PARENT; i = windows[i].older) {
+                if (!has_time(&calls[i]))
+                        continue;
                 Piece p = { MAX(calls[i].start, window->lo), MIN(calls[i].end, window->hi), i };
                 if (p.start > p.end || calls[i].start >= window->hi)
                         continue;
@@ -75,7 +84,7 @@ static inline void enter_callee(PathCall *call, Window *window, gint64 start, gi
         gint64 lo = MAX(stay_start, start), hi = MIN(stay_end, end);
         if (lo > hi)
                 lo = hi = stay_start;
-        call->network = (end - start) - (hi - lo);
+        call->network += (end - start) - (hi - lo);
         window->lo = call->enter + (lo - stay_start);
         window->hi = call->enter + (hi - stay_start);
 }
@@ -89,10 +98,10 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
                 PathCall *c = &calls[i];
                 gint64 latency = c->end - c->start;
 
-                if ((c->enter ^ c->start) | (c->reply ^ c->end) || latency < 0)
+                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues || latency < 0)
                         return FALSE;
                 c->own = latency;
-                c->network = 0;
+                c->network = c->queued = 0;
                 after[i] = c->start;
                 if (i == 0)
                         continue;
@@ -104,17 +113,20 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
         return TRUE;
 }
 
-static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+static void link_children(const PathCall *calls, guint32 n, Window *windows)
 {
         for (guint32 i = 0; i < n; i++) {
                 windows[i] = (Window){ 0, 0, NO_PARENT, NO_PARENT };
-                calls[i].own = calls[i].network = 0;
                 if (i > 0) {
                         windows[i].older = windows[calls[i].parent].last_child;
                         windows[calls[i].parent].last_child = i;
                 }
         }
-        enter_callee(&calls[0], &windows[0], calls[0].start, MAX(calls[0].end, calls[0].start));
+}
+
+/* Gives away the windows that there are. */
+static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+{
         for (guint32 i = 0; i < n; i++) {
                 gint64 t = windows[i].hi;
                 if (t == windows[i].lo)
@@ -132,6 +144,126 @@ static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         }
 }
 
+/* --- work that goes on --------------------------------------------------------- */
+
+/* The moments of a call on the clock of the root's caller. */
+typedef struct {
+        gint64 start, enter, reply, end;
+        gint64 shift; /* from the callee's clock to that one */
+} Moments;
+
+static void find_moments(const PathCall *calls, guint32 n, Moments *at)
+{
+        for (guint32 i = 0; i < n; i++) {
+                const PathCall *c = &calls[i];
+                gint64 shift = i == 0 ? 0 : at[c->parent].shift;
+                gint64 latency = MAX(c->end - c->start, 0);
+                gint64 stay = CLAMP(c->reply - c->enter, 0, latency);
+                gint64 way = path_call_is_message(c) ? MAX(c->enter - c->start, 0)
+                                                     : (latency - stay) / 2;
+
+                at[i].start = c->start + shift;
+                at[i].enter = at[i].start + way;
+                at[i].reply = at[i].enter + stay;
+                at[i].end = path_call_is_message(c) ? at[i].enter : at[i].start + latency;
+                at[i].shift = at[i].enter - c->enter;
+        }
+}
+
+/* The continuation that ends last; of several the one that starts later, then the one called later.
+ * The root where none ends after it. */
+static guint32 find_last(const PathCall *calls, guint32 n, const Moments *at)
+{
+        guint32 last = 0;
+
+        for (guint32 i = 1; i < n; i++)
+                if (calls[i].continues != WORK_NESTED && at[i].end > at[0].end &&
+                    (at[i].end > at[last].end ||
+                     (at[i].end == at[last].end && at[i].start >= at[last].start)))
+                        last = i;
+        return last;
+}
+
+/* The walk back from the end of what goes on: all before *t is to be given away, down to least. */
+typedef struct {
+        PathCall *calls;
+        const Moments *at;
+        Window *windows;
+        gint64 t, least;
+} Back;
+
+/* How much of what is left lies after a moment, which is where it goes on from. */
+static gint64 take(Back *b, gint64 from)
+{
+        gint64 before = b->t;
+
+        b->t = MIN(b->t, MAX(from, b->least));
+        return before - b->t;
+}
+
+/* What is left of the stay at call's callee becomes its window. */
+static void take_stay(Back *b, guint32 call)
+{
+        Window *w = &b->windows[call];
+
+        w->hi = b->t - b->at[call].shift;
+        w->lo = w->hi - take(b, b->at[call].enter);
+}
+
+static void give_back(Back *b, guint32 call)
+{
+        PathCall *c = &b->calls[call];
+        const Moments *at = &b->at[call];
+
+        c->network += take(b, at->reply);
+        take_stay(b, call);
+        c->network += take(b, at->start);
+        while (call != 0 && b->t > b->least) {
+                guint32 parent = c->parent;
+
+                /* What answered for it holds it from then on. */
+                if (c->continues == WORK_QUEUED)
+                        c->queued += take(b, b->at[parent].reply);
+                take_stay(b, parent);
+                call = parent;
+                c = &b->calls[call];
+                c->network += take(b, b->at[call].start);
+        }
+}
+
+/* The time after the root's return. */
+static void walk_on(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+{
+        g_autofree Moments *at = g_new(Moments, n);
+        guint32 last;
+
+        find_moments(calls, n, at);
+        last = find_last(calls, n, at);
+        for (guint32 i = 0; i < n; i++)
+                windows[i].lo = windows[i].hi = 0;
+        Back b = { calls, at, windows, at[last].end,
+                   path_call_is_message(&calls[0]) ? at[0].start : at[0].end };
+        give_back(&b, last);
+        walk(calls, n, windows, pieces);
+}
+
+static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
+{
+        gboolean goes_on = FALSE;
+
+        for (guint32 i = 0; i < n; i++) {
+                calls[i].own = calls[i].network = calls[i].queued = 0;
+                goes_on |= calls[i].continues != WORK_NESTED;
+        }
+        link_children(calls, n, windows);
+        if (!path_call_is_message(&calls[0]))
+                enter_callee(&calls[0], &windows[0], calls[0].start,
+                             MAX(calls[0].end, calls[0].start));
+        walk(calls, n, windows, pieces);
+        if (goes_on)
+                walk_on(calls, n, windows, pieces);
+}
+
 void path_own_times(PathCall *calls, guint32 n)
 {
         enum { SHORT = 64 }; /* most paths: no memory to ask for */
@@ -143,10 +275,19 @@ void path_own_times(PathCall *calls, guint32 n)
         if (n <= SHORT) {
                 if (subtract_children(calls, n, after))
                         return;
-                walk(calls, n, short_windows, short_pieces);
+                give_all(calls, n, short_windows, short_pieces);
                 return;
         }
         g_autofree Window *windows = g_new(Window, n);
         g_autofree Piece *pieces = g_new(Piece, n);
-        walk(calls, n, windows, pieces);
+        give_all(calls, n, windows, pieces);
+}
+
+gint64 path_completion(const PathCall *calls, guint32 n)
+{
+        gint64 sum = 0;
+
+        for (guint32 i = 0; i < n; i++)
+                sum += calls[i].own + calls[i].network + calls[i].queued;
+        return sum;
 }

@@ -10,14 +10,14 @@
 /* Finding the pattern of an instance must cost little more than reading it.
  * Instances of one pattern differ only in the order of their siblings, and few
  * orders come up again and again. Each is a *variant*: the raw sequence of
- * (callee, parent), found by its hash, with the slots it was once given. Only
+ * (callee and kind, parent), found by its hash, with the slots it was once given. Only
  * a new variant is sorted and spelt out. */
 typedef struct {
         struct PatternEntry *entry;
         guint32 n; /* calls */
         NodeId client;
         guint16 label;   /* of the root */
-        guint32 words[]; /* n times (callee, parent), then n slots */
+        guint32 words[]; /* n times (shape_word(), parent), then n slots */
 } Variant;
 
 /* What an instance adds to the histograms of a node of its pattern. Time on the way
@@ -86,6 +86,7 @@ struct PathSet {
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
+        gboolean goes_on; /* a pattern does */
         guint32 latest;
         PathTrust *trust; /* by NodeId */
         guint32 n_trust;
@@ -127,7 +128,9 @@ static void pattern_free(gpointer entry)
                 histogram_clear(&p->nodes[i].call_delay);
                 histogram_clear(&p->nodes[i].own);
                 histogram_clear(&p->nodes[i].network);
+                histogram_clear(&p->nodes[i].queued);
         }
+        histogram_clear(&p->completion);
         for (guint32 i = 0; ((PatternEntry *)entry)->labels && i < p->n_nodes; i++)
                 g_free(((PatternEntry *)entry)->labels[i].counts);
         g_free(((PatternEntry *)entry)->labels);
@@ -135,6 +138,13 @@ static void pattern_free(gpointer entry)
         g_free(p->signature);
         g_free(((PatternEntry *)entry)->wide); /* or narrow */
         g_free(entry);
+}
+
+const char *path_continues_name(guint continues)
+{
+        static const char *const names[] = { NULL, "goes on", "queued" };
+
+        return names[continues];
 }
 
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order)
@@ -236,6 +246,14 @@ static const char *label_text(const PathSet *set, guint16 label)
                                                                  : NULL;
 }
 
+/* The callee of a call and how it continues, of which node numbers leave the two highest bits. */
+enum { CONTINUES_SHIFT = 30 };
+
+static inline guint32 shape_word(const PathCall *call)
+{
+        return call->callee | (guint32)call->continues << CONTINUES_SHIFT;
+}
+
 static PatternEntry *entry_new(PathSet *set, const char *label, char *signature, guint64 id,
                                NodeId client, guint32 n)
 {
@@ -255,7 +273,7 @@ static PatternEntry *entry_new(PathSet *set, const char *label, char *signature,
 static void make_nodes(PatternEntry *entry)
 {
         PathPattern *p = &entry->pattern;
-        const guint32 *calls = entry->first->words; /* callee, parent */
+        const guint32 *calls = entry->first->words;
         const guint32 *slot = calls + 2 * (gsize)p->n_nodes;
 
         p->nodes = g_new0(PatternNode, p->n_nodes);
@@ -263,7 +281,8 @@ static void make_nodes(PatternEntry *entry)
                 PatternNode *node = &p->nodes[slot[i]];
                 guint32 parent = calls[2 * (gsize)i + 1];
 
-                node->node = calls[2 * (gsize)i];
+                node->node = calls[2 * (gsize)i] & (((guint32)1 << CONTINUES_SHIFT) - 1);
+                node->continues = (guint8)(calls[2 * (gsize)i] >> CONTINUES_SHIFT);
                 node->parent = i == 0 ? NO_PARENT : slot[parent];
                 node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
         }
@@ -299,6 +318,9 @@ static PatternEntry *find_pattern(PathSet *set, const PathCall *calls, Variant *
         }
         entry = entry_new(set, label, signature, id, v->client, v->n);
         entry->first = v;
+        for (guint32 i = 0; i < v->n; i++)
+                entry->pattern.goes_on |= calls[i].continues != WORK_NESTED;
+        set->goes_on |= entry->pattern.goes_on;
         return entry;
 }
 
@@ -311,7 +333,7 @@ static const Variant *variant_add(PathSet *set, const PathCall *calls, guint32 n
         v->client = client_of(set, calls);
         v->label = calls[0].label;
         for (guint32 i = 0; i < n; i++) {
-                *words++ = calls[i].callee;
+                *words++ = shape_word(&calls[i]);
                 *words++ = calls[i].parent;
         }
         v->entry = find_pattern(set, calls, v);
@@ -324,14 +346,14 @@ static inline gboolean same_sequence(const Variant *v, const PathCall *calls, gu
         const guint32 *words = v->words;
 
         for (guint32 i = 0; i < n; i++, words += 2)
-                if (words[0] != calls[i].callee || words[1] != calls[i].parent)
+                if (words[0] != shape_word(&calls[i]) || words[1] != calls[i].parent)
                         return FALSE;
         return TRUE;
 }
 
 static inline guint64 hash_call(guint64 hash, const PathCall *call)
 {
-        return hash_word(hash, (guint64)call->callee << 32 | call->parent);
+        return hash_word(hash, (guint64)shape_word(call) << 32 | call->parent);
 }
 
 /* hash: of the client and the calls. */
@@ -487,6 +509,18 @@ static inline void count_network(PatternEntry *entry, const PathCall *calls, con
         }
 }
 
+/* Of work that goes on: what few patterns have. */
+static void count_goes_on(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+{
+        PathPattern *p = &entry->pattern;
+
+        if (!p->nodes)
+                make_nodes(entry);
+        for (guint32 i = 0; i < p->n_nodes; i++)
+                histogram_add(&p->nodes[slot[i]].queued, calls[i].queued);
+        histogram_add(&p->completion, path_completion(calls, p->n_nodes));
+}
+
 static void count_label(LabelCounts *l, guint16 label)
 {
         for (guint32 i = 0; i < l->n; i++)
@@ -543,6 +577,8 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 put_wide(entry, calls, slot);
         count_network(entry, calls, slot);
         count_labels(entry, calls, slot);
+        if (G_UNLIKELY(entry->pattern.goes_on))
+                count_goes_on(entry, calls, slot);
         entry->pattern.count++;
         entry->probability_sum += probability;
 
@@ -630,9 +666,19 @@ guint64 path_set_instances(const PathSet *set)
         return set->n_instances;
 }
 
+gboolean path_set_goes_on(const PathSet *set)
+{
+        return set->goes_on;
+}
+
 guint32 path_set_latest(const PathSet *set)
 {
         return set->latest;
+}
+
+gboolean path_set_latest_goes_on(const PathSet *set)
+{
+        return ((PatternEntry *)set->patterns->pdata[set->latest])->pattern.goes_on;
 }
 
 guint32 path_set_size(const PathSet *set)
@@ -702,12 +748,14 @@ static int compare_ranked(const void *va, const void *vb)
         return strcmp(a->signature, b->signature);
 }
 
-/* The sum of the latencies of all instances. */
-static gint128 total_latency(const PatternEntry *entry)
+/* The sum of the latencies of all instances, or of their completion times. */
+static gint128 total_time(const PatternEntry *entry)
 {
         const PathPattern *p = &entry->pattern;
         gint128 sum = p->nodes ? p->nodes[0].latency.sum : 0;
 
+        if (p->goes_on)
+                return p->completion.sum;
         for (guint32 i = 0; i < entry->n_waiting; i++)
                 sum += time_at(entry, i * n_times(entry) + LATENCY);
         return sum;
@@ -720,14 +768,15 @@ static gint128 rank_key(const PathSet *set, guint32 pattern, RankBy by)
 
         switch (by) {
         case RANK_TOTAL:
-                return total_latency(entry);
+                return total_time(entry);
         case RANK_COUNT:
                 return entry->pattern.count;
         case RANK_MEAN:
-                all.sum = total_latency(entry);
+                all.sum = total_time(entry);
                 return histogram_mean(&all);
         case RANK_P99:
-                return histogram_quantile(&path_set_pattern(set, pattern)->nodes[0].latency, 0.99);
+                return histogram_quantile(path_pattern_completion(path_set_pattern(set, pattern)),
+                                          0.99);
         }
         g_assert_not_reached();
 }
@@ -761,6 +810,11 @@ PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 pare
                 .depth = parent == NO_PARENT ? 0 : pattern->nodes[parent].depth + 1,
         };
         return &pattern->nodes[n];
+}
+
+const Histogram *path_pattern_completion(const PathPattern *pattern)
+{
+        return pattern->goes_on ? &pattern->completion : &pattern->nodes[0].latency;
 }
 
 guint32 path_pattern_slowest(const PathPattern *pattern)

@@ -25,17 +25,21 @@ typedef struct {
         Histogram call_delay; /* from entry into the parent to this call's start */
         Histogram own;        /* own time (path_own_times()) */
         Histogram network;    /* own time of the network on the way to this node and back */
+        Histogram queued;     /* time at the caller before it was sent */
+        guint8 continues;     /* WorkContinues */
 } PatternNode;
 
 typedef struct {
-        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
-                               client>A>B>A>C */
-        const char *label;  /* the root's operation; NULL: none */
-        guint64 id;         /* path_pattern_id(); 16 hex digits in outputs */
-        NodeId client;      /* who called the root */
-        guint64 count;      /* path instances, or messages at the end of a linear path;
-                               nodes[0].latency is their total latency */
-        double probability; /* mean over the instances of the product of their calls' families */
+        char *signature;      /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
+                                 client>A>B>A>C */
+        const char *label;    /* the root's operation; NULL: none */
+        guint64 id;           /* path_pattern_id(); 16 hex digits in outputs */
+        NodeId client;        /* who called the root */
+        guint64 count;        /* path instances, or messages at the end of a linear path;
+                                 nodes[0].latency is their total latency */
+        double probability;   /* mean over the instances of the product of their calls' families */
+        gboolean goes_on;     /* not all of it is nested: it has a completion time */
+        Histogram completion; /* until all of it is done; empty where it does not go on */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;
@@ -68,6 +72,9 @@ typedef struct {
         double right;    /* the sum of all their probabilities: how many should be right */
 } PathTrust;
 
+/* "goes on" or "queued"; NULL of what is nested. */
+const char *path_continues_name(guint continues);
+
 PathSet *path_set_new(const NodeTable *nodes, SiblingOrder order);
 void path_set_free(PathSet *set);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PathSet, path_set_free)
@@ -80,7 +87,7 @@ void path_set_set_fold(PathSet *set, const NodeId *fold);
 void path_set_set_labels(PathSet *set, const GPtrArray *labels);
 const GPtrArray *path_set_labels(const PathSet *set); /* NULL: none were set */
 
-/* Called for each instance that is added, with own and network filled in:
+/* Called for each instance that is added, with own, network and queued filled in:
  * pattern is an index for path_set_pattern(), number counts instances from 0,
  * and slot[i] is the index in the pattern's nodes that calls[i] belongs to.
  * FALSE with error set stops path_set_add(). */
@@ -120,10 +127,12 @@ const PathGraph *path_set_graph(const PathSet *set);
 void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
                          double probability);
 
-/* The pattern that the last instance was added to. */
+/* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);
+gboolean path_set_latest_goes_on(const PathSet *set);
 
 guint64 path_set_instances(const PathSet *set); /* path instances added */
+gboolean path_set_goes_on(const PathSet *set);  /* one of its patterns does */
 guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
@@ -134,12 +143,15 @@ const PathTrust *path_set_trust(const PathSet *set, guint32 *n);
 /* The caller's to fill in; no strings are copied. */
 PathSetSummary *path_set_summary(const PathSet *set);
 
-/* Indices of the patterns, best first, path_set_size() of them; ties by
- * signature. The caller's to free. */
+/* Indices of the patterns, best first, path_set_size() of them, those that go on by their
+ * completion times; ties by signature. The caller's to free. */
 guint32 *path_set_rank(const PathSet *set, RankBy by);
 
 /* A node more, last in pre-order, its distributions empty. Nodes may move. */
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
+
+/* The completion times of its instances; their latencies where it does not go on. */
+const Histogram *path_pattern_completion(const PathPattern *pattern);
 
 /* The node of the pattern with the most own time in all: the one to blame. Ties
  * go to the first. */
@@ -149,12 +161,17 @@ guint32 path_pattern_slowest(const PathPattern *pattern);
  * the label, a blank and the signature (docs/paths.md). */
 guint64 path_pattern_id(const char *label, const char *signature);
 
-/* Fills in own and network of the n calls of one instance. Walk back from the
+/* Fills in own, network and queued of the n calls of one instance. Walk back from the
  * root's end along the child that ended last: each moment of the root's latency
  * belongs to exactly one call's own time or network, so that they add up to it
  * exactly (a root that ends before it starts has none). A child counts as far as
- * it lies within its parent; children after the reply add nothing. Times must be
+ * it lies within its parent; children after the reply add nothing. What goes on after the
+ * root's end is walked back in the same way from where the last of it ends, so that own, network
+ * and queued add up exactly to the completion time. Times must be
  * within PATH_TIME_LIMIT. O(n log n) at worst. */
 void path_own_times(PathCall *calls, guint32 n);
+
+/* The sum of all three: how long an instance takes until all of it is done. */
+gint64 path_completion(const PathCall *calls, guint32 n);
 
 #endif

@@ -8,16 +8,71 @@
 /* Trees are walked along links and never by recursion: a hostile trace nests
  * calls as deep as it is long. */
 typedef struct {
-        guint32 parent, child, next; /* NONE: none; child is the first in the order so far */
-        const char *name;            /* written form */
+        guint32 parent;
+        guint32 child[2]; /* the first in the order so far: nested, and what goes on; NONE: none */
+        guint32 next;     /* its sibling of the same kind */
+        gboolean goes_on;
+        const char *name; /* written form */
 } Link;
 
-/* What stands in the signature after the subtree at i of the tree below top. */
-static char text_after(const Link *links, guint32 i, guint32 top)
+enum { NESTED, GOES_ON };
+
+/* Where a walk through the text of a subtree stands: what comes next at a node. */
+typedef enum { AT_NAME, AT_NESTED, AT_GOES_ON, AT_BRACE, AT_END } Stage;
+
+typedef struct {
+        const Link *links;
+        guint32 top, at;
+        Stage stage;
+} Walk;
+
+/* What comes next in the text: a node's name, where *name is set, else a sign, '~' standing for
+ * "~>"; 0 after the last. */
+static char walk_next(Walk *w, const char **name)
 {
-        if (i == top)
-                return 0;
-        return links[i].next != NONE ? ',' : ')';
+        *name = NULL;
+        for (;;) {
+                const Link *l = &w->links[w->at];
+
+                switch (w->stage) {
+                case AT_NAME:
+                        *name = l->name;
+                        w->stage = AT_NESTED;
+                        return 0;
+                case AT_NESTED:
+                        w->stage = AT_GOES_ON;
+                        if (l->child[NESTED] == NONE)
+                                continue;
+                        w->at = l->child[NESTED];
+                        w->stage = AT_NAME;
+                        return '(';
+                case AT_GOES_ON:
+                        w->stage = AT_END;
+                        if (l->child[GOES_ON] == NONE)
+                                continue;
+                        w->at = l->child[GOES_ON];
+                        w->stage = w->links[w->at].next == NONE ? AT_NAME : AT_BRACE;
+                        return '~';
+                case AT_BRACE:
+                        w->stage = AT_NAME;
+                        return '{';
+                case AT_END:
+                        if (w->at == w->top)
+                                return 0;
+                        if (l->next != NONE) {
+                                w->at = l->next;
+                                w->stage = AT_NAME;
+                                return ',';
+                        }
+                        w->at = l->parent;
+                        if (!l->goes_on) {
+                                w->stage = AT_GOES_ON;
+                                return ')';
+                        }
+                        if (w->links[w->links[w->at].child[GOES_ON]].next != NONE)
+                                return '}';
+                }
+        }
 }
 
 /* How the texts of two names differ where what follows them is a or b. No name
@@ -34,29 +89,23 @@ static int compare_names(const char *x, char a, const char *y, char b)
  * than the smaller one. */
 static int compare_subtrees(const Link *links, guint32 x, guint32 y)
 {
-        const guint32 top_x = x, top_y = y;
+        Walk a = { links, x, x, AT_NAME }, b = { links, y, y, AT_NAME };
 
         for (;;) {
-                char a = links[x].child != NONE ? '(' : text_after(links, x, top_x);
-                char b = links[y].child != NONE ? '(' : text_after(links, y, top_y);
-                if (links[x].name != links[y].name || a != b)
-                        return compare_names(links[x].name, a, links[y].name, b);
-                if (a == '(') {
-                        x = links[x].child;
-                        y = links[y].child;
-                        continue;
+                const char *name, *other, *unused;
+                char sign = walk_next(&a, &name), other_sign = walk_next(&b, &other);
+
+                if (name && other) {
+                        if (name != other) {
+                                sign = walk_next(&a, &unused);
+                                return compare_names(name, sign, other, walk_next(&b, &unused));
+                        }
+                } else if (name || other) {
+                        return (guchar)(name ? *name : sign) -
+                               (guchar)(other ? *other : other_sign);
+                } else if (sign != other_sign || sign == 0) {
+                        return (guchar)sign - (guchar)other_sign;
                 }
-                /* Past every ')' that both have, to the next ','. */
-                while (a == ')' && b == ')') {
-                        x = links[x].parent;
-                        y = links[y].parent;
-                        a = text_after(links, x, top_x);
-                        b = text_after(links, y, top_y);
-                }
-                if (a != b || a == 0)
-                        return (guchar)a - (guchar)b;
-                x = links[x].next;
-                y = links[y].next;
         }
 }
 
@@ -105,25 +154,25 @@ static guint32 sort_siblings(Link *links, guint32 first)
 static char *write_signature(const Link *links, const char *client, guint32 *slot)
 {
         GString *text = g_string_new(client);
-        guint32 i = 0, place = 0;
+        Walk w = { links, 0, 0, AT_NAME };
+        guint32 place = 0;
 
-        g_string_append_c(text, '>');
+        g_string_append(text, links[0].goes_on ? "~>" : ">");
         for (;;) {
-                g_string_append(text, links[i].name);
-                slot[i] = place++;
-                if (links[i].child != NONE) {
-                        g_string_append_c(text, '(');
-                        i = links[i].child;
-                        continue;
-                }
-                while (text_after(links, i, 0) == ')') {
-                        g_string_append_c(text, ')');
-                        i = links[i].parent;
-                }
-                if (i == 0)
+                guint32 at = w.at;
+                const char *name;
+                char sign = walk_next(&w, &name);
+
+                if (name) {
+                        g_string_append(text, name);
+                        slot[at] = place++;
+                } else if (sign == '~') {
+                        g_string_append(text, "~>");
+                } else if (sign) {
+                        g_string_append_c(text, sign);
+                } else {
                         return g_string_free(text, FALSE);
-                g_string_append_c(text, ',');
-                i = links[i].next;
+                }
         }
 }
 
@@ -133,18 +182,21 @@ char *path_shape_signature(const NodeTable *nodes, NodeId client, const PathCall
         g_autofree Link *links = g_new(Link, n);
 
         for (guint32 i = 0; i < n; i++)
-                links[i] = (Link){ calls[i].parent, NONE, NONE,
+                links[i] = (Link){ calls[i].parent,
+                                   { NONE, NONE },
+                                   NONE,
+                                   calls[i].continues != WORK_NESTED,
                                    node_table_written(nodes, calls[i].callee) };
         /* Children come after their parents: backwards, each finds its own
          * children in order, and goes to the front of its parent's. */
         for (guint32 i = n; i-- > 0;) {
-                if (order == SIBLINGS_MULTISET)
-                        links[i].child = sort_siblings(links, links[i].child);
+                for (guint k = NESTED; order == SIBLINGS_MULTISET && k <= GOES_ON; k++)
+                        links[i].child[k] = sort_siblings(links, links[i].child[k]);
                 if (i == 0)
                         break;
-                Link *parent = &links[links[i].parent];
-                links[i].next = parent->child;
-                parent->child = i;
+                guint32 *first = &links[links[i].parent].child[links[i].goes_on ? GOES_ON : NESTED];
+                links[i].next = *first;
+                *first = i;
         }
         return write_signature(links, node_table_written(nodes, client), slot);
 }

@@ -133,8 +133,8 @@ static int compare_patterns(gconstpointer va, gconstpointer vb, gpointer data)
         const StoredPattern *a = &patterns[*(const guint32 *)va],
                             *b = &patterns[*(const guint32 *)vb];
 
-        if (a->total != b->total)
-                return a->total > b->total ? -1 : 1;
+        if (a->completion.total != b->completion.total)
+                return a->completion.total > b->completion.total ? -1 : 1;
         return strcmp(a->signature, b->signature);
 }
 
@@ -152,7 +152,8 @@ static gboolean read_patterns(Loading *l, GError **error)
                         p.doubt = -1;
                 g_array_append_val(l->patterns, p);
                 r->n_paths += p.count;
-                r->total += p.total;
+                r->total += p.completion.total;
+                r->goes_on |= p.goes_on;
                 probability += p.probability * (double)p.count;
         }
         r->n_patterns = l->patterns->len;
@@ -228,6 +229,8 @@ static void append_place(Loading *l, GString *shape, NodeId client, const Stored
                         g_string_append_c(shape, ',');
                 }
         }
+        if (n->continues != WORK_NESTED)
+                g_string_append_c(shape, '~');
         append_base36(shape, n->node);
         g_array_append_val(l->stack, n->place);
 }
@@ -264,10 +267,12 @@ static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPat
 
         node->label = g_intern_string(stored->label);
         node->n_labels = stored->n_labels;
+        node->continues = stored->continues;
         return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
-               store_reader_histogram(l->reader, &stored->network, &node->network, error);
+               store_reader_histogram(l->reader, &stored->network, &node->network, error) &&
+               store_reader_histogram(l->reader, &stored->queued, &node->queued, error);
 }
 
 static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
@@ -627,6 +632,7 @@ static void detail_free(ReportDetail *d)
                 histogram_clear(&n->call_delay);
                 histogram_clear(&n->own);
                 histogram_clear(&n->network);
+                histogram_clear(&n->queued);
         }
         g_free(d->pattern.nodes);
         for (guint i = 0; i < d->samples->len; i++)

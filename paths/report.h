@@ -46,7 +46,7 @@ typedef struct {
         guint64 id;
         NodeId slowest;     /* the node with the most own time: the one to blame */
         gint64 slowest_own; /* its mean, ns */
-        GString *shape;     /* "client>root(child,child)", by NodeId in base 36 */
+        GString *shape;     /* "client>root(child,~child)", by NodeId in base 36; ~: goes on */
         GString *latency;   /* the distribution (report_append_distribution()) */
 } ReportRow;
 
@@ -66,6 +66,7 @@ typedef struct {
         guint n_edges;      /* pairs of caller and callee */
         double probability; /* mean over all paths */
         gint64 first, last; /* starts of paths; NO_TIME where there is none */
+        gboolean goes_on;   /* a pattern does: there are completion times */
         GArray *rows;       /* of ReportRow, best first */
         GPtrArray *details; /* of ReportDetail: the first rows */
         GArray *blame;      /* of ReportBlame, by NodeId; the last is the network */

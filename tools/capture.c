@@ -16,6 +16,8 @@
 #include "base/error.h"
 #include "capture/capture.h"
 #include "capture/network/common-address.h"
+#include "capture/network/node-files.h"
+#include "capture/processes/process-watch.h"
 #include "capture/source/packet-merge.h"
 #include "tools/rights.h"
 #include "tools/run-files.h"
@@ -37,20 +39,41 @@ static struct {
         char *write;
         char *filter, *filter_file;
         char *direction, *link_type;
-        char *nodes;
+        char **nodes;
         char *tls_keys;
         char *ids_key, *ids_ignore;
         gboolean ids;
+        char *processes_to;
         char *host;
         char **protocols;
         char *duration;
         char *user;
         gboolean labels, no_labels, names, no_promiscuous, list_interfaces, immediate, strict;
-        gboolean flush, numeric;
+        gboolean flush, numeric, processes;
+        ProcessNaming naming;
         gint64 count, rotate, files, megabytes;
         int snapshot, buffer;
         char **rest;
 } options = { .count = G_MAXINT64 };
+
+static gboolean parse_naming(const char *option, const char *value, gpointer user, GError **error)
+{
+        static const char *const names[] = {
+                [NAMED_BY_COMM] = "comm", [NAMED_BY_UNIT] = "unit", [NAMED_BY_CGROUP] = "cgroup"
+        };
+        guint i = 0;
+        (void)option, (void)user;
+        while (value && i < G_N_ELEMENTS(names) && strcmp(value, names[i]) != 0)
+                i++;
+        if (i == G_N_ELEMENTS(names)) {
+                g_set_error(error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                            "--processes=%s: expected comm, unit or cgroup", value);
+                return FALSE;
+        }
+        options.processes = TRUE;
+        options.naming = i;
+        return TRUE;
+}
 
 static const GOptionEntry entries[] = {
         { "read", 'r', 0, G_OPTION_ARG_FILENAME_ARRAY, &options.read,
@@ -61,10 +84,10 @@ static const GOptionEntry entries[] = {
           "Write to OUT (default: standard output)", "OUT" },
         { "filter", 'f', 0, G_OPTION_ARG_STRING, &options.filter,
           "Only packets that match (pcap-filter(7))", "FILTER" },
-        { "filter-file", 'F', 0, G_OPTION_ARG_FILENAME, &options.filter_file,
+        { "filter-file", 'F', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_FILENAME, &options.filter_file,
           "The filter is in FILE", "FILE" },
-        { "nodes", 0, 0, G_OPTION_ARG_FILENAME, &options.nodes,
-          "Names of nodes, in lines as of hosts(5)", "FILE" },
+        { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
+          "Names: of hosts(5), ss, lsof, conntrack", "FILE" },
         { "names", 0, 0, G_OPTION_ARG_NONE, &options.names,
           "Note what DNS, TLS and HTTP call nodes", NULL },
         { "host", 0, 0, G_OPTION_ARG_STRING, &options.host,
@@ -73,6 +96,10 @@ static const GOptionEntry entries[] = {
           "Port PORT speaks NAME; may be repeated", "PORT=NAME" },
         { "tls-keys", 0, 0, G_OPTION_ARG_FILENAME, &options.tls_keys,
           "Open TLS by the keys in FILE", "FILE" },
+        { "processes", 0, G_OPTION_FLAG_OPTIONAL_ARG, G_OPTION_ARG_CALLBACK, (gpointer)parse_naming,
+          "Live: by process: comm, unit or cgroup", "HOW" },
+        { "processes-to", 0, 0, G_OPTION_ARG_FILENAME, &options.processes_to,
+          "Write what it finds as lines for --nodes", "FILE" },
         { "labels", 0, 0, G_OPTION_ARG_NONE, &options.labels, "Operations with whole routes",
           NULL },
         { "no-labels", 0, 0, G_OPTION_ARG_NONE, &options.no_labels, "No operations", NULL },
@@ -93,7 +120,7 @@ static const GOptionEntry entries[] = {
           "Live: do not make it promiscuous", NULL },
         { "direction", 'Q', 0, G_OPTION_ARG_STRING, &options.direction,
           "Live: only packets that go in or out", "DIR" },
-        { "linktype", 'y', 0, G_OPTION_ARG_STRING, &options.link_type,
+        { "linktype", 'y', G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &options.link_type,
           "Live: ask for the link type TYPE", "TYPE" },
         { "immediate-mode", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_NONE, &options.immediate,
           "Live: take each packet at once", NULL },
@@ -125,12 +152,15 @@ typedef struct {
         Identifiers *identifiers; /* NULL: none are wanted */
         NodeNames *names;
         LearnedNames *learned;
+        ProcessWatch *watch;       /* NULL without --processes */
+        OutputFile *process_lines; /* NULL without --processes-to */
         const Protocol *ports[65536];
         Capture *capture;
         PacketMerge *packets; /* while they are open */
         TraceWriter *writer;
         gboolean begun; /* the sources are open, and the output, where it need not wait */
         gboolean live;
+        gboolean polls;                   /* watch knows only what /proc says */
         Account written;                  /* the counts that earlier traces have */
         gint64 rotate_start, rotate_time; /* ns; when the trace begins, and when the next one */
         gint64 files;                     /* how many were begun */
@@ -233,10 +263,14 @@ static gboolean check_files(const Run *run, GError **error)
         for (guint i = 0; !options.interfaces && i < run->sources->len; i++)
                 if (!run_files_read(run->sources->pdata[i], error))
                         return FALSE;
-        return (!options.nodes || run_files_read(options.nodes, error)) &&
-               (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
+        for (char **p = options.nodes; p && *p; p++)
+                if (!run_files_read(*p, error))
+                        return FALSE;
+        return (!options.tls_keys || run_files_read(options.tls_keys, error)) &&
                (!options.ids_key || run_files_read(options.ids_key, error)) &&
                (!options.filter_file || run_files_read(options.filter_file, error)) &&
+               (!options.processes_to ||
+                run_files_write("--processes-to", options.processes_to, error)) &&
                (rotates() || run_files_write("-w", options.write, error));
 }
 
@@ -332,6 +366,11 @@ static gboolean check_options(gint64 *duration, GError **error)
                 return usage(error, "-Q %s: expected in, out or inout", options.direction);
         if (options.user && !options.interfaces)
                 return usage(error, "-Z is for live captures (-i)");
+        if (options.processes && !options.interfaces)
+                return usage(error, "--processes is for live captures (-i); lines that one wrote "
+                                    "with --processes-to are for --nodes");
+        if (options.processes_to && !options.processes)
+                return usage(error, "--processes-to needs --processes");
         if (options.duration && !options.interfaces)
                 return usage(error, "--duration is for live captures (-i)");
         if (options.duration && !tool_duration(options.duration, duration, error))
@@ -443,6 +482,24 @@ static gboolean write_learned_names(Run *run, GError **error)
         return TRUE;
 }
 
+/* Which process is at which address and port. */
+static gboolean write_processes(Run *run, GError **error)
+{
+        if (!run->watch)
+                return TRUE;
+        g_autoptr(GPtrArray) facts = process_watch_facts(run->watch);
+        ProcessCounts counts = process_watch_counts(run->watch);
+        g_autofree char *text =
+                g_strdup_printf("%" G_GUINT64_FORMAT " connections opened, %" G_GUINT64_FORMAT
+                                " of the kernel's records lost",
+                                counts.opened, counts.lost);
+        for (guint i = 0; i < facts->len; i++)
+                if (!trace_writer_fact(run->writer, "process", facts->pdata[i], error))
+                        return FALSE;
+        return trace_writer_fact(run->writer, "processes",
+                                 run->polls ? "by looking at /proc" : text, error);
+}
+
 /* The one sentence on what these counts will do for, with these doubts of these edges. The
  * caller's to free. */
 static char *judge(const Run *run, const guint64 *count, const GArray *doubts, const GArray *edges)
@@ -492,6 +549,7 @@ static gboolean close_output(Run *run, GError **error)
         run->written = *capture_account(run->capture);
         memset(run->in_trace, 0, sizeof run->in_trace);
         return write_late_interfaces(run, error) && write_learned_names(run, error) &&
+               write_processes(run, error) &&
                trace_writer_fact(run->writer, "judgement", judgement, error) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
@@ -615,6 +673,10 @@ static gboolean on_idle(gpointer user, gint64 ns)
                 return TRUE;
         answer(run);
         show_progress(run);
+        if (run->watch &&
+            (!process_watch_update(run->watch, &run->write_error) ||
+             (run->process_lines && !output_file_flush(run->process_lines, &run->write_error))))
+                return FALSE;
         gint64 time = capture_time(run->capture);
         if (time != NO_TIME) {
                 capture_idle(run->capture, time + MIN(ns, G_MAXINT64 - time));
@@ -645,8 +707,10 @@ static gboolean read_packets(Run *run, GError **error)
         while (run->left != 0 && (result = packet_merge_next(run->packets, &packet, error)) == 1) {
                 capture_add(run->capture, &packet);
                 answer(run);
-                if (++run->since_look >= LOOK_AT_CLOCK)
+                if (++run->since_look >= LOOK_AT_CLOCK) {
                         show_progress(run);
+                        node_names_update(run->names);
+                }
                 if (!write_ready(run, error))
                         return FALSE;
                 run->left--;
@@ -734,6 +798,40 @@ static gboolean open_live_output(Run *run, const Rights *rights, GError **error)
         return !rotates() || check_folder(rights, error);
 }
 
+static void update_names(gpointer user)
+{
+        Run *run = user;
+        if (!run->write_error)
+                process_watch_update(run->watch, &run->write_error);
+}
+
+/* With all rights. */
+static gboolean open_processes(Run *run, const Rights *rights, GError **error)
+{
+        g_autofree char *why = NULL;
+        if (!options.processes)
+                return TRUE;
+        if (options.processes_to) {
+                run->process_lines = output_file_new(options.processes_to, TRUE, error);
+                if (!run->process_lines)
+                        return FALSE;
+                if (rights->other && !rights->keep)
+                        output_file_give(run->process_lines, rights->user, rights->group);
+        }
+        run->watch = process_watch_new(options.naming, run->names, run->nodes, &why);
+        if (run->process_lines)
+                process_watch_write_to(run->watch, run->process_lines);
+        run->polls = why != NULL;
+        if (why)
+                tool_warn(
+                        "--processes: the kernel does not say who opens connections (%s; it takes "
+                        "CAP_PERFMON and tracefs): looking at /proc again and again, which misses "
+                        "short ones, and processes of others than %s",
+                        why, rights->other && !rights->keep ? rights->name : "whoever runs this");
+        node_names_follow(run->names, update_names, run);
+        return TRUE;
+}
+
 static gboolean open_everything(Run *run, GError **error)
 {
         g_auto(Rights) rights = { .keep = TRUE };
@@ -743,7 +841,7 @@ static gboolean open_everything(Run *run, GError **error)
         if (!run->packets || interrupted)
                 return FALSE;
         if (options.interfaces)
-                return open_live_output(run, &rights, error);
+                return open_processes(run, &rights, error) && open_live_output(run, &rights, error);
         return options.rotate || begin_trace(run, error);
 }
 
@@ -791,7 +889,7 @@ static gboolean report(Run *run)
         for (char **line = lines; *line; line++)
                 tool_warn("%s", *line);
         if (options.nodes && account->count[ACCOUNT_PACKETS] && !node_names_is_used(run->names))
-                tool_warn("--nodes %s: it names no address that was seen", options.nodes);
+                tool_warn("--nodes %s: it names no address that was seen", options.nodes[0]);
         for (char **line = doubts; *line; line++)
                 tool_warn("%s", *line);
         tool_warn("%s", judgement);
@@ -806,7 +904,10 @@ static gboolean finish(Run *run, GError **error)
                 return FALSE;
         if (!run->writer && run->files == 0 && !rotate(run, g_get_real_time() * 1000, error))
                 return FALSE;
-        return !run->writer || close_output(run, error);
+        if (run->writer && !close_output(run, error))
+                return FALSE;
+        return !run->process_lines ||
+               output_file_close(g_steal_pointer(&run->process_lines), error);
 }
 
 static int capture_all(Run *run, gint64 duration)
@@ -859,6 +960,8 @@ static void run_free(Run *run)
         key_log_free(run->keys);
         identifiers_free(run->identifiers);
         learned_names_free(run->learned);
+        process_watch_free(run->watch);
+        output_file_free(run->process_lines);
         node_table_free(run->nodes);
         g_clear_error(&run->write_error);
         g_free(run->host);
@@ -873,7 +976,8 @@ static char *recognise_host(Run *run)
         PcapOptions pcap = { .filter = options.filter };
         g_autoptr(CommonAddress) common = common_address_new();
         gint64 left = run->left;
-        Address address;
+        Endpoint own = { .port = 0 };
+        gint64 first = NO_TIME;
         Packet packet;
         for (guint i = 0; i < run->sources->len; i++) {
                 g_autoptr(PcapSource) source =
@@ -881,12 +985,14 @@ static char *recognise_host(Run *run)
                 while (left != 0 && source && pcap_source_next(source, &packet, NULL) == 1) {
                         if (!common_address_add(common, &packet))
                                 return NULL;
+                        first = first == NO_TIME ? packet.time : MIN(first, packet.time);
                         left--;
                 }
         }
-        if (!common_address_find(common, &address, &run->host_is_sure))
+        if (!common_address_find(common, &own.address, &run->host_is_sure))
                 return NULL;
-        return g_strdup(node_table_name(run->nodes, node_names_lookup(run->names, address, 0)));
+        NodeId node = node_names_lookup(run->names, &own, NULL, first);
+        return g_strdup(node_table_name(run->nodes, node));
 }
 
 /* What the facts call where the packets came from. */
@@ -901,21 +1007,22 @@ static GPtrArray *list_sources(void)
         return sources;
 }
 
-/* Lines for --nodes. */
-static gboolean load_names(NodeNames *names, GError **error)
+/* The files of --nodes. */
+static gboolean load_names(Run *run, GError **error)
 {
+        g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
         g_autofree char *first = NULL;
         guint n;
-        if (!options.nodes)
-                return TRUE;
-        if (!node_names_load(names, options.nodes, error))
-                return FALSE;
-        n = node_names_count_twice(names, &first);
+        for (char **p = options.nodes; p && *p; p++)
+                if (!node_files_load(files, *p, error))
+                        return FALSE;
+        node_files_settle(files);
+        n = node_names_count_twice(run->names, &first);
         if (n == 1)
-                tool_warn("--nodes %s: %s: the first counts", options.nodes, first);
+                tool_warn("--nodes %s: %s: the first counts", options.nodes[0], first);
         else if (n)
                 tool_warn("--nodes %s: %s, and %u more lines are such: the first counts",
-                          options.nodes, first, n - 1);
+                          options.nodes[0], first, n - 1);
         return TRUE;
 }
 
@@ -1014,7 +1121,7 @@ static Run *run_new(gint64 *duration, GError **error)
         run->keys = key_log_new();
         run->learned = options.names ? learned_names_new() : NULL;
         if (!check_options(duration, error) || !load_filter(error) || !check_files(run, error) ||
-            !parse_protocols(run, error) || !load_names(run->names, error))
+            !parse_protocols(run, error) || !load_names(run, error))
                 return NULL;
         run->live = options.interfaces || any_is_pipe();
         if (!load_keys(run, error) || !load_identifiers(run, error))

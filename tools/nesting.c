@@ -204,7 +204,9 @@ static void report_matching(const KnownCalls *known, const TraceReader *reader)
         const MatchCounts *counts = call_matcher_counts(known->matcher);
         guint64 calls = counts->pairs + counts->lone_calls;
 
-        if (!counts->messages) {
+        if (counts->linked && !calls && !counts->lone_returns) {
+                ; /* messages that continue each other are paths, too */
+        } else if (!counts->messages) {
                 tool_report_empty(reader);
         } else if (!counts->pairs && !calls && !counts->lone_returns) {
                 tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
@@ -235,7 +237,7 @@ static void report_matching(const KnownCalls *known, const TraceReader *reader)
         }
         if (counts->lone_returns)
                 report_forwarded(known);
-        if (counts->one_way && (counts->pairs || calls || counts->lone_returns))
+        if (counts->one_way && (counts->linked || calls || counts->lone_returns))
                 tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
                           "convolution",
                           counts->one_way);
@@ -427,8 +429,8 @@ static Verdict *judge(const KnownCalls *k, const TraceReader *reader)
         const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
         const MatchCounts *counts = call_matcher_counts(k->matcher);
         g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
-        Fitness fitness = { .calls = counts->pairs + counts->lone_calls,
-                            .returns = counts->pairs,
+        Fitness fitness = { .calls = counts->pairs + counts->linked + counts->lone_calls,
+                            .returns = counts->pairs + counts->linked,
                             .one_way = counts->one_way };
         Verdict *verdict;
 

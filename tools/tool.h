@@ -24,6 +24,7 @@ int tool_capture(int argc, char **argv);
 int tool_diff(int argc, char **argv);
 int tool_convolution(int argc, char **argv);
 int tool_export(int argc, char **argv);
+int tool_import(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
 int tool_merge(int argc, char **argv);
 int tool_nesting(int argc, char **argv);

@@ -21,14 +21,18 @@ typedef struct {
  * stamps: 1 << MessageOp of each that is. */
 static inline SpanClocks clocks_at_callee(guint8 stamps, NodeId caller, NodeId callee)
 {
-        return (SpanClocks){ stamps & 1 << CALL_RECV ? callee : caller,
-                             stamps & 1 << RET_SENT ? callee : caller };
+        const guint8 message = 1 << MSG_RECV;
+
+        return (SpanClocks){ stamps & (1 << CALL_RECV | message) ? callee : caller,
+                             stamps & (1 << RET_SENT | message) ? callee : caller };
 }
 
 static inline SpanClocks clocks_at_caller(guint8 stamps, NodeId caller, NodeId callee)
 {
-        return (SpanClocks){ stamps & 1 << CALL_SENT ? caller : callee,
-                             stamps & 1 << RET_RECV ? caller : callee };
+        const guint8 message = 1 << MSG_SENT;
+
+        return (SpanClocks){ stamps & (1 << CALL_SENT | message) ? caller : callee,
+                             stamps & (1 << RET_RECV | message) ? caller : callee };
 }
 
 #endif

@@ -14,6 +14,12 @@ typedef struct {
 
 #define ADDRESS_TEXT_SIZE 48
 
+/* One end of a connection. */
+typedef struct {
+        Address address;
+        guint16 port;
+} Endpoint;
+
 static inline Address address_v4(guint32 value)
 {
         return (Address){ 0, G_GUINT64_CONSTANT(0xffff00000000) | value };
@@ -41,6 +47,17 @@ static inline int address_compare(Address a, Address b)
         return a.low < b.low ? -1 : a.low > b.low;
 }
 
+static inline gboolean endpoint_equal(const Endpoint *a, const Endpoint *b)
+{
+        return a->port == b->port && address_equal(a->address, b->address);
+}
+
+/* 0.0.0.0 and ::, where a server listens at all its addresses. */
+static inline gboolean address_is_any(Address a)
+{
+        return a.high == 0 && (a.low == 0 || a.low == G_GUINT64_CONSTANT(0xffff00000000));
+}
+
 /* 127.0.0.0/8 and ::1. */
 gboolean address_is_loopback(Address a);
 
@@ -57,5 +74,9 @@ gboolean address_parse(const char *text, gsize n, Address *address);
 
 /* As RFC 5952 has it, NUL-terminated. Returns buffer. */
 const char *address_format(Address a, char buffer[ADDRESS_TEXT_SIZE]);
+
+/* Exactly the n bytes at text, "addr:port" or "[addr]:port"; the colon of an IPv6 address
+ * without brackets is none of a port. FALSE where they are not. */
+gboolean endpoint_parse(const char *text, gsize n, Endpoint *endpoint);
 
 #endif

@@ -13,10 +13,15 @@
  * both directions. The client's state says how many commands it sent and which of
  * the last ones matter; the server's, how many it has answered. After a hole both
  * agree again at a 354, which answers all that was sent, else at the next MAIL.
+ *
+ * What a mail carries is its Message-ID, which no hop changes: the header of a text is looked
+ * through for it.
  */
 #include "capture/protocol/protocol.h"
 
 #include <string.h>
+
+#include "base/hash.h"
 
 enum {
         MAX_LINE = 16384,      /* credentials of AUTH may be long */
@@ -27,6 +32,7 @@ enum {
         CLOSING = 421,
         N_MARKS = 7,
         MARK_MAILS = 32, /* mails are told apart modulo this */
+        MAX_MESSAGE_ID = 998,
 };
 
 typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
@@ -290,6 +296,84 @@ static gboolean command_read(ClientState *c, const guint8 *p, gsize n, Parsed *p
         return TRUE;
 }
 
+/* --- the header of a text ------------------------------------------------------ */
+
+typedef enum { HEADER_NAME, HEADER_LINE, HEADER_VALUE, HEADER_FOLD, HEADER_ID, HEADER_DONE } Stage;
+
+/* Where the walk through it is. */
+typedef struct {
+        guint8 stage;  /* Stage */
+        guint8 agrees; /* of the line's first bytes: with the name that is looked for */
+        guint16 n;     /* bytes of the Message-ID */
+        guint64 hash;  /* of them */
+} MailHeader;
+
+/* The Message-ID is complete after this byte. */
+static gboolean header_step(MailHeader *h, guint8 byte)
+{
+        static const char name[] = "message-id:";
+        switch ((Stage)h->stage) {
+        case HEADER_FOLD:
+                h->stage = byte == ' ' || byte == '\t' ? HEADER_VALUE : HEADER_NAME;
+                if (h->stage == HEADER_VALUE)
+                        return FALSE;
+                G_GNUC_FALLTHROUGH;
+        case HEADER_NAME:
+                if (h->agrees == 0 && (byte == '\r' || byte == '\n'))
+                        h->stage = HEADER_DONE; /* a line without anything ends it */
+                else if (g_ascii_tolower((char)byte) != name[h->agrees])
+                        h->stage = byte == '\n' ? HEADER_NAME : HEADER_LINE;
+                else if (++h->agrees == sizeof name - 1)
+                        h->stage = HEADER_VALUE;
+                if (h->stage != HEADER_NAME || byte == '\n')
+                        h->agrees = 0;
+                return FALSE;
+        case HEADER_LINE:
+                if (byte == '\n')
+                        h->stage = HEADER_NAME;
+                return FALSE;
+        case HEADER_VALUE:
+                if (byte == '\n')
+                        h->stage = HEADER_FOLD;
+                else if (byte == '<') {
+                        h->stage = HEADER_ID;
+                        h->hash = HASH_SEED;
+                        h->n = 0;
+                }
+                return FALSE;
+        case HEADER_ID:
+                if (byte == '>' || byte == '\n' || h->n == MAX_MESSAGE_ID) {
+                        h->stage = HEADER_DONE;
+                        return byte == '>' && h->n > 0;
+                }
+                h->hash = (h->hash ^ byte) * HASH_SEED;
+                h->n++;
+                return FALSE;
+        case HEADER_DONE:
+                break;
+        }
+        return FALSE;
+}
+
+static void header_read(MailHeader *h, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        for (gsize i = 0; i < n && h->stage != HEADER_DONE; i++)
+                if (header_step(h, bytes[i]))
+                        parsed->content = MAX(hash_word(h->hash, h->n), 1);
+}
+
+/* Of the text of a mail; anew: of its first bytes. */
+static void text_look(Parsed *parsed, const guint8 *bytes, gsize n, gboolean anew)
+{
+        if (!parsed->memory)
+                return;
+        if (!*parsed->memory)
+                *parsed->memory = g_new0(MailHeader, 1);
+        if (anew)
+                *(MailHeader *)*parsed->memory = (MailHeader){ 0 };
+        header_read(*parsed->memory, bytes, n, parsed);
+}
+
 /* How many of the bytes are of the text; it has ended where the phase says so. */
 static gsize text_read(ClientState *c, const guint8 *p, gsize n)
 {
@@ -321,7 +405,8 @@ static gsize text_read(ClientState *c, const guint8 *p, gsize n)
 /* After DATA, or a mail that was refused within its text: whether text comes. FALSE: more
  * must be seen. Where the server does not say, what looks like a command is one: mails
  * begin with a header. */
-static gboolean phase_find(ClientState *c, const SmtpState *other, const guint8 *bytes, gsize n)
+static gboolean phase_find(ClientState *c, const SmtpState *other, const guint8 *bytes, gsize n,
+                           Parsed *parsed)
 {
         if (c->phase == ANSWER && other->side == SIDE_SERVER &&
             other->server.answered == c->asked) {
@@ -333,6 +418,8 @@ static gboolean phase_find(ClientState *c, const SmtpState *other, const guint8 
                 c->phase = status == PARSE_MESSAGE ? COMMANDS : c->phase == LATE ? REST : TEXT;
         }
         c->line_end = AFTER_LINE;
+        if (c->phase == TEXT)
+                text_look(parsed, bytes, 0, TRUE);
         return TRUE;
 }
 
@@ -363,7 +450,10 @@ static ParseStatus client_begin(ClientState *c, const SmtpState *other, const gu
 static gboolean text_parse(ClientState *c, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gboolean answered = c->phase == TEXT;
-        parsed->length += text_read(c, bytes, n);
+        gsize used = text_read(c, bytes, n);
+        parsed->length += used;
+        if (c->mail && answered)
+                text_look(parsed, bytes, used, FALSE);
         if (c->phase != COMMANDS)
                 return FALSE;
         if (answered)
@@ -390,7 +480,7 @@ static ParseStatus client_parse(ClientState *c, const SmtpState *other, const gu
         while (parsed->length < n) {
                 gsize at = (gsize)parsed->length, next;
                 if ((c->phase == ANSWER || c->phase == LATE) &&
-                    !phase_find(c, other, bytes + at, n - at))
+                    !phase_find(c, other, bytes + at, n - at, parsed))
                         break;
                 if (c->phase != COMMANDS) {
                         if (parsed->kind == KIND_UNKNOWN)
@@ -646,4 +736,5 @@ const Protocol protocol_smtp = {
         .greets = TRUE,
         .parse = smtp_parse,
         .find_boundary = smtp_find_boundary,
+        .forget = g_free,
 };

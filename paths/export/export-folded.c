@@ -19,17 +19,18 @@
 enum { MAX_DEPTH = 2000 };
 
 typedef struct {
-        guint32 parent, node;       /* on whose stack it is; a NodeId, or NETWORK */
+        guint32 parent, node;       /* on whose stack it is; a NodeId, NETWORK or QUEUED */
         guint32 depth, child, next; /* child: the first by name; next: of its siblings */
         gint128 ns;
 } Frame;
 
 #define NO_FRAME G_MAXUINT32
 #define NETWORK  G_MAXUINT32
+#define QUEUED   (G_MAXUINT32 - 1)
 
 typedef struct {
         StoreReader *reader; /* borrowed */
-        GPtrArray *names;    /* by NodeId, and the network's last */
+        GPtrArray *names;    /* by NodeId */
         GArray *frames;      /* of Frame: callers before their callees */
         GHashTable *known;   /* parent and node, as a guint64: index of the frame + 1 */
 } Stacks;
@@ -41,7 +42,14 @@ static Frame *frame_at(const Stacks *s, guint32 i)
 
 static const char *frame_name(const Stacks *s, const Frame *f)
 {
-        return s->names->pdata[MIN(f->node, s->names->len - 1)];
+        switch (f->node) {
+        case NETWORK:
+                return "(network)";
+        case QUEUED:
+                return "(queued)";
+        default:
+                return s->names->pdata[f->node];
+        }
 }
 
 /* ';' ends a frame, and a written name may have it; none has parentheses. */
@@ -54,7 +62,6 @@ static GPtrArray *name_frames(const NodeTable *nodes)
 
                 g_ptr_array_add(names, g_strjoinv("%3B", parts));
         }
-        g_ptr_array_add(names, g_strdup("(network)"));
         return names;
 }
 
@@ -107,7 +114,9 @@ static gboolean add_node(Stacks *s, const StoredPatternNode *node, NodeId client
 
         g_array_append_val(places, frame);
         return check_depth(s, frame, error) && add_time(s, frame, &node->own, error) &&
-               add_time(s, find_frame(s, caller, NETWORK), &node->network, error);
+               add_time(s, find_frame(s, caller, NETWORK), &node->network, error) &&
+               (node->continues != WORK_QUEUED ||
+                add_time(s, find_frame(s, caller, QUEUED), &node->queued, error));
 }
 
 static gboolean read_stacks(Stacks *s, GError **error)

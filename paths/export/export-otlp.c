@@ -132,7 +132,21 @@ static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequ
                 APPEND(text, "}},{\"key\":\"ravel.candidates\",\"value\":{\"intValue\":");
                 append_quoted(text, c->candidates);
         }
+        if (c->continues == WORK_QUEUED) {
+                APPEND(text, "}},{\"key\":\"ravel.queued_ns\",\"value\":{\"intValue\":");
+                append_quoted(text, c->queued);
+        }
         APPEND(text, "}}]");
+}
+
+static void append_link(const Otlp *o, const ExportRequest *request, const PathCall *to)
+{
+        APPEND(o->text, ",\"links\":[{\"traceId\":\"");
+        append_hex(o->text, o->origin);
+        append_hex(o->text, mix(request->number));
+        APPEND(o->text, "\",\"spanId\":\"");
+        append_hex(o->text, mix((guint64)to->call + 1));
+        APPEND(o->text, "\"}]");
 }
 
 /* Where only one end was seen, its stamps are the span's own times already. */
@@ -186,7 +200,8 @@ static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
         append_hex(text, mix(request->number));
         APPEND(text, "\",\"spanId\":\"");
         append_hex(text, mix((guint64)c->call + 1));
-        if (c->parent != NO_PARENT) {
+        /* What nobody waits for is no child: it is linked to what it continues. */
+        if (c->parent != NO_PARENT && c->continues == WORK_NESTED) {
                 APPEND(text, "\",\"parentSpanId\":\"");
                 append_hex(text, mix((guint64)request->calls[c->parent].call + 1));
         }
@@ -198,6 +213,8 @@ static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
         g_string_append_c(text, ',');
         append_attributes(o, c, request);
         append_events(text, c);
+        if (c->parent != NO_PARENT && c->continues != WORK_NESTED)
+                append_link(o, request, &request->calls[c->parent]);
         g_string_append_c(text, '}');
 }
 

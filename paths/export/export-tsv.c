@@ -19,8 +19,16 @@ static void append_stamp(GString *text, gint64 time, gboolean observed)
         g_string_append_c(text, '\t');
 }
 
+static void append_goes_on(GString *text, const PathCall *c)
+{
+        const char *name = path_continues_name(c->continues);
+
+        g_string_append_printf(text, "\t%s\t", name ? name : "-");
+        export_append_integer(text, c->queued);
+}
+
 static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
-                        const char *label)
+                        const char *label, gboolean goes_on)
 {
         export_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
@@ -33,8 +41,8 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         g_string_append_c(text, '\t');
         g_string_append(text, node_table_written(nodes, c->callee));
         g_string_append_c(text, '\t');
-        append_stamp(text, c->start, c->stamps & 1 << CALL_SENT);
-        append_stamp(text, c->enter, c->stamps & 1 << CALL_RECV);
+        append_stamp(text, c->start, c->stamps & (1 << CALL_SENT | 1 << MSG_SENT));
+        append_stamp(text, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
         append_stamp(text, c->reply, c->stamps & 1 << RET_SENT);
         append_stamp(text, c->end, c->stamps & 1 << RET_RECV);
         export_append_integer(text, c->own);
@@ -51,6 +59,8 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
                 g_string_append_c(text, '-');
         g_string_append_c(text, '\t');
         path_append_label_cell(text, label);
+        if (goes_on)
+                append_goes_on(text, c);
         g_string_append_c(text, '\n');
 }
 
@@ -59,12 +69,14 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
         g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
         g_autoptr(GString) text = g_string_new(
                 "request\tpattern\tcall\tparent\tcaller\tcallee\tcall_sent\tcall_recv\tret_sent\t"
-                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel\n");
+                "ret_recv\town\tnetwork\tprobability\tcandidates\ttrace_id\tlabel");
+        gboolean goes_on = store_reader_goes_on(reader);
         ExportRequest request;
         int status;
 
         if (!requests)
                 return FALSE;
+        g_string_append(text, goes_on ? "\tcontinues\tqueued\n" : "\n");
         while ((status = export_requests_next(requests, &request, error)) > 0) {
                 char pattern[17];
 
@@ -75,7 +87,7 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
                         g_string_append_len(text, pattern, 16);
                         g_string_append_c(text, '\t');
                         append_call(text, nodes, &request.calls[i], i,
-                                    store_reader_label(reader, request.calls[i].label));
+                                    store_reader_label(reader, request.calls[i].label), goes_on);
                 }
                 if (!export_flush(text, FALSE, out, error))
                         return FALSE;

@@ -38,21 +38,26 @@ static const struct {
         [NODE] = { "node", "SELECT id, name FROM node ORDER BY id" },
         [PATTERN] = { "pattern",
                       "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
-                      "p99, min, max, probability, label FROM pattern ORDER BY id" },
+                      "p99, min, max, probability, label, completion_total, completion_mean, "
+                      "completion_p50, completion_p99 FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
-                           "parent, node, latency, call_delay, own, network, label, labels "
+                           "parent, node, latency, call_delay, own, network, label, labels, "
+                           "continues, queued_mean, queued, CASE place WHEN 0 THEN (SELECT "
+                           "completion "
+                           "FROM pattern WHERE pattern.id = pattern_node.pattern) END "
                            "FROM pattern_node ORDER BY pattern, place" },
-        [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability "
-                           "FROM path ORDER BY id" },
-        [CALL] = { "call",
-                   "SELECT id, path, parent, caller, callee, "
-                   "coalesce(call_sent, call_recv) AS call_sent, "
-                   "coalesce(ret_recv, ret_sent) AS ret_recv, trace_id FROM call ORDER BY id" },
+        [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
+                           "completion FROM path ORDER BY id" },
+        [CALL] = { "call", "SELECT id, path, parent, caller, callee, "
+                           "coalesce(call_sent, call_recv) AS call_sent, "
+                           "coalesce(ret_recv, ret_sent, CASE WHEN continues IS NOT NULL "
+                           "THEN coalesce(call_sent, call_recv) END) AS ret_recv, trace_id "
+                           "FROM call ORDER BY id" },
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
-                         "label "
+                         "label, continues, queued "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
@@ -375,6 +380,20 @@ gboolean store_reader_has_labels(const StoreReader *r)
         return r->has_labels;
 }
 
+gboolean store_reader_goes_on(StoreReader *r)
+{
+        sqlite3_stmt *s;
+        gboolean goes_on = FALSE;
+
+        if (sqlite3_prepare_v2(
+                    r->db,
+                    "SELECT EXISTS (SELECT 1 FROM pattern WHERE completion_mean IS NOT NULL)", -1,
+                    &s, NULL) == SQLITE_OK)
+                goes_on = sqlite3_step(s) == SQLITE_ROW && sqlite3_column_int(s, 0);
+        sqlite3_finalize(s);
+        return goes_on;
+}
+
 char *stored_pattern_key(const StoredPattern *p, gboolean labels)
 {
         return labels && p->label ? g_strconcat(p->label, " ", p->signature, NULL)
@@ -467,6 +486,37 @@ static gboolean get_label(const StoreReader *r, Table t, int column, const char 
                (*label = get_text(r, t, column, error)) != NULL;
 }
 
+/* NULL where nothing goes on. */
+static gboolean get_completion(const StoreReader *r, StoredPattern *pattern, GError **error)
+{
+        pattern->goes_on = sqlite3_column_type(r->select[PATTERN], 14) != SQLITE_NULL;
+        pattern->completion.total = pattern->total;
+        pattern->completion.mean = pattern->mean;
+        pattern->completion.p50 = pattern->p50;
+        pattern->completion.p99 = pattern->p99;
+        return !pattern->goes_on || (get_time(r, PATTERN, 14, &pattern->completion.total, error) &&
+                                     get_time(r, PATTERN, 15, &pattern->completion.mean, error) &&
+                                     get_time(r, PATTERN, 16, &pattern->completion.p50, error) &&
+                                     get_time(r, PATTERN, 17, &pattern->completion.p99, error));
+}
+
+/* NULL of what is nested. */
+static gboolean get_continues(const StoreReader *r, Table t, int column, guint8 *continues,
+                              GError **error)
+{
+        const char *name;
+
+        *continues = WORK_NESTED;
+        if (sqlite3_column_type(r->select[t], column) == SQLITE_NULL)
+                return TRUE;
+        if (!(name = get_text(r, t, column, error)))
+                return FALSE;
+        for (guint8 i = WORK_GOES_ON; i <= WORK_QUEUED; i++)
+                if (strcmp(name, path_continues_name(i)) == 0)
+                        *continues = i;
+        return *continues != WORK_NESTED || fail_row(r, t, column, "how it goes on", error);
+}
+
 int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **error)
 {
         int status = next_row(r, PATTERN, error);
@@ -485,7 +535,8 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_time(r, PATTERN, 10, &pattern->min, error) ||
             !get_time(r, PATTERN, 11, &pattern->max, error) ||
             !get_probability(r, PATTERN, 12, &pattern->probability, error) ||
-            !get_label(r, PATTERN, 13, &pattern->label, error) || !get_doubt(r, pattern, error))
+            !get_label(r, PATTERN, 13, &pattern->label, error) ||
+            !get_completion(r, pattern, error) || !get_doubt(r, pattern, error))
                 return -1;
         return 1;
 }
@@ -541,8 +592,13 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         node->call_delay = get_histogram(r, 9);
         node->own = get_histogram(r, 10);
         node->network = get_histogram(r, 11);
+        node->queued = get_histogram(r, 16);
+        node->completion = get_histogram(r, 17);
+        node->queued_mean = 0;
         node->n_labels = 0;
-        if (!get_label(r, PATTERN_NODE, 12, &node->label, error))
+        if (!get_continues(r, PATTERN_NODE, 14, &node->continues, error) ||
+            !get_stamp(r, PATTERN_NODE, 15, &node->queued_mean, error) ||
+            !get_label(r, PATTERN_NODE, 12, &node->label, error))
                 return -1;
         if (node->label) {
                 if (!get_number(r, PATTERN_NODE, 13, 1, G_MAXUINT32, &labels, error))
@@ -567,6 +623,9 @@ int store_reader_next_path(StoreReader *r, StoredPath *path, GError **error)
                         error) ||
             !get_number(r, PATH, 5, 1, G_MAXUINT32 - first_call, &n_calls, error) ||
             !get_probability(r, PATH, 6, &path->probability, error))
+                return -1;
+        path->completion = path->latency;
+        if (!get_stamp(r, PATH, 7, &path->completion, error))
                 return -1;
         path->pattern = pattern - 1;
         path->first_call = (guint32)first_call - 1;
@@ -732,13 +791,20 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
             !get_probability(r, PATH_CALLS, 11, &probability, error) ||
             !get_number(r, PATH_CALLS, 12, 0, G_MAXUINT32, &candidates, error) ||
             (sqlite3_column_type(s, 14) != SQLITE_NULL &&
-             !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)))
+             !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)) ||
+            !get_continues(r, PATH_CALLS, 15, &c->continues, error) ||
+            !get_stamp(r, PATH_CALLS, 16, &c->queued, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |
                          (c->reply != NO_TIME) << RET_SENT | (c->end != NO_TIME) << RET_RECV);
         if (c->start == NO_TIME && c->enter == NO_TIME)
                 return fail_row(r, PATH_CALLS, 5, "one of call_sent and call_recv", error);
+        if (c->continues != WORK_NESTED && c->reply == NO_TIME && c->end == NO_TIME) {
+                c->stamps = (guint8)(c->stamps << (MSG_SENT - CALL_SENT));
+                c->end = c->start == NO_TIME ? c->enter : c->start;
+                c->reply = c->enter == NO_TIME ? c->start : c->enter;
+        }
         if (c->reply == NO_TIME && c->end == NO_TIME)
                 return fail_row(r, PATH_CALLS, 7, "one of ret_sent and ret_recv", error);
         c->start = c->start == NO_TIME ? c->enter : c->start;

@@ -40,7 +40,11 @@ typedef struct {
         guint64 count;
         gint64 total, mean, deviation, p50, p90, p99, min, max; /* of the latency, ns */
         double probability;
-        int doubt; /* the worst of its edges, as doubts come; -1: none */
+        gboolean goes_on; /* not all of it is nested: */
+        struct {
+                gint64 total, mean, p50, p99;
+        } completion; /* until all of it is done, ns; where nothing goes on, of the latency */
+        int doubt;    /* the worst of its edges, as doubts come; -1: none */
 } StoredPattern;
 
 /* A histogram as the store has it; borrowed until the next row. */
@@ -56,12 +60,17 @@ typedef struct {
         gint64 latency_mean, latency_p99, own_mean, own_p99; /* ns */
         const char *label; /* the operation that most of its calls had; NULL: none */
         guint32 n_labels;  /* how many they had */
+        guint8 continues;  /* WorkContinues */
         StoredHistogram latency, call_delay, own, network;
+        StoredHistogram completion; /* of place 0: the pattern's; empty where nothing goes on */
+        StoredHistogram queued;     /* empty where nothing goes on */
+        gint64 queued_mean;         /* ns */
 } StoredPatternNode;
 
 typedef struct {
         guint32 pattern;
         gint64 start, latency; /* ns */
+        gint64 completion;     /* until all of it is done, ns */
         guint32 first_call, n_calls;
         double probability;
 } StoredPath;
@@ -108,6 +117,9 @@ const StoredRun *store_reader_run(const StoreReader *reader);
 
 /* Whether patterns have operations, or there are none at all that could. */
 gboolean store_reader_has_labels(const StoreReader *reader);
+
+/* Whether a pattern goes on. */
+gboolean store_reader_goes_on(StoreReader *reader);
 
 /* What patterns of two stores are compared by: signature, and the operation of the root where both
  * stores have them (labels). Newly allocated. */

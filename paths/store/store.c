@@ -33,7 +33,7 @@ struct Store {
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
 static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
-                                 "PRAGMA user_version = 3;"
+                                 "PRAGMA user_version = 4;"
                                  "PRAGMA journal_mode = OFF;"
                                  "PRAGMA synchronous = OFF;"
                                  "PRAGMA locking_mode = EXCLUSIVE;"
@@ -61,7 +61,9 @@ const char *const store_schema =
         "  total INTEGER NOT NULL, mean INTEGER NOT NULL, deviation INTEGER NOT NULL,"
         "  p50 INTEGER NOT NULL, p90 INTEGER NOT NULL, p99 INTEGER NOT NULL,"
         "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
-        "  doubt INTEGER REFERENCES doubt, label TEXT);"
+        "  doubt INTEGER REFERENCES doubt, label TEXT,"
+        "  completion_total INTEGER, completion_mean INTEGER, completion_p50 INTEGER,"
+        "  completion_p99 INTEGER, completion BLOB);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -71,12 +73,13 @@ const char *const store_schema =
         "  own_mean INTEGER NOT NULL, own_p99 INTEGER NOT NULL, own BLOB NOT NULL,"
         "  network_mean INTEGER NOT NULL, network_p99 INTEGER NOT NULL, network BLOB NOT NULL,"
         "  label TEXT, labels INTEGER,"
+        "  continues TEXT, queued_mean INTEGER, queued_p99 INTEGER, queued BLOB,"
         "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
         "CREATE TABLE path ("
         "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
         "  start INTEGER NOT NULL, latency INTEGER NOT NULL,"
         "  first_call INTEGER NOT NULL REFERENCES call, calls INTEGER NOT NULL,"
-        "  probability REAL NOT NULL);"
+        "  probability REAL NOT NULL, completion INTEGER);"
         "CREATE TABLE call ("
         "  id INTEGER PRIMARY KEY, path INTEGER NOT NULL REFERENCES path,"
         "  parent INTEGER REFERENCES call, place INTEGER NOT NULL,"
@@ -84,7 +87,7 @@ const char *const store_schema =
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
-        "  label INTEGER REFERENCES label);"
+        "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER);"
         "CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
         "CREATE TABLE trust ("
         "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
@@ -168,8 +171,8 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         sqlite3_bind_int64(s, 4, place);
         sqlite3_bind_int64(s, 5, (gint64)c->caller + 1);
         sqlite3_bind_int64(s, 6, (gint64)c->callee + 1);
-        bind_time(s, 7, c->start, c->stamps & 1 << CALL_SENT);
-        bind_time(s, 8, c->enter, c->stamps & 1 << CALL_RECV);
+        bind_time(s, 7, c->start, c->stamps & (1 << CALL_SENT | 1 << MSG_SENT));
+        bind_time(s, 8, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
         bind_time(s, 9, c->reply, c->stamps & 1 << RET_SENT);
         bind_time(s, 10, c->end, c->stamps & 1 << RET_RECV);
         sqlite3_bind_int64(s, 11, c->own);
@@ -184,6 +187,8 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
                 sqlite3_bind_int(s, 16, c->label);
         else
                 sqlite3_bind_null(s, 16);
+        bind_text(s, 17, path_continues_name(c->continues));
+        bind_time(s, 18, c->queued, c->continues == WORK_QUEUED);
         return insert(store, s, error);
 }
 
@@ -201,6 +206,7 @@ static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const P
         sqlite3_bind_int64(s, 5, first_call);
         sqlite3_bind_int64(s, 6, n);
         sqlite3_bind_double(s, 7, probability);
+        bind_time(s, 8, path_completion(calls, n), path_set_latest_goes_on(store->set));
         if (!insert(store, s, error))
                 return FALSE;
         for (guint32 i = 0; i < n; i++)
@@ -267,12 +273,12 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
             !create_views(store, error) || !insert_run(store, run, error))
                 return NULL;
         store->insert_path =
-                prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)", error);
+                prepare(store, "INSERT INTO path VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)", error);
         if (!store->insert_path)
                 return NULL;
         store->insert_call = prepare(store,
                                      "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
                                      error);
         if (!store->insert_call)
                 return NULL;
@@ -367,6 +373,27 @@ static gboolean insert_doubt(Store *store, sqlite3_stmt *s, gint64 id, const Dou
         return insert(store, s, error);
 }
 
+/* Mean, p99 and the whole distribution, from column on. */
+static void bind_histogram(sqlite3_stmt *s, int column, const Histogram *h)
+{
+        g_autoptr(GBytes) packed = histogram_pack(h);
+        gsize n;
+        gconstpointer data = g_bytes_get_data(packed, &n);
+
+        sqlite3_bind_int64(s, column, histogram_mean(h));
+        sqlite3_bind_int64(s, column + 1, histogram_quantile(h, 0.99));
+        sqlite3_bind_blob64(s, column + 2, data ? data : "", n, SQLITE_TRANSIENT);
+}
+
+/* The same of what only work that goes on has. */
+static void bind_if(sqlite3_stmt *s, int column, gboolean has, const Histogram *h)
+{
+        for (int i = 0; i < 3; i++)
+                sqlite3_bind_null(s, column + i);
+        if (has)
+                bind_histogram(s, column, h);
+}
+
 /* Of the verdict, the worst first. */
 static gboolean insert_doubts(Store *store, GError **error)
 {
@@ -382,12 +409,24 @@ static gboolean insert_doubts(Store *store, GError **error)
         return ok;
 }
 
+static void bind_completion(sqlite3_stmt *s, int column, const PathPattern *p)
+{
+        const Histogram *h = &p->completion;
+
+        bind_time(s, column, (gint64)CLAMP(h->sum, G_MININT64, G_MAXINT64), p->goes_on);
+        bind_if(s, column + 2, p->goes_on, h);
+        bind_time(s, column + 1, histogram_mean(h), p->goes_on);
+        bind_time(s, column + 2, p->goes_on ? histogram_quantile(h, 0.5) : 0, p->goes_on);
+}
+
 static gboolean insert_patterns(Store *store, GError **error)
 {
-        sqlite3_stmt *s = prepare(store,
-                                  "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                  "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16)",
-                                  error);
+        sqlite3_stmt *s =
+                prepare(store,
+                        "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
+                        "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
+                        "?20, ?21)",
+                        error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++) {
@@ -411,28 +450,18 @@ static gboolean insert_patterns(Store *store, GError **error)
                 sqlite3_bind_double(s, 14, p->probability);
                 sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
                 bind_text(s, 16, p->label);
+                bind_completion(s, 17, p);
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);
         return ok;
 }
 
-/* Mean, p99 and the whole distribution, from column on. */
-static void bind_histogram(sqlite3_stmt *s, int column, const Histogram *h)
-{
-        g_autoptr(GBytes) packed = histogram_pack(h);
-        gsize n;
-        gconstpointer data = g_bytes_get_data(packed, &n);
-
-        sqlite3_bind_int64(s, column, histogram_mean(h));
-        sqlite3_bind_int64(s, column + 1, histogram_quantile(h, 0.99));
-        sqlite3_bind_blob64(s, column + 2, data ? data : "", n, SQLITE_TRANSIENT);
-}
-
 static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 pattern, guint32 place,
                                     GError **error)
 {
-        const PatternNode *node = &path_set_pattern(store->set, pattern)->nodes[place];
+        const PathPattern *p = path_set_pattern(store->set, pattern);
+        const PatternNode *node = &p->nodes[place];
 
         sqlite3_bind_int64(s, 1, (gint64)pattern + 1);
         sqlite3_bind_int64(s, 2, place);
@@ -448,6 +477,8 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_histogram(s, 15, &node->network);
         bind_text(s, 18, node->label);
         sqlite3_bind_int64(s, 19, node->n_labels);
+        bind_text(s, 20, path_continues_name(node->continues));
+        bind_if(s, 21, p->goes_on, &node->queued);
         return insert(store, s, error);
 }
 
@@ -455,7 +486,8 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)",
+                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
+                                  "?20, ?21, ?22, ?23)",
                                   error);
         gboolean ok = s != NULL;
 

@@ -11,7 +11,7 @@
 
 /* PRAGMA application_id ("rvel") and user_version. */
 #define STORE_APPLICATION 0x7276656c
-#define STORE_VERSION     3
+#define STORE_VERSION     4
 
 typedef struct Store Store;
 

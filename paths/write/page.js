@@ -171,7 +171,7 @@
 
   // --- shapes -----------------------------------------------------------------
 
-  // "0>1(2,3(4))": the client, and the tree of {node, children}.
+  // "0>1(2,~3(4))": the client, and the tree of {node, on, children}; on: its caller does not wait.
   function parseShape(text) {
     const client = parseInt(text, 36);
     let at = text.indexOf('>') + 1;
@@ -183,16 +183,18 @@
       else if (c === ')') { stack.pop(); at++; }
       else if (c === ',') at++;
       else {
+        const on = text[at] === '~';
+        if (on) at++;
         let end = at;
         while (end < text.length && !'(),'.includes(text[end])) end++;
-        last = { node: parseInt(text.slice(at, end), 36), children: [] };
+        last = { node: parseInt(text.slice(at, end), 36), on, children: [] };
         stack[stack.length - 1].children.push(last);
         at = end;
       }
     }
     return { client, root: stack[0].children[0] };
   }
-  const keyOf = (tree) => tree.node + '(' + tree.children.map(keyOf).join(',') + ')';
+  const keyOf = (tree) => (tree.on ? '~' : '') + tree.node + '(' + tree.children.map(keyOf).join(',') + ')';
 
   // Siblings that are the same, counted.
   function collapse(children) {
@@ -213,9 +215,11 @@
       if (times > 1) parts.push(el('span', { class: 'sep' }, ` \u00d7${times}`));
       const groups = collapse(t.children);
       if (!groups.length) return;
-      parts.push(el('span', { class: 'sep' }, groups.length > 1 ? ' \u203a (' : ' \u203a '));
+      const sign = groups.every((g) => g.tree.on) ? ' ~> ' : ' \u203a ';
+      parts.push(el('span', { class: 'sep' }, groups.length > 1 ? `${sign}(` : sign));
       groups.forEach((g, i) => {
         if (i) parts.push(el('span', { class: 'sep' }, ', '));
+        if (g.tree.on && sign !== ' ~> ') parts.push(el('span', { class: 'sep' }, '~> '));
         add(g.tree, g.n);
       });
       if (groups.length > 1) parts.push(el('span', { class: 'sep' }, ')'));
@@ -230,8 +234,13 @@
       for (let t = root; t; t = t.children[0]) line.push(names[t.node]);
       return line.join('>');
     }
-    const text = (t) => names[t.node] + (t.children.length ? `(${t.children.map(text).join(',')})` : '');
-    return `${names[client]}>${text(root)}`;
+    const text = (t) => {
+      const nested = t.children.filter((c) => !c.on).map(text);
+      const on = t.children.filter((c) => c.on).map(text);
+      return names[t.node] + (nested.length ? `(${nested.join(',')})` : '') +
+        (on.length > 1 ? `~>{${on.join(',')}}` : on.length ? `~>${on[0]}` : '');
+    };
+    return `${names[client]}${root.on ? '~>' : '>'}${text(root)}`;
   }
 
   // --- the page's parts -------------------------------------------------------
@@ -292,7 +301,7 @@
       viewBox: `${-MARGIN} ${-MARGIN} ${width + 2 * MARGIN} ${height + 2 * MARGIN}`,
       width: width + 2 * MARGIN, height: height + 2 * MARGIN, role: 'group', 'aria-label': label,
     });
-    for (const b of boxes) if (b.edge) root.append(svg('path', { class: 'edge', d: b.edge }));
+    for (const b of boxes) if (b.edge) root.append(svg('path', { class: b.on ? 'edge on' : 'edge', d: b.edge }));
     for (const b of boxes) {
       const g = svg('g', {
         class: ['box', ...b.classes].join(' '), role: b.choose ? 'button' : 'img', tabindex: b.choose ? 0 : null,
@@ -361,10 +370,13 @@
         c.shift = calls[c.parent].shift + c.start + Math.trunc((latency - stay) / 2) - c.enter;
       }
       c.callerShift = c.parent >= 0 ? calls[c.parent].shift : 0;
+      // What goes on is drawn by itself.
+      if (c.on && !c.at) enterCallee(c, c.start, Math.max(c.end, c.start), c.callerShift);
       let t = c.hi;
       if (t === c.lo) continue;
       const found = [];
       for (const k of c.children) {
+        if (k.on) continue;
         const from = Math.max(k.start, c.lo);
         const to = Math.min(k.end, c.hi);
         if (from <= to && k.start < c.hi) found.push([from, to, k]);
@@ -401,7 +413,7 @@
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
-      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', members: null,
+      p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
@@ -498,7 +510,7 @@
       const canonical = (t) => {
         const children = t.children.map(canonical).sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
         const node = roles[t.node];
-        return { node, children, key: `${node}(${children.map((c) => c.key).join(',')})` };
+        return { node, on: t.on, children, key: `${t.on ? '~' : ''}${node}(${children.map((c) => c.key).join(',')})` };
       };
       const groups = new Map();
       for (const row of rows) {
@@ -514,6 +526,7 @@
         const n = sum((r) => r.count);
         const total = sum((r) => r.total);
         const mean = total / n;
+        const completion = sum((r) => r.completion * r.count) / n;
         const merged = mergeDistributions(m.map((r) => parseDistribution(r.latency)));
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
@@ -522,7 +535,7 @@
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
-          slowestOwn: worst.slowestOwn * mean / worst.mean, distribution: merged, about: true,
+          slowestOwn: worst.slowestOwn * completion / worst.completion, completion, whole: sum((r) => r.whole), distribution: merged, about: true,
         };
       });
     }
@@ -544,7 +557,7 @@
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
-      rank: (r) => -r.total, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.total,
+      rank: (r) => -r.whole, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.whole,
       mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
@@ -602,7 +615,7 @@
       const down = state.sort[0] === '-' ? -1 : 1;
       shown = all.filter(matches).map((r) => [value(r), r])
         .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
-      const total = shown.reduce((s, r) => s + r.total, 0);
+      const total = shown.reduce((s, r) => s + r.whole, 0);
       const n = shown.reduce((s, r) => s + r.count, 0);
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
@@ -631,10 +644,10 @@
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         count: count(r.count), total: duration(r.total),
-        share: [share(r.total, data.total), Object.assign(el('i'), { share: true })],
+        share: [share(r.whole, data.total), Object.assign(el('i'), { share: true })],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
-        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.mean))],
+        slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
       const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
@@ -642,7 +655,7 @@
       columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
       row.style.top = `${at * ROW}px`;
       const meter = row.querySelector('.share i');
-      meter.style.width = `${100 * r.total / Math.max(data.total, 1)}%`;
+      meter.style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
       return row;
     }
     function drawRows() {
@@ -803,7 +816,8 @@
     }
 
     function drawOverview() {
-      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : 'network', network: i >= names.length }))
+      const beside = data.goesOn ? 'queues and network' : 'network';
+      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : beside, network: i >= names.length }))
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -811,7 +825,7 @@
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
-          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, 'network') : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, beside) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
@@ -879,8 +893,8 @@
         row.label && el('div', { class: 'operation', id: 'operation' }, row.label),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
-        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.total, data.total)),
-          tile('mean', duration(row.mean)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
+        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.whole, data.total)),
+          tile('mean', duration(row.mean)), data.goesOn && tile('completion', duration(row.completion)), data.goesOn && tile('its p99', duration(row.completionP99)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
           firstOf(otherMembers, 12).map((m, i) => [i ? ', ' : '', el('button', { type: 'button', class: 'plain mono', onclick: () => { state.pattern = m.id; state.vertex = null; drawRows(); showPattern(); writeFragment(); } },
@@ -894,7 +908,9 @@
     }
 
     function vertices(detail) {
-      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6], operation: v[7] ? visible(v[7]) : '',
+      const at = data.goesOn ? 9 : 7;
+      return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
+        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], operation: v[at] ? visible(v[at]) : '',
         n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
         depth: 0, parallel: false }));
     }
@@ -932,7 +948,8 @@
       if (v.parent < 0) return null;
       const after = duration(mean(v.after));
       if (linear) return `sent after ${after}`;
-      return v.each > 1 ? `${v.each} calls, after ${after}` : `called after ${after}`;
+      if (mean(v.queued) > 0) return `sent after ${after}, queued ${duration(mean(v.queued))}`;
+      return v.each > 1 ? `${v.each} calls, after ${after}` : v.on ? `goes on after ${after}` : `called after ${after}`;
     }
 
     function drawCallTree({ row, detail, vs, slowest, chosen, pick }) {
@@ -944,12 +961,12 @@
         const mine = mean(v.own) * v.n;
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
-          vertex: v.i,
-          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.mean)}`]],
+          vertex: v.i, on: v.on,
+          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`]],
           label: edgeWords(v),
-          title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.mean)})` +
+          title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
-          fill: shaded(mine / Math.max(row.mean, 1)),
+          fill: shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
           choose: () => pick(v),
         });
@@ -963,6 +980,7 @@
     function drawBlame({ row, vs, chosen, pick, slowest }) {
       const by = new Map();
       let network = 0;
+      let queued = 0;
       for (const v of vs) {
         const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v };
         b.own += mean(v.own) * v.n;
@@ -970,6 +988,7 @@
         if (mean(v.own) * v.n > mean(b.v.own) * b.v.n) b.v = v;
         by.set(v.node, b);
         network += mean(v.network) * v.n;
+        queued += mean(v.queued) * v.n;
       }
       const list = [...by.values()].sort((a, b) => b.own - a.own);
       return el('section', { class: 'panel', 'aria-label': 'Where the time goes' },
@@ -979,10 +998,13 @@
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
-            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.mean)), meterRow('', b.own, row.mean))),
+            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow('', b.own, row.completion))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
-            el('td', { class: 'number' }, share(network, row.mean)), meterRow('', network, row.mean, 'network')))),
+            el('td', { class: 'number' }, share(network, row.completion)), meterRow('', network, row.completion, 'network')),
+          queued > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'queued')), el('td'), el('td', { class: 'number' }, duration(queued)),
+            el('td', { class: 'number' }, share(queued, row.completion)), meterRow('', queued, row.completion, 'network')))),
         linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
+          : data.goesOn ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; with the time in queues it adds up to the mean completion time of ${duration(row.completion)}.`)
           : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
     }
 
@@ -994,12 +1016,12 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10] }))) };
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0 }))) };
       }
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));

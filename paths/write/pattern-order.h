@@ -12,11 +12,12 @@
  * signature's order by name. The caller's to free. */
 guint32 *path_pattern_call_order(const PathPattern *pattern);
 
-/* What the shares of a pattern are of: its own and network times, which is its
- * total latency. */
+/* What the shares of a pattern are of: its own, network and queued times, which is its
+ * total latency, or completion time. */
 gint128 path_pattern_total(const PathPattern *pattern);
 
-/* The network's part of it. */
+/* The network's part of it, and that of queues. */
 gint128 path_pattern_network(const PathPattern *pattern);
+gint128 path_pattern_queued(const PathPattern *pattern);
 
 #endif

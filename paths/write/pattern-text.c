@@ -41,9 +41,9 @@ char *path_short_signature(const char *signature)
                 OpenList *list =
                         lists->len > 0 ? &g_array_index(lists, OpenList, lists->len - 1) : NULL;
 
-                if (list && (*p == ',' || *p == ')'))
+                if (list && (*p == ',' || *p == ')' || *p == '}'))
                         end_subtree(list, text);
-                if (list && *p == ')') {
+                if (list && (*p == ')' || *p == '}')) {
                         if (list->times > 1)
                                 g_string_append_printf(text, " x%u", list->times);
                         g_array_set_size(lists, lists->len - 1);
@@ -51,7 +51,7 @@ char *path_short_signature(const char *signature)
                 g_string_append_c(text, *p);
                 if (list && *p == ',')
                         list->current = text->len;
-                if (*p == '(') {
+                if (*p == '(' || *p == '{') {
                         OpenList new = { .current = text->len };
 
                         g_array_append_val(lists, new);

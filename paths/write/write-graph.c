@@ -9,9 +9,9 @@
 #include "paths/write/graph-parts.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-order.h"
+#include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-vertices.h"
-#include "paths/write/pattern-text.h"
 
 enum {
         NAME_LENGTH = 1000, /* of a graph's name */
@@ -80,6 +80,11 @@ static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
                 g_string_append(title, "\\n");
         append_duration(title, "p50 ", histogram_quantile(latency, 0.5), "");
         append_duration(title, ", p99 ", histogram_quantile(latency, 0.99), "");
+        if (p->goes_on) {
+                append_duration(title, "\\ncompletion p50 ",
+                                histogram_quantile(&p->completion, 0.5), "");
+                append_duration(title, ", p99 ", histogram_quantile(&p->completion, 0.99), "");
+        }
         if (network > 0) {
                 append_duration(title, "\\nnetwork ", (gint64)(network / (gint128)p->count), "");
                 append_share(title, network, d);
@@ -155,14 +160,19 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
         g_autoptr(GString) label = g_string_new(NULL);
         Agedge_t *edge = write_graph_have(agedge(d->graph, from, to, NULL, 1));
 
+        if (n->continues != WORK_NESTED)
+                write_graph_set(edge, "style", "dashed");
         if (i == 0) {
                 g_autofree char *count = path_format_count(p->count);
-                gint64 total = (gint64)CLAMP(n->latency.sum, G_MININT64, G_MAXINT64);
+                gint64 total =
+                        (gint64)CLAMP(path_pattern_completion(p)->sum, G_MININT64, G_MAXINT64);
                 g_string_append_printf(label, NBSP "%s %s\\l", count,
                                        p->count == 1 ? "path" : "paths");
                 append_duration(label, NBSP, total, " in all\\l");
         } else {
                 append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
+                if (n->queued.sum > 0)
+                        append_duration(label, NBSP "queued ", histogram_mean(&n->queued), "\\l");
         }
         write_graph_set(edge, "label", label->str);
 }

@@ -79,7 +79,10 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
         } parts[] = { { "latency", &node->latency },
                       { "call_delay", &node->call_delay },
                       { "own", &node->own },
-                      { "network", &node->network } };
+                      { "network", &node->network },
+                      { "queued", &node->queued } };
+        /* Of a set in which nothing goes on nothing lies in queues. */
+        gsize n_parts = G_N_ELEMENTS(parts) - !path_set_goes_on(set);
 
         json_line(j, 8);
         json_open(j, '{');
@@ -90,7 +93,9 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
         put_label(j, node->label);
         if (node->label)
                 put_count(j, "labels", node->n_labels);
-        for (gsize k = 0; k < G_N_ELEMENTS(parts); k++) {
+        if (path_set_goes_on(set))
+                put_string(j, "continues", path_continues_name(node->continues));
+        for (gsize k = 0; k < n_parts; k++) {
                 json_line(j, 9);
                 json_key(j, parts[k].key);
                 json_open(j, '{');
@@ -133,6 +138,13 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_line(j, 5);
         put_statistics(j, &p->nodes[0].latency);
         json_line(j, 5);
+        if (path_set_goes_on(set)) {
+                json_key(j, "completion");
+                json_open(j, '{');
+                put_statistics(j, path_pattern_completion(p));
+                json_close(j, '}');
+                json_line(j, 5);
+        }
         json_key(j, "nodes");
         json_open(j, '[');
         for (guint32 i = 0; i < p->n_nodes; i++) {

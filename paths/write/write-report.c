@@ -12,8 +12,8 @@
 #include "paths/write/page.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
-#include "paths/write/write-tree.h"
 #include "paths/write/pattern-text.h"
+#include "paths/write/write-tree.h"
 
 enum {
         MAX_VERTICES = 150,     /* of a tree: what a person can look at */
@@ -100,6 +100,8 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
         append_time(out, "first", run->first);
         append_time(out, "last", run->last);
         append_number(out, "edges", r->n_edges);
+        if (r->goes_on)
+                append_number(out, "goesOn", 1);
         append_number(out, "paths", (gint64)r->n_paths);
         append_number(out, "patternCount", (gint64)r->n_patterns);
         append_number(out, "total", clamp(r->total));
@@ -195,7 +197,10 @@ static void append_rows(GString *out, const Report *r)
                 append_probability(out, p->probability);
                 g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d", row->slowest,
                                        row->slowest_own, row->latency->str, p->doubt);
-                append_operation(out, p->label);
+                append_operation(out, p->label ? p->label : r->goes_on ? "" : NULL);
+                if (r->goes_on)
+                        g_string_append_printf(out, ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT,
+                                               p->completion.mean, p->completion.p99);
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
@@ -238,8 +243,9 @@ static void append_statistics(GString *out, const Histogram *h)
         g_string_append_c(out, ']');
 }
 
-/* Parent, node, places; then latency, call delay, own time, network; operation, if any. */
-static void append_vertices(GString *out, const CollapsedTree *tree)
+/* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
+ * where anything does; operation, if any. */
+static void append_vertices(GString *out, const CollapsedTree *tree, gboolean goes_on)
 {
         append_key(out, "vertices");
         g_string_append_c(out, '[');
@@ -256,6 +262,10 @@ static void append_vertices(GString *out, const CollapsedTree *tree)
                 append_statistics(out, &v->all.call_delay);
                 append_statistics(out, &v->all.own);
                 append_statistics(out, &v->all.network);
+                if (goes_on) {
+                        g_string_append_printf(out, ",%u", v->all.continues);
+                        append_statistics(out, &v->all.queued);
+                }
                 append_operation(out, operation);
                 g_string_append_c(out, ']');
         }
@@ -304,7 +314,7 @@ static void append_layout(GString *out, const TreeLayout *layout)
 
 /* A real instance: its calls by place, parent (index into them), caller; start,
  * entry, reply and end after the path's start; own time, network; probability,
- * candidates. */
+ * candidates; how it continues and queued, where it does. */
 static void append_sample(GString *out, const ReportSample *s)
 {
         g_string_append_c(out, '{');
@@ -331,7 +341,11 @@ static void append_sample(GString *out, const ReportSample *s)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
                 append_probability(out, (double)c->probability);
-                g_string_append_printf(out, ",%u]", c->candidates);
+                g_string_append_printf(out, ",%u", c->candidates);
+                if (c->continues != WORK_NESTED)
+                        g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, c->continues,
+                                               c->queued);
+                g_string_append_c(out, ']');
         }
         g_string_append(out, "]}");
 }
@@ -362,7 +376,7 @@ static gboolean append_detail(GString *out, const Report *r, const ReportDetail 
         append_separator(out);
         g_string_append_c(out, '{');
         append_number(out, "hidden", tree->hidden);
-        append_vertices(out, tree);
+        append_vertices(out, tree, r->goes_on);
         append_places(out, &d->pattern);
         append_samples(out, d);
         append_buckets(out, d->buckets);

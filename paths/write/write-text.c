@@ -17,8 +17,8 @@
 #include "paths/collapsed-tree.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
-#include "paths/write/text-table.h"
 #include "paths/write/pattern-text.h"
+#include "paths/write/text-table.h"
 
 enum {
         TREES = 3,       /* patterns drawn as trees */
@@ -219,6 +219,13 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
         const CollapsedCall *v = &tree->vertices[collapsed_tree_slowest(tree)];
+        gint128 queued = path_pattern_queued(p);
+
+        if (queued > v->all.own.sum) {
+                g_autofree char *of_all = path_format_share(queued, path_pattern_total(p));
+
+                return g_strdup_printf("(queued) %s", of_all);
+        }
         g_autofree char *share = path_format_share(v->all.own.sum, path_pattern_total(p));
         const char *name = node_table_written(path_set_nodes(set), v->all.node);
         g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
@@ -243,6 +250,12 @@ static gboolean any_operation(const PathSet *set, const PathWriteOptions *option
         return FALSE;
 }
 
+/* The mean completion time. */
+static char *format_completion(const PathPattern *p)
+{
+        return path_format_duration(histogram_mean(path_pattern_completion(p)));
+}
+
 /* With the mark of a doubtful pattern; a blank keeps the numbers of others in line. */
 static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gboolean mark)
 {
@@ -257,7 +270,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 {
         TextTable *table = text_table_new();
         gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
-        gboolean operation = any_operation(set, options);
+        gboolean operation = any_operation(set, options), goes_on = path_set_goes_on(set);
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
@@ -265,6 +278,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         text_table_add_column(table, "mean", TEXT_RIGHT, 0);
         text_table_add_column(table, "p50", TEXT_RIGHT, 3);
         text_table_add_column(table, "p99", TEXT_RIGHT, 1);
+        if (goes_on)
+                text_table_add_column(table, "completion", TEXT_RIGHT, 2);
         text_table_add_column(table, doubt ? "prob" : "", TEXT_RIGHT, 4);
         text_table_add_column(table, "most time in", TEXT_LEFT, 2);
         text_table_add_column(table, operation ? "operation" : "", TEXT_LEFT, 0);
@@ -279,6 +294,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
+                if (goes_on)
+                        text_table_add(table, format_completion(p));
                 text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
                 text_table_add(table, format_operation(p->label));
@@ -314,7 +331,7 @@ static void write_heading(GString *out, const TextTable *table, const PathWriteO
 
 static void write_rank_table(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
-        enum { PATH_COLUMN = 9 };
+        guint path_column = 9 + path_set_goes_on(set);
         g_autoptr(TextTable) table = rank_table(set, options);
 
         text_table_fit(table, options->columns);
@@ -322,7 +339,7 @@ static void write_rank_table(const PathSet *set, const PathWriteOptions *options
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 text_table_write_row(table, (int)i, out);
                 g_string_append_c(out, '\n');
-                if (!text_table_shows(table, PATH_COLUMN))
+                if (!text_table_shows(table, path_column))
                         write_signature(out, path_set_pattern(set, options->rank[i]), 6,
                                         options->columns);
         }
@@ -340,15 +357,21 @@ static char *tree_name(const PathSet *set, const PathPattern *p, const Collapsed
 
         if (!is_root && path_set_graph(set))
                 return text_shorten(name, width);
+        const char *sign = node->continues != WORK_NESTED ? "~> " : "";
         if (is_root) {
                 const char *client = node_table_written(path_set_nodes(set), p->client);
-                return text_shorten_edge(client, name, width);
+                g_autofree char *edge = text_shorten_edge(client, name, width);
+
+                if (node->continues == WORK_NESTED)
+                        return g_steal_pointer(&edge);
+                char *from = strstr(edge, " > "); /* no name has a blank */
+                return g_strdup_printf("%.*s ~> %s", (int)(from - edge), edge, from + 3);
         }
         if (node->depth <= MIN(TREE_DEPTH, width / 4)) {
-                text = g_strdup_printf("%*s%s", 2 * (int)node->depth, "", name);
+                text = g_strdup_printf("%*s%s%s", 2 * (int)node->depth, "", sign, name);
         } else {
-                text = g_strdup_printf("%*s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
-                                       name, node->depth);
+                text = g_strdup_printf("%*s%s%s (%u deep)", 2 * (int)MIN(TREE_DEPTH, width / 4), "",
+                                       sign, name, node->depth);
         }
         shortened = text_shorten(text, MAX(width, strlen(times) + 3) - strlen(times));
         return g_strconcat(shortened, times, NULL);
@@ -381,10 +404,9 @@ static gint64 arrival(const PathPattern *p, const PatternNode *node)
 }
 
 /* Of all calls that a vertex is, for a path. */
-static gint64 own_of_all(const PathPattern *p, const CollapsedCall *v)
+static gint64 of_all(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
 {
-        return v->n == 1 ? histogram_mean(&v->all.own)
-                         : (gint64)(v->all.own.sum / (gint128)MAX(p->count, 1));
+        return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
 }
 
 static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
@@ -404,7 +426,11 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                                        : path_format_duration(histogram_mean(&node->call_delay)));
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
-        text_table_add(table, path_format_duration(own_of_all(p, v)));
+        text_table_add(table, path_format_duration(of_all(p, v, &node->own)));
+        if (path_set_goes_on(set))
+                text_table_add(table, node->queued.sum > 0
+                                              ? path_format_duration(of_all(p, v, &node->queued))
+                                              : g_strdup(""));
         text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
         text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
 }
@@ -421,6 +447,8 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         if (!path_set_graph(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        if (path_set_goes_on(set))
+                text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_share(network, path_pattern_total(p)));
         text_table_add(table, g_strdup(""));
 }
@@ -444,6 +472,8 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
                 text_table_add_column(table, "latency", TEXT_RIGHT, 2);
                 text_table_add_column(table, "own time", TEXT_RIGHT, 0);
         }
+        if (path_set_goes_on(set))
+                text_table_add_column(table, "queued", TEXT_RIGHT, 1);
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
         text_table_add_column(table, "", TEXT_LEFT, 0);
         for (guint32 i = 0; i < n_shown; i++)
@@ -507,6 +537,12 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                          "included. own time: what only this node accounts for; own times "
                          "add up to the latency of the path.",
                 " ", 0, columns);
+        if (path_set_goes_on(set))
+                text_append_wrapped(out,
+                                    "~>: its caller does not wait for it. completion: until all of "
+                                    "that is done, too. queued: how long the message lay at its "
+                                    "caller; own and queued times add up to the completion.",
+                                    " ", 0, columns);
         if (any_operation(set, options))
                 text_append_wrapped(out,
                                     "operation: what was asked of the node; +2: or one of 2 "

@@ -10,9 +10,11 @@
 #include "paths/write/pattern-order.h"
 #include "paths/write/pattern-text.h"
 
-static const char HEADER[] =
-        "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
-        "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel\n";
+static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\tp99\tmin\tmax\t"
+                             "probability\tcalls\tslowest\tslowest_own\tnetwork\tsignature\tlabel";
+
+/* Where a path goes on. */
+static const char GOES_ON[] = "\tcompletion\tqueued";
 
 static void append_time(GString *out, gint128 ns)
 {
@@ -45,6 +47,14 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
         append_time(out, path_pattern_network(p) / (gint128)p->count);
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
+        if (path_set_goes_on(set)) {
+                char digits[PATH_INTEGER_SIZE];
+
+                g_string_append_c(out, '\t');
+                append_time(out, histogram_mean(path_pattern_completion(p)));
+                g_string_append(out, path_format_integer(path_pattern_queued(p) / (gint128)p->count,
+                                                         digits));
+        }
         g_string_append_c(out, '\n');
 }
 
@@ -54,7 +64,8 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         g_autoptr(GString) out = g_string_new(NULL);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s", options->windows ? "window\t" : "", HEADER);
+                g_string_append_printf(out, "%s%s%s\n", options->windows ? "window\t" : "", HEADER,
+                                       path_set_goes_on(set) ? GOES_ON : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);

@@ -39,7 +39,7 @@ usage() { # COMMAND...: "CPU-seconds KiB"
 }
 
 median() { # of a number for each pair on standard input; nothing where some failed
-	sort -g | awk -v n=$pairs '{ a[NR] = $1 } END { if (NR == n) print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
+	sort -g | awk -v n="$pairs" '{ a[NR] = $1 } END { if (NR == n) print (a[int((NR + 1) / 2)] + a[int(NR / 2) + 1]) / 2 }'
 }
 
 # in_turn FORMULA COMMAND -- COMMAND: the median of FORMULA, in awk, of a and b, the CPU
@@ -113,6 +113,33 @@ done <<'EOF'
 1.6 10
 5 30
 45 60
+EOF
+# siblings WHAT TRACE BAR: where a parent makes many calls to one node; the median of three.
+siblings() {
+	local pairs=3 calls turn used
+	./ravel nesting -j 1 --method joint --calls "$work/calls" "$2" >"$work/out" 2>"$work/err"
+	calls=$(($(wc -l <"$work/calls") - 1))
+	verdict "ravel nesting --method joint, $1, CPU time a call" \
+		"$(for ((turn = 0; turn < pairs; turn++)); do
+			used=$(usage ./ravel nesting -j 1 --method joint "$2")
+			awk -v used="${used% *}" -v n="$calls" 'BEGIN { print used * 1e6 / n }'
+		done | median)" "$3" us
+}
+./ravel maketrace -w "$work/siblings" "$source/tests/bench/siblings.conf" 2>"$work/err"
+siblings '25 siblings, 8 parents at a time' "$work/siblings" 60
+while read -r set bar; do
+	captured=$source/../shared/captures/$set
+	if [ ! -f "$captured/b.pcap.zst" ]; then
+		echo "# no capture $set beside the repository: not measured"
+		continue
+	fi
+	zstd -q -dc "$captured/b.pcap.zst" >"$work/set.pcap"
+	./ravel capture -r "$work/set.pcap" --nodes "$captured/nodes.txt" --labels -w "$work/set.trace" 2>"$work/err"
+	siblings "capture $set" "$work/set.trace" "$bar"
+done <<'EOF'
+wild/w3 40
+services/j24 80
+services/n24 150
 EOF
 tests/gen-trace $((messages * 10)) 1.6 >"$work/long.trace"
 verdict 'ravel nesting, CPU time a message, 20 million / 2 million' \

@@ -9,7 +9,7 @@
 #                                        without a name, all. Read their diff.
 #
 # A command runs in an empty directory with ravel on its path, beside copies of
-# tests/data/ and what tests/data/make-captures makes. "anybody COMMAND" runs it as
+# tests/data/ and what tests/data/make-captures and make-tshark make. "anybody COMMAND" runs it as
 # a user with no rights to the files of others; "terminal COMMAND" with a terminal
 # as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "six TRACE" the
 # folder six with six stores of it, "events" makes
@@ -44,6 +44,7 @@ cp "$ravel" "$dir/bin/ravel"
 PATH=$dir/bin:$PATH
 cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")
+(cd "$dir/data" && python3 "$src/tests/data/make-tshark" .)
 ln -s "$src/demo" "$dir/data/demo"
 ln -s "$src/examples" "$dir/data/examples"
 

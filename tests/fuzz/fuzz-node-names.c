@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         g_autofree char *copy = g_memdup2(data, n);
         if (!node_names_parse(names, copy ? copy : "", n, "names", &error))
                 g_assert(error && g_utf8_validate(error->message, -1, NULL));
-        NodeId node = node_names_lookup(names, address_v4(0x0a000001), 80);
+        Endpoint own = { address_v4(0x0a000001), 80 };
+        NodeId node = node_names_lookup(names, &own, NULL, 0);
         g_assert(node < node_table_size(nodes));
-        g_assert(node_names_lookup(names, address_v4(0x0a000001), 80) == node);
+        g_assert(node_names_lookup(names, &own, NULL, 0) == node);
         return 0;
 }

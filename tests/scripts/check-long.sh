@@ -99,7 +99,7 @@ fuzz() {
 # Each target from its kept inputs on, a million runs or as many as come in a bounded time.
 step_fuzz() {
 	local target name flags=(-O1 -g '-fsanitize=address,undefined' -fno-sanitize-recover=undefined)
-	local libraries=(libnesting.a libinference.a libcalls.a libconvolution.a libpaths.a libcapture.a
+	local libraries=(libimport.a libnesting.a libinference.a libcalls.a libconvolution.a libpaths.a libcapture.a
 		libmaketrace.a libclocks.a libtracefmt.a libbase.a)
 	missing clang
 	rm -rf "$work/fuzz"

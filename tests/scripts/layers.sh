@@ -27,7 +27,7 @@ none() {
 # From here a file is its name without the ending: a header and what it declares are one.
 
 # The includes of the project's own headers: FILE OTHER
-grep -rE '^#include "' --include='*.[ch]' base tracefmt capture maketrace clocks paths calls \
+grep -rE '^#include "' --include='*.[ch]' base tracefmt capture import maketrace clocks paths calls \
         inference nesting convolution tools |
         sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
         grep -v 'config$' | sort -u >"$work/includes"
@@ -35,7 +35,7 @@ grep -rE '^#include "' --include='*.[ch]' base tracefmt capture maketrace clocks
 # What an object leaves undefined and another defines: FILE OTHER. An object of a library may be
 # named after that, too.
 list_calls() {
-        for folder in base tracefmt capture maketrace clocks paths calls inference nesting \
+        for folder in base tracefmt capture import maketrace clocks paths calls inference nesting \
                 convolution tools; do
                 [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
         done | while read -r object; do
@@ -77,6 +77,7 @@ may() {
 may base
 may tracefmt 'base'
 may capture 'base|tracefmt'
+may import 'base|tracefmt'
 may maketrace 'base|tracefmt'
 may clocks 'base|tracefmt'
 may paths 'base|tracefmt'

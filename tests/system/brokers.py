@@ -57,21 +57,27 @@ def is_up(port, patience):
 
 
 class Capture:
-    """What is captured of a port between its beginning and lines()."""
+    """What is captured of ports between its beginning and lines()."""
 
-    def __init__(self, port):
+    def __init__(self, port, *others):
         self.file = os.path.join(WORK, '%d.pcap' % port)
         self.dump = subprocess.Popen(['tcpdump', '-i', 'lo', '-U', '-s', '0', '-B', '65536', '-w', self.file,
-                                      'tcp', 'port', str(port)], stderr=subprocess.PIPE)
+                                      ' or '.join('tcp port %d' % p for p in (port, *others))],
+                                     stderr=subprocess.PIPE)
         self.dump.stderr.readline()
         time.sleep(0.5)
 
-    def lines(self):
-        time.sleep(1)
-        self.dump.terminate()
-        self.dump.wait()
-        text = subprocess.run([RAVEL, 'capture', '-r', self.file, '-w', '-'], capture_output=True,
-                              text=True, check=True).stdout
+    def lines(self, nodes=''):
+        if self.dump.poll() is None:
+            time.sleep(1)
+            self.dump.terminate()
+            self.dump.wait()
+        names = os.path.join(WORK, 'nodes')
+        with open(names, 'w') as out:
+            out.write(nodes)
+        text = subprocess.run([RAVEL, 'capture', '-r', self.file, '-w', '-', '--nodes', names],
+                              capture_output=True, text=True, check=True).stdout
+        self.trace = text
         self.facts = [line for line in text.splitlines() if line.startswith('#')]
         rows = []
         for line in text.splitlines():
@@ -272,8 +278,91 @@ class Amqp:
         return tag, body.decode()
 
 
+class Sql:
+    """A client of the stand-in below, which speaks as PostgreSQL does, and takes its time."""
+
+    def __init__(self, address, port):
+        self.sock = connect(address, port)
+        body = struct.pack('>I', 196608) + b'user\0ravel\0\0'
+        self.sock.sendall(struct.pack('>I', len(body) + 4) + body)
+        self.answer()
+
+    def answer(self):
+        while True:
+            kind, size = struct.unpack('>cI', take(self.sock, 5))
+            take(self.sock, size - 4)
+            if kind == b'Z':
+                return
+
+    def query(self, text):
+        body = text.encode() + b'\0'
+        self.sock.sendall(b'Q' + struct.pack('>I', len(body) + 4) + body)
+        self.answer()
+
+
+def serve_sql(port):
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind(('127.0.0.1', port))
+    listener.listen(64)
+
+    def serve(sock):
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        ready = b'Z' + struct.pack('>I', 5) + b'I'
+        try:
+            take(sock, struct.unpack('>I', take(sock, 4))[0] - 4)
+            sock.sendall(b'R' + struct.pack('>II', 8, 0) + ready)
+            for i in range(1 << 30):
+                kind, size = struct.unpack('>cI', take(sock, 5))
+                take(sock, size - 4)
+                time.sleep(0.0005 + i % 7 * 0.0003)
+                sock.sendall(b'C' + struct.pack('>I', 13) + b'SELECT 1\0' + ready)
+        except (OSError, EOFError):
+            sock.close()
+
+    def accept():
+        while True:
+            threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+
+
+def check_paths(capture, ports, published, delivered, asked):
+    """The paths that ravel nesting finds, against who published, got and asked what, in order."""
+    rows = capture.lines(''.join('127.0.0.1:%d %s\n' % p for p in ports))
+    calls = os.path.join(WORK, 'calls')
+    subprocess.run([RAVEL, 'nesting', '--calls', calls, '-w', '/dev/null', '-'], input=capture.trace, text=True,
+                   stderr=subprocess.DEVNULL, check=True)
+    with open(calls) as lines:
+        head = next(lines).rstrip('\n').split('\t')
+        found = {(c['caller'], c['callee'], c['id']): c
+                 for c in (dict(zip(head, line.rstrip('\n').split('\t'))) for line in lines)}
+
+    def ids(sender, receiver):
+        return [r['id'] for r in rows if r['sender'] == sender and r['receiver'] == receiver and
+                r['op'] in ('CALL_SENT', 'MSG_SENT') and not r.get('label', '').startswith(('queue.', 'basic.'))]
+
+    instance = {}
+    for address, said in published.items():
+        for text, i in zip(said, ids(address, 'rabbit')):
+            instance[text] = found.get((address, 'rabbit', i), {}).get('instance')
+    right = queries = joined = deliveries = 0
+    for address, said in delivered.items():
+        got = ids('rabbit', address)
+        for text, i in zip(said, got):
+            call = found.get(('rabbit', address, i)) # none: it had no return
+            deliveries += call is not None
+            joined += call is not None and call['instance'] == instance[text]
+        for k, i in zip(asked[address], ids(address, 'sql')):
+            call = found.get((address, 'sql', i))
+            if ('rabbit', address, got[k]) in found:
+                queries += 1
+                right += call is not None and call['parent_id'] == got[k]
+    return right, queries, joined, deliveries
+
+
 def test_amqp():
-    port, n = 18840, 100
+    port, sql, n = 18840, 18850, 100
     home = os.path.join(WORK, 'rabbit')
     os.mkdir(home)
     subprocess.run(['chown', '-R', 'rabbitmq', WORK], check=True)
@@ -292,12 +381,15 @@ def test_amqp():
     time.sleep(3)
     setup = Amqp('127.0.0.1', port)
     setup.call(50, 10, struct.pack('>H', 0) + short('work') + b'\0' + struct.pack('>I', 0))
-    capture = Capture(port)
+    capture = Capture(port, sql)
+    serve_sql(sql)
     published, delivered, settled = {}, collections.defaultdict(list), collections.Counter()
+    asked = collections.defaultdict(list) # by query: for which delivery
     done, lock, threads = set(), threading.Lock(), []
 
     def worker(address, dies):
         broker, rejected, kept = Amqp(address, port), set(), []
+        database = Sql(address, sql)
         broker.call(60, 10, struct.pack('>IHB', 0, 4, 0))
         broker.call(60, 20, struct.pack('>H', 0) + short('work') + short('') + b'\0' + struct.pack('>I', 0))
         broker.sock.settimeout(3)
@@ -310,6 +402,9 @@ def test_amqp():
                     broker.sock.close()
                     return
                 time.sleep(0.001)
+                for query in 'SELECT * FROM item', 'INSERT INTO orders VALUES (1)':
+                    asked[address].append(len(delivered[address]) - 1)
+                    database.query(query)
                 if text.endswith('7') and text not in rejected:
                     rejected.add(text)
                     settled[address] += 1
@@ -346,7 +441,7 @@ def test_amqp():
         thread.start()
     for thread in threads:
         thread.join(60)
-    rows = capture.lines()
+    rows = [r for r in capture.lines('127.0.0.1:%d sql\n' % sql) if 'sql' not in (r['sender'], r['receiver'])]
     server.terminate()
     server.wait()
     deliveries = sum(map(len, delivered.values()))
@@ -361,6 +456,11 @@ def test_amqp():
     got = {a: returns[a] for a in delivered}
     tap(all(got[a] == settled[a] for a in delivered), 'rabbitmq: what is settled is, several at a time too',
         ': %s settled, %s returns' % (dict(settled), got))
+    right, queries, joined, all_of = check_paths(capture, ((port, 'rabbit'), (sql, 'sql')), published, delivered, asked)
+    tap(right >= 0.95 * queries > 0, 'rabbitmq: queries have the delivery they are for',
+        ': %d of %d = %.1f %%' % (right, queries, 100 * right / max(queries, 1)))
+    tap(joined >= 0.97 * all_of > 0, 'rabbitmq: deliveries are in the path of what was published',
+        ': %d of %d = %.1f %%' % (joined, all_of, 100 * joined / max(all_of, 1)))
     tap(all(who.endswith('.3.4') for _, who in open_calls) and len(open_calls) >= 1,
         'rabbitmq: only the dead worker leaves calls open', ': %d' % len(open_calls))
 

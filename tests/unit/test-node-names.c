@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
-#include "capture/network/node-names.h"
 #include "base/error.h"
+#include "capture/network/node-names.h"
 
 typedef struct {
         NodeTable *nodes;
@@ -27,9 +27,9 @@ static void fixture_free(Fixture *f)
 
 static void check(Fixture *f, const char *address, guint16 port, const char *expected)
 {
-        Address a;
-        g_assert(address_parse(address, strlen(address), &a));
-        NodeId node = node_names_lookup(f->names, a, port);
+        Endpoint own = { .port = port };
+        g_assert(address_parse(address, strlen(address), &own.address));
+        NodeId node = node_names_lookup(f->names, &own, NULL, 0);
         g_assert_cmpstr(node_table_name(f->nodes, node), ==, expected);
 }
 
@@ -88,12 +88,112 @@ static void test_everything(void)
         fixture_free(&f);
 }
 
+static void check_at(Fixture *f, const char *own, const char *peer, gint64 seconds,
+                     const char *expected)
+{
+        Endpoint ends[2];
+        g_assert(endpoint_parse(own, strlen(own), &ends[0]));
+        g_assert(endpoint_parse(peer, strlen(peer), &ends[1]));
+        NodeId node = node_names_lookup(f->names, &ends[0], &ends[1], seconds * 1000000000);
+        g_assert_cmpstr(node_table_name(f->nodes, node), ==, expected);
+}
+
+/* 2026-11-22 00:00:00 UTC. */
+enum { MIDNIGHT = 1795305600 };
+
+static void test_times(void)
+{
+        Fixture f = fixture_new("10.0.0.7 web1 until 12:30\n"
+                                "10.0.0.7 web2 from 12:30 until 2026-11-22T13:00:00Z alias\n"
+                                "10.0.0.7:80 port from 1795352400.5   # 13:00:00.5\n"
+                                "10.0.0.8 from alias until\n"
+                                "10.0.0.0/24 early until 00:01:05\n"
+                                "10.0.0.0/8 late\n");
+        const char *own = "10.0.0.7:80", *peer = "10.0.0.9:1";
+        check_at(&f, peer, own, MIDNIGHT + 60, "early");
+        check_at(&f, peer, own, MIDNIGHT + 64, "early");
+        check_at(&f, peer, own, MIDNIGHT + 65, "late");
+        check_at(&f, own, peer, MIDNIGHT, "web1");
+        check_at(&f, own, peer, MIDNIGHT + 45000 - 1, "web1");
+        check_at(&f, own, peer, MIDNIGHT + 45000, "web2");
+        check_at(&f, own, peer, MIDNIGHT + 46799, "web2");
+        check_at(&f, own, peer, MIDNIGHT + 46800, "late");
+        check_at(&f, own, peer, MIDNIGHT + 46801, "port");
+        check_at(&f, "10.0.0.7:81", peer, MIDNIGHT + 46801, "late");
+        check_at(&f, own, peer, MIDNIGHT + 46801 + 86400, "port");
+        g_autofree char *first = NULL;
+        g_assert_cmpuint(node_names_count_twice(f.names, &first), ==, 0);
+        fixture_free(&f);
+}
+
+static void test_connections(void)
+{
+        Fixture f = fixture_new("127.0.0.1:40000>127.0.0.1:80 a\n"
+                                "127.0.0.1:40000>127.0.0.1:81 b from 1000\n"
+                                "127.0.0.1:40000>127.0.0.1:81 c from 2000\n"
+                                "[::1]:40000>[::1]:80 six\n"
+                                "127.0.0.1:82 web\n"
+                                "127.0.0.1 all\n");
+        Endpoint ends[2];
+        check_at(&f, "127.0.0.1:40000", "127.0.0.1:80", 1, "a");
+        check_at(&f, "127.0.0.1:80", "127.0.0.1:40000", 1, "all");
+        check_at(&f, "127.0.0.1:40000", "127.0.0.1:81", 999, "all");
+        check_at(&f, "127.0.0.1:40000", "127.0.0.1:81", 1000, "b");
+        check_at(&f, "127.0.0.1:40000", "127.0.0.1:81", 3000, "c");
+        check_at(&f, "127.0.0.1:82", "127.0.0.1:81", 3000, "web");
+        check_at(&f, "[::1]:40000", "[::1]:80", 3000, "six");
+        g_assert(endpoint_parse("127.0.0.1:40000", 15, &ends[0]));
+        g_assert(endpoint_parse("127.0.0.1:80", 12, &ends[1]));
+        g_assert_cmpint(node_names_role(f.names, &ends[0], &ends[1], 0), ==, ROLE_CALLER);
+        g_assert_cmpint(node_names_role(f.names, &ends[1], &ends[0], 0), ==, ROLE_NAMELESS);
+        ends[1].port = 82;
+        g_assert_cmpint(node_names_role(f.names, &ends[1], &ends[0], 0), ==, ROLE_SERVER);
+        fixture_free(&f);
+}
+
+/* Those that were opened long ago are forgotten. */
+static void test_forget(void)
+{
+        enum { N = 200000 };
+        Fixture f = fixture_new("");
+        Endpoint own = { address_v4(0x7f000001), 0 }, peer = { address_v4(0x7f000001), 80 };
+        NodeId node = node_table_add(f.nodes, "caller", 6);
+        guint known = 0;
+        node_names_forget(f.names);
+        for (guint i = 0; i < N; i++) {
+                own.address.low = 0xffff7f000000 + (i >> 16);
+                own.port = (guint16)i;
+                node_names_add_connection(f.names, &own, &peer, i, node, ROLE_CALLER);
+                g_assert(node_names_lookup(f.names, &own, &peer, i) == node);
+        }
+        for (guint i = 0; i < N; i++) {
+                own.address.low = 0xffff7f000000 + (i >> 16);
+                own.port = (guint16)i;
+                gboolean is_known = node_names_lookup(f.names, &own, &peer, N) == node;
+                known += is_known;
+                g_assert(is_known == (known > 0));
+        }
+        g_assert_cmpuint(known, ==, 65536);
+        fixture_free(&f);
+}
+
 static void test_wrong(void)
 {
-        static const char *const texts[] = { "10.0.0.5\n",      "web 10.0.0.5\n",
-                                             "10.0.0.0/33 x\n", "10.0.0.5:70000 x\n",
-                                             "::1/129 x\n",     "10.0.0 x\n",
-                                             "[::1]:x y\n",     "10.0.0.5: x\n",
+        static const char *const texts[] = { "10.0.0.5\n",
+                                             "web 10.0.0.5\n",
+                                             "10.0.0.0/33 x\n",
+                                             "10.0.0.5:70000 x\n",
+                                             "::1/129 x\n",
+                                             "10.0.0 x\n",
+                                             "[::1]:x y\n",
+                                             "10.0.0.5: x\n",
+                                             "10.0.0.5 x until 24:00\n",
+                                             "10.0.0.5 x from\n",
+                                             "10.0.0.5 x until 1:30\n",
+                                             "10.0.0.5 x from noon\n",
+                                             "10.0.0.5:1> x\n",
+                                             "10.0.0.5:1>10.0.0.6 x\n",
+                                             "10.0.0.5:1>10.0.0.6:2 x until 99\n",
                                              "\x01\xff\xfe x\n" };
         for (guint i = 0; i < G_N_ELEMENTS(texts); i++) {
                 g_autoptr(NodeTable) nodes = node_table_new();
@@ -112,6 +212,9 @@ int main(int argc, char **argv)
         g_test_add_func("/node-names/no-names", test_no_names);
         g_test_add_func("/node-names/most-specific", test_most_specific);
         g_test_add_func("/node-names/everything", test_everything);
+        g_test_add_func("/node-names/times", test_times);
+        g_test_add_func("/node-names/connections", test_connections);
+        g_test_add_func("/node-names/forget", test_forget);
         g_test_add_func("/node-names/wrong", test_wrong);
         return g_test_run();
 }

@@ -246,6 +246,157 @@ static void test_large(void)
         g_assert_cmpint(calls[N / 2].own, ==, 2);
 }
 
+/* A message that nobody answers: sent at one moment, there at another. */
+static PathCall make_message(guint32 parent, gint64 sent, gint64 came, WorkContinues continues)
+{
+        return (PathCall){ .parent = parent,
+                           .start = sent,
+                           .enter = came,
+                           .reply = came,
+                           .end = sent,
+                           .stamps = 1 << MSG_SENT,
+                           .continues = (guint8)continues };
+}
+
+static PathCall make_delivery(guint32 parent, gint64 start, gint64 end)
+{
+        PathCall c = make_call(parent, start, end);
+
+        c.continues = WORK_QUEUED;
+        return c;
+}
+
+/* The drawing in docs/paths.md, with a query and a message that the worker sends on the way. */
+static void test_goes_on(void)
+{
+        PathCall calls[] = {
+                make_call(NO_PARENT, 0, 10), /* producer>rabbit, confirmed */
+                make_delivery(0, 20, 60),    /* the worker, */
+                make_call(1, 25, 45),        /* a query */
+                make_message(1, 60, 60, WORK_GOES_ON),
+                make_delivery(3, 70, 100), /* the mailer */
+                make_call(4, 80, 90),
+        };
+
+        path_own_times(calls, 6);
+        g_assert_cmpint(calls[0].own, ==, 10);
+        g_assert_cmpint(calls[1].queued, ==, 10);
+        g_assert_cmpint(calls[1].own, ==, 20);
+        g_assert_cmpint(calls[2].own, ==, 20);
+        g_assert_cmpint(calls[3].own + calls[3].queued, ==, 0);
+        g_assert_cmpint(calls[4].queued, ==, 10);
+        g_assert_cmpint(calls[4].own, ==, 20);
+        g_assert_cmpint(calls[5].own, ==, 10);
+        g_assert_cmpint(path_completion(calls, 6), ==, 100);
+}
+
+/* Work that was done before the root's return takes nothing of its latency. */
+static void test_goes_on_beside(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 50), make_delivery(0, 10, 30),
+                             make_delivery(0, 20, 70) };
+
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].own, ==, 50);
+        g_assert_cmpint(calls[1].own + calls[1].queued, ==, 0);
+        g_assert_cmpint(calls[2].own, ==, 20);
+        g_assert_cmpint(calls[2].queued, ==, 0);
+}
+
+/* Calls after the reply are the node's, and so is the time between them. */
+static void test_goes_on_late(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 10), make_call(0, 20, 30),
+                             make_call(0, 50, 80) };
+
+        calls[1].continues = calls[2].continues = WORK_GOES_ON;
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].own, ==, 10 + 10 + 20);
+        g_assert_cmpint(calls[1].own, ==, 10);
+        g_assert_cmpint(calls[2].own, ==, 30);
+}
+
+/* A message that nobody confirms, seen at both ends, and its delivery. */
+static void test_message_root(void)
+{
+        PathCall calls[] = { make_message(NO_PARENT, 0, 7, WORK_GOES_ON),
+                             make_message(0, 20, 24, WORK_QUEUED) };
+
+        path_own_times(calls, 2);
+        g_assert_cmpint(calls[0].network, ==, 7);
+        g_assert_cmpint(calls[1].queued, ==, 13);
+        g_assert_cmpint(calls[1].network, ==, 4);
+        g_assert_cmpint(path_completion(calls, 2), ==, 24);
+}
+
+/* When the last of what goes on ends, on the clock of the root's caller; nothing is cut off. */
+static gint64 find_end(const PathCall *calls, guint32 n)
+{
+        gint64 shift[MAX_CALLS], last = calls[0].start;
+
+        for (guint32 i = 0; i < n; i++) {
+                const PathCall *c = &calls[i];
+                gint64 before = i == 0 ? 0 : shift[c->parent], latency = MAX(c->end - c->start, 0);
+                gint64 stay = CLAMP(c->reply - c->enter, 0, latency);
+                gint64 way = path_call_is_message(c) ? MAX(c->enter - c->start, 0)
+                                                     : (latency - stay) / 2;
+
+                shift[i] = c->start + before + way - c->enter;
+                if (i == 0 || c->continues != WORK_NESTED)
+                        last = MAX(last,
+                                   c->start + before + (path_call_is_message(c) ? way : latency));
+        }
+        return last;
+}
+
+/* Own, network and queued times of any tree add up to its completion time, and nobody has less
+ * than nothing; without what goes on, they are those of its nested part. */
+static void test_goes_on_random(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(19);
+
+        for (guint run = 0; run < 200000; run++) {
+                PathCall calls[MAX_CALLS];
+                guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
+                gboolean clocks = g_rand_boolean(rand);
+                gint64 sum = 0;
+
+                for (guint32 i = 0; i < n; i++) {
+                        gint64 start = g_rand_int_range(rand, 0, 60);
+                        gint64 latency = g_rand_int_range(rand, i == 0 ? 0 : -3, 50);
+                        guint32 parent =
+                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
+
+                        calls[i] = make_call(parent, start, start + latency);
+                        calls[i].continues = (guint8)g_rand_int_range(rand, 0, 3);
+                        if (i == 0)
+                                calls[i].continues = WORK_NESTED;
+                        if (g_rand_int_range(rand, 0, 4) == 0)
+                                calls[i] = make_message(
+                                        parent, start, start,
+                                        i == 0 ? WORK_GOES_ON
+                                               : (WorkContinues)g_rand_int_range(rand, 1, 3));
+                        if (clocks) {
+                                calls[i].enter += g_rand_int_range(rand, -4, 9);
+                                calls[i].reply =
+                                        path_call_is_message(&calls[i])
+                                                ? calls[i].enter
+                                                : calls[i].reply + g_rand_int_range(rand, -4, 9);
+                        }
+                }
+                path_own_times(calls, n);
+                for (guint32 i = 0; i < n; i++) {
+                        g_assert_cmpint(calls[i].own, >=, 0);
+                        g_assert_cmpint(calls[i].network, >=, 0);
+                        g_assert_cmpint(calls[i].queued, >=, 0);
+                        g_assert_true(calls[i].queued == 0 || calls[i].continues == WORK_QUEUED);
+                        sum += calls[i].own + calls[i].network + calls[i].queued;
+                }
+                g_assert_cmpint(sum, ==, find_end(calls, n) - calls[0].start);
+                g_assert_cmpint(sum, ==, path_completion(calls, n));
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -257,5 +408,10 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/random", test_random);
         g_test_add_func("/own-time/any-times", test_any_times);
         g_test_add_func("/own-time/large", test_large);
+        g_test_add_func("/own-time/goes-on", test_goes_on);
+        g_test_add_func("/own-time/goes-on-beside", test_goes_on_beside);
+        g_test_add_func("/own-time/goes-on-late", test_goes_on_late);
+        g_test_add_func("/own-time/message-root", test_message_root);
+        g_test_add_func("/own-time/goes-on-random", test_goes_on_random);
         return g_test_run();
 }

@@ -10,8 +10,11 @@ typedef struct {
         guint64 skip[2];
         MessageKind kind[2];
         gboolean ends_after_skip[2], lost[2], broken[2];
+        gpointer memory;
         GString *out;
 } Talk;
+
+static guint64 content; /* of the last message that had any */
 
 /* Parses what side says, shown with what is pending of it. */
 static void hear(Talk *t, guint side, const char *text, gsize n)
@@ -28,7 +31,7 @@ static void hear(Talk *t, guint side, const char *text, gsize n)
         g_byte_array_append(pending, (const guint8 *)text + skipped, (guint)(n - skipped));
         while (pending->len > 0) {
                 g_autofree guint8 *copy = g_memdup2(pending->data, pending->len);
-                Parsed parsed = { .other = t->state[!side] };
+                Parsed parsed = { .other = t->state[!side], .memory = &t->memory };
                 if (t->lost[side]) {
                         gsize at = SMTP.find_boundary(copy, pending->len);
                         gboolean found = at < pending->len;
@@ -41,6 +44,8 @@ static void hear(Talk *t, guint side, const char *text, gsize n)
                 }
                 ParseStatus status = SMTP.parse(t->state[side], CALL_NONE, copy, pending->len,
                                                 FALSE, NULL, &parsed);
+                if (parsed.content)
+                        content = parsed.content;
                 if (status == PARSE_NOT_MINE) {
                         g_string_append_c(t->out, '!');
                         t->broken[side] = TRUE;
@@ -90,6 +95,7 @@ static char *talk(const char *const *lines, gsize step)
         }
         g_byte_array_unref(t.pending[0]);
         g_byte_array_unref(t.pending[1]);
+        SMTP.forget(t.memory);
         return g_string_free(t.out, FALSE);
 }
 
@@ -111,6 +117,38 @@ static void check_talk(const char *const *lines, const char *expected)
 #define DATA     "CDATA\r\n", "S354 go on\r\n"
 #define TEXT     "CSubject: x\r\n\r\n..y\r\nQUIT\r\n250 ok\r\n.\r\n"
 #define GROUP    "MAIL FROM:<a@a.example>\r\nRCPT TO:<b@b.example>\r\nDATA\r\n"
+
+/* What the text of a mail is known by, however it is cut. */
+static guint64 content_of(const char *text)
+{
+        g_autofree char *line = g_strconcat("C", text, NULL);
+        const char *const lines[] = { OPENED, MAIL, RCPT, DATA, line, "S250 queued\r\n", NULL };
+        guint64 first = 0;
+
+        for (gsize step = 1; step < 60; step++) {
+                content = 0;
+                g_free(talk(lines, step));
+                g_assert_true(step == 1 || content == first);
+                first = content;
+        }
+        return first;
+}
+
+static void test_message_id(void)
+{
+        guint64 id = content_of("Message-ID: <1@a>\r\nSubject: x\r\n\r\ny\r\n.\r\n");
+
+        g_assert_cmpuint(id, !=, 0);
+        g_assert_cmpuint(id, ==,
+                         content_of("Received: from b\r\n\tby c <2@a>\r\nmessage-id:\r\n <1@a>\r\n"
+                                    "\r\nother\r\n.\r\n"));
+        g_assert_cmpuint(id, !=, content_of("Message-ID: <2@a>\r\n\r\ny\r\n.\r\n"));
+        g_assert_cmpuint(0, ==, content_of("Subject: x\r\n\r\nMessage-ID: <1@a>\r\n.\r\n"));
+        g_assert_cmpuint(0, ==, content_of("X-Message-ID: <1@a>\r\nIn-Reply-To: <1@a>\r\n.\r\n"));
+        g_assert_cmpuint(0, ==, content_of("Message-ID: 1@a\r\n\r\n<1@a>\r\n.\r\n"));
+        g_assert_cmpuint(0, ==, content_of("Message-ID: <1@a\r\n>\r\n.\r\n"));
+        g_assert_cmpuint(0, ==, content_of(".\r\n"));
+}
 
 static void test_mails(void)
 {
@@ -326,6 +364,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/smtp/mails", test_mails);
+        g_test_add_func("/smtp/message-id", test_message_id);
         g_test_add_func("/smtp/pipelined", test_pipelined);
         g_test_add_func("/smtp/given-up", test_given_up);
         g_test_add_func("/smtp/chunks", test_chunks);

@@ -62,11 +62,11 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
         NodeId db = node_table_add(f->nodes, "db", 2);
         PathCall calls[] = {
                 { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15, 1, 0.5f, 0,
-                  "id37", 4, 0, 0, 0, 0 },
+                  "id37", 4, 0, 0, 0, 0, 0, 0 },
                 { 0, lb, web, begin + 10, begin + 10, begin + 40, begin + 40,
-                  1 << CALL_SENT | 1 << RET_SENT, 0.5f, 1, 3, "no end", 2, 0, 0, 0, 0 },
+                  1 << CALL_SENT | 1 << RET_SENT, 0.5f, 1, 3, "no end", 2, 0, 0, 0, 0, 0, 0 },
                 { 0, lb, db, begin + 50, begin + 50, begin + 90, begin + 90,
-                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, 1, "of none", 0, 0, 0, 0, 0 },
+                  1 << CALL_RECV | 1 << RET_RECV, 1, 1, 1, "of none", 0, 0, 0, 0, 0, 0, 0 },
         };
 
         return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);
@@ -148,7 +148,7 @@ static void test_contents(Fixture *f, gconstpointer unused)
         g_assert_cmpuint(count_files(f->directory), ==, 1);
 
         assert_query(f, "PRAGMA integrity_check", "ok\n");
-        assert_query(f, "PRAGMA user_version", "3\n");
+        assert_query(f, "PRAGMA user_version", "4\n");
         assert_query(f, "PRAGMA application_id", "1920361836\n");
         assert_query(f, "SELECT method, arguments, parameters, seed, messages, calls FROM run",
                      "paper|nesting -o x y.trace|penalty=2,0,0\n|7|12|6\n");
@@ -212,13 +212,13 @@ static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
         NodeId client = node_table_add(f->nodes, "client", 6);
         NodeId lb = node_table_add(f->nodes, "lb", 2), db = node_table_add(f->nodes, "db", 2);
         PathCall calls[4] = { { NO_PARENT, client, lb, begin, begin, begin + latency,
-                                begin + latency, 15, 1, 1, 0, NULL, 0, 0, 0, 0, 0 } };
+                                begin + latency, 15, 1, 1, 0, NULL, 0, 0, 0, 0, 0, 0, 0 } };
 
         for (guint32 i = 1; i <= queries; i++) {
                 gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
 
-                calls[i] = (PathCall){ 0, lb, db,   from, from, to, to, 15, 1,
-                                       1, 1,  NULL, 0,    0,    0,  0,  0 };
+                calls[i] = (PathCall){ 0, lb,   db, from, from, to, to, 15, 1, 1,
+                                       1, NULL, 0,  0,    0,    0,  0,  0,  0 };
         }
         g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
 }

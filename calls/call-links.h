@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Work that goes on (docs/paths.md): which calls and messages continue another, by what the trace
+ * says of their contents (link=, docs/trace-format.md). What is sent with a content that came to
+ * its sender before continues that; where the content came more than once, the first to come is the
+ * first to go.
+ *
+ * Where a broker's contents were not seen, operations name the queue ("publish orders", "deliver
+ * orders"), of which the first message to come is the first to go, too. And a call that a node
+ * makes after its reply, on a connection whose transaction was opened for a request, is that
+ * request's.
+ */
+#ifndef RAVEL_CALL_LINKS_H
+#define RAVEL_CALL_LINKS_H
+
+#include "calls/call-connections.h"
+#include "calls/call-labels.h"
+#include "calls/call-pair.h"
+
+typedef struct {
+        GArray *linked;     /* calls with a link, in order; NULL before there are any */
+        guint32 *parent;    /* by call: what it continues; NO_PARENT. NULL: there are no links */
+        float *probability; /* that it is this one */
+        guint8 *continues;  /* WorkContinues */
+} CallLinks;
+
+void call_links_clear(CallLinks *links); /* frees what it holds */
+
+/* The link of a message; length 0 where it has none. */
+const char *call_links_token(const Message *message, gsize *length);
+
+/* A message of a call (by number) has this link. */
+void call_links_add(CallLinks *links, guint64 call, const char *token, gsize length);
+
+/* Whether a one-way message without a link has an operation that names a queue. */
+gboolean call_links_by_order(const Message *message);
+
+/* After the last: calls without a link have the queues that their operations name, if any. */
+void call_links_add_operations(CallLinks *links, const CallLabels *labels, guint32 n_calls);
+
+/* Those of the calls that found no return are gone; the others move to their places. */
+void call_links_close_up(CallLinks *links, const CallPairs *calls);
+
+/* After the last: finds what continues what. nodes: the caller and callee of each edge. */
+typedef struct {
+        NodeId caller, callee;
+} LinkEdge;
+void call_links_find(CallLinks *links, const CallPairs *calls, const LinkEdge *edges,
+                     guint n_nodes);
+
+/* Once other parents are known: those of calls after the reply. */
+void call_links_find_late(CallLinks *links, CallPairs *calls, const CallConnections *connections);
+
+/* What a call continues; NO_PARENT where no link says it. */
+static inline guint32 call_links_parent(const CallLinks *links, guint32 call)
+{
+        return links->parent ? links->parent[call] : NO_PARENT;
+}
+
+static inline WorkContinues call_links_continues(const CallLinks *links, guint32 call)
+{
+        return links->continues ? (WorkContinues)links->continues[call] : WORK_NESTED;
+}
+
+/* A message that nobody answers. */
+static inline gboolean call_is_message(const CallPairs *calls, guint32 call)
+{
+        return (calls->stamps[call] & (1 << MSG_SENT | 1 << MSG_RECV)) != 0;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What is known of pairs of endpoints from some time on: a value for each, the latest that has
+ * begun. Of bounded size: the oldest is forgotten.
+ */
+#ifndef RAVEL_PAIR_TABLE_H
+#define RAVEL_PAIR_TABLE_H
+
+#include "capture/network/address.h"
+
+typedef struct PairTable PairTable;
+
+PairTable *pair_table_new(guint limit);
+void pair_table_free(PairTable *table);
+
+/* From now on it keeps so many, and what it has, if that is more; at least 64. */
+void pair_table_limit(PairTable *table, guint limit);
+
+/* From this time (ns; G_MININT64: ever) on the pair has value. Of equal times the last counts. */
+void pair_table_add(PairTable *table, const Endpoint *first, const Endpoint *second, gint64 from,
+                    guint32 value);
+
+/* FALSE where nothing is known of the pair at that time. */
+gboolean pair_table_find(const PairTable *table, const Endpoint *first, const Endpoint *second,
+                         gint64 time, guint32 *value);
+
+gboolean pair_table_is_empty(const PairTable *table);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What other programs know, as a trace: a format of theirs is a file here and a row in the table of
+ * ravel import. Lines go in one at a time, calls and returns come out in the order of time.
+ */
+#ifndef RAVEL_IMPORT_H
+#define RAVEL_IMPORT_H
+
+#include "tracefmt/trace-writer.h"
+
+/* An end of a packet's way, its address as text. */
+typedef struct {
+        const char *address;
+        guint16 port;
+} ImportEnd;
+
+/* The node that own is, which has packets with peer at that time. */
+typedef NodeId (*ImportName)(gpointer user, const ImportEnd *own, const ImportEnd *peer,
+                             gint64 time);
+
+typedef struct {
+        guint64 lines, packets;
+        guint64 calls;       /* with their return */
+        guint64 lost;        /* returns whose call is not there */
+        guint64 not_between; /* returns that do not go back the way that their call came */
+} ImportCounts;
+
+typedef struct {
+        const char *name; /* as in --tshark */
+        gpointer (*begin)(ImportName name, gpointer user);
+
+        /* A line without its end. FALSE with error set, which says what was found and expected. */
+        gboolean (*add)(gpointer import, const guint8 *line, gsize n, GError **error);
+
+        /* After the last: all messages. */
+        gboolean (*write)(gpointer import, TraceWriter *writer, GError **error);
+        const ImportCounts *(*counts)(gconstpointer import);
+        void (*end)(gpointer import); /* frees it */
+} ImportFormat;
+
+extern const ImportFormat import_tshark;
+
+#endif

@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What tshark says of packets, in either of two forms: -T ek, a JSON object a packet, or -T fields
+ * -E header=y, a line of names and a line of values a packet. So whatever Wireshark dissects that
+ * has requests and responses becomes calls.
+ *
+ * A response names the packet of its request: the field ends as one of REFERENCES, whatever the
+ * protocol is. Of two protocols the requests are known by a number instead. The call is stamped as
+ * the packet in which the request was complete, the return as the one in which the response was.
+ */
+#include "import/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compare.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "import/json-text.h"
+
+enum {
+        MAX_LABEL = 40,
+        NO_FRAME = -1,
+        MAX_VALUES = 256, /* of a field in one packet */
+};
+
+/* How fields end that name the request's packet, '-' and '.' standing as '_'. */
+static const char *const REFERENCES[] = { "_response_to", "_answer_to",        "_resp_to",
+                                          "_request_in",  "_request_frame",    "_request_in_frame",
+                                          "_reqframe",    "_response_request", "_response_for",
+                                          "_resp_for",    "_command_in_frame", NULL };
+
+/* Others that end so. */
+static const char *const OTHERS[] = { "_next_", "_prev_", "_retransmit_", NULL };
+
+/* Where requests are known by a number: the field that has it, and the one in the response. Where
+ * these are the same, a third says which it is: 1 a request, 2 and 3 responses. */
+static const struct {
+        const char *protocol, *request, *response, *kind;
+} NUMBERED[] = { { "mongo", "mongo_request_id", "mongo_response_to", NULL },
+                 { "thrift", "thrift_seq_id", "thrift_seq_id", "thrift_mtype" } };
+
+/* The field that says what is asked: a word of the protocol, or its number. */
+static const char *const OPERATIONS[] = { "http_request_method",
+                                          "kafka_api_key",
+                                          "mongo_opcode",
+                                          "cql_opcode",
+                                          "thrift_method",
+                                          "imap_request_command",
+                                          "smb2_cmd",
+                                          "smb_cmd",
+                                          "diameter_cmd_code",
+                                          "sip_Method",
+                                          "coap_code",
+                                          "rpc_procedure",
+                                          "radius_code",
+                                          "dns_qry_type",
+                                          "gtpv2_message_type",
+                                          "dcerpc_opnum",
+                                          "tds_type",
+                                          NULL };
+
+typedef struct {
+        gint64 number; /* of the packet */
+        gint64 time;
+        NodeId from, to;
+        guint16 from_port, to_port;
+        guint32 first_label, n_labels; /* in Tshark.labels */
+        guint32 n_calls;               /* that were answered so far */
+} Frame;
+
+/* A call with its return: indices of frames. */
+typedef struct {
+        guint32 request, response;
+        guint32 k;     /* which of the request's packet it is */
+        guint32 label; /* in Tshark.labels, plus one; 0: none */
+} Pair;
+
+/* A value of the packet in hand. */
+typedef struct {
+        char *name, *value;
+} Field;
+
+typedef struct {
+        ImportName name;
+        gpointer user;
+        GArray *frames;        /* of Frame */
+        GHashTable *by_number; /* a frame's number to its index + 1 */
+        GHashTable *waiting; /* "PROTOCOL NUMBER FROM TO" to the index of the request's frame + 1 */
+        GArray *pairs;       /* of Pair */
+        GPtrArray *labels;   /* "label=..." */
+        GPtrArray *columns;  /* of -T fields: names; NULL before the header, or of JSON */
+        GArray *fields;      /* of Field */
+        gboolean index;      /* the line says where a packet is to be put, and nothing of it */
+        ImportCounts counts;
+} Tshark;
+
+static void field_clear(gpointer data)
+{
+        Field *f = data;
+
+        g_free(f->name);
+        g_free(f->value);
+}
+
+static gpointer tshark_begin(ImportName name, gpointer user)
+{
+        Tshark *t = g_new0(Tshark, 1);
+
+        t->name = name;
+        t->user = user;
+        t->frames = g_array_new(FALSE, FALSE, sizeof(Frame));
+        t->by_number = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        t->waiting = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        t->pairs = g_array_new(FALSE, FALSE, sizeof(Pair));
+        t->labels = g_ptr_array_new_with_free_func(g_free);
+        t->fields = g_array_new(FALSE, FALSE, sizeof(Field));
+        g_array_set_clear_func(t->fields, field_clear);
+        return t;
+}
+
+static void tshark_end(gpointer import)
+{
+        Tshark *t = import;
+
+        g_array_unref(t->frames);
+        g_hash_table_unref(t->by_number);
+        g_hash_table_unref(t->waiting);
+        g_array_unref(t->pairs);
+        g_ptr_array_unref(t->labels);
+        if (t->columns)
+                g_ptr_array_unref(t->columns);
+        g_array_unref(t->fields);
+        g_free(t);
+}
+
+/* --- the fields of a packet ------------------------------------------------------ */
+
+static void add_field(Tshark *t, const char *name, const char *value)
+{
+        Field f = { g_strdelimit(g_strdup(name), ".-", '_'), g_strdup(value) };
+
+        g_array_append_val(t->fields, f);
+}
+
+/* JsonText: "layers", the protocol, and its field, which has the protocol before it once more. */
+static void take_json(gpointer user, const char *const *keys, guint n_keys, const char *value)
+{
+        Tshark *t = user;
+        const char *field;
+        gsize layer;
+
+        t->index |= n_keys > 0 && strcmp(keys[0], "index") == 0;
+        if (n_keys < 3 || strcmp(keys[0], "layers") != 0)
+                return;
+        field = keys[n_keys - 1];
+        layer = strlen(keys[1]);
+        if (strncmp(field, keys[1], layer) == 0 && field[layer] == '_')
+                field += layer + 1;
+        add_field(t, field, value);
+}
+
+/* Several values of a column stand behind each other, with commas. */
+static void take_columns(Tshark *t, char **cells)
+{
+        for (guint i = 0; cells[i] && i < t->columns->len; i++) {
+                g_auto(GStrv) values = g_strsplit(cells[i], ",", MAX_VALUES);
+
+                for (guint k = 0; values[k]; k++)
+                        if (*values[k])
+                                add_field(t, t->columns->pdata[i], values[k]);
+        }
+}
+
+/* The last of this name: of tunnels, the innermost. NULL: none. */
+static const char *find_field(const Tshark *t, const char *name)
+{
+        for (guint i = t->fields->len; i-- > 0;) {
+                const Field *f = &g_array_index(t->fields, Field, i);
+
+                if (strcmp(f->name, name) == 0)
+                        return f->value;
+        }
+        return NULL;
+}
+
+static gboolean read_number(const char *text, gint64 most, gint64 *number)
+{
+        char *end;
+
+        if (!text || !g_ascii_isdigit(*text))
+                return FALSE;
+        *number = (gint64)g_ascii_strtoull(text, &end, 0);
+        return *end == 0 && *number >= 0 && *number <= most;
+}
+
+/* Digits after the point of a second. */
+static gboolean read_fraction(const char *text, gint64 *ns)
+{
+        gint64 worth = 100000000;
+
+        for (*ns = 0; g_ascii_isdigit(*text); text++, worth /= 10)
+                *ns += (*text - '0') * worth;
+        return *text == 0 || strcmp(text, "Z") == 0;
+}
+
+/* Seconds since the epoch, or, of later versions of tshark, a date in UTC. */
+static gboolean read_time(const char *text, gint64 *time)
+{
+        const char *point = text ? strchr(text, '.') : NULL;
+        gint64 seconds, fraction = 0;
+
+        if (!text || (point && !read_fraction(point + 1, &fraction)))
+                return FALSE;
+        g_autofree char *whole = point ? g_strndup(text, (gsize)(point - text)) : g_strdup(text);
+        if (strchr(whole, 'T')) {
+                g_autoptr(GTimeZone) utc = g_time_zone_new_utc();
+                g_autoptr(GDateTime) date = g_date_time_new_from_iso8601(whole, utc);
+
+                if (!date)
+                        return FALSE;
+                seconds = g_date_time_to_unix(date);
+                if (seconds < 0 || seconds >= MAX_STAMP / 1000000000)
+                        return FALSE;
+        } else if (!read_number(whole, MAX_STAMP / 1000000000 - 1, &seconds)) {
+                return FALSE;
+        }
+        *time = seconds * 1000000000 + fraction;
+        return TRUE;
+}
+
+static guint16 find_port(const Tshark *t, const char *which)
+{
+        static const char *const protocols[] = { "tcp", "udp", "sctp", NULL };
+        gint64 port;
+
+        for (guint i = 0; protocols[i]; i++) {
+                g_autofree char *name = g_strdup_printf("%s_%sport", protocols[i], which);
+
+                if (read_number(find_field(t, name), G_MAXUINT16, &port))
+                        return (guint16)port;
+        }
+        return 0;
+}
+
+static const char *find_address(const Tshark *t, const char *which)
+{
+        g_autofree char *four = g_strconcat("ip_", which, NULL);
+        g_autofree char *six = g_strconcat("ipv6_", which, NULL);
+        const char *address = find_field(t, four);
+
+        return address ? address : find_field(t, six);
+}
+
+/* --- requests and responses ------------------------------------------------------ */
+
+static Frame *frame_at(const Tshark *t, guint32 i)
+{
+        return &g_array_index(t->frames, Frame, i);
+}
+
+/* What the packet asks, for each time that it does. */
+static void add_labels(Tshark *t, Frame *frame)
+{
+        for (guint i = 0; i < t->fields->len; i++) {
+                const Field *f = &g_array_index(t->fields, Field, i);
+                gsize n = strlen(f->value),
+                      used = strspn(f->value, G_CSET_A_2_Z G_CSET_a_2_z G_CSET_DIGITS "_.");
+
+                if (!g_strv_contains(OPERATIONS, f->name) || n == 0 || n > MAX_LABEL || used < n)
+                        continue;
+                g_ptr_array_add(t->labels, g_strdup_printf("label=%.*s%%20%s",
+                                                           (int)(strchr(f->name, '_') - f->name),
+                                                           f->name, f->value));
+                frame->n_labels++;
+        }
+}
+
+static void add_pair(Tshark *t, guint32 request, guint32 response)
+{
+        Frame *asked = frame_at(t, request), *answers = frame_at(t, response);
+        Pair pair = { request, response, asked->n_calls, 0 };
+
+        if (asked->from != answers->to || asked->to != answers->from ||
+            asked->from_port != answers->to_port || asked->to_port != answers->from_port ||
+            answers->time < asked->time) {
+                t->counts.not_between++;
+                return;
+        }
+        if (asked->n_labels)
+                pair.label = asked->first_label + MIN(pair.k, asked->n_labels - 1) + 1;
+        asked->n_calls++;
+        t->counts.calls++;
+        g_array_append_val(t->pairs, pair);
+}
+
+static gboolean is_numbered(const char *name)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(NUMBERED); i++)
+                if (strcmp(name, NUMBERED[i].response) == 0)
+                        return TRUE;
+        return FALSE;
+}
+
+static gboolean is_reference(const char *name)
+{
+        for (guint i = 0; OTHERS[i]; i++)
+                if (strstr(name, OTHERS[i]))
+                        return FALSE;
+        for (guint i = 0; REFERENCES[i]; i++)
+                if (g_str_has_suffix(name, REFERENCES[i]))
+                        return !is_numbered(name);
+        return FALSE;
+}
+
+/* A response within another, as DCE/RPC's in SMB's, is no call of its own: of one request's packet
+ * the first protocol counts. */
+static gboolean is_of_other(const Tshark *t, guint at)
+{
+        const Field *f = &g_array_index(t->fields, Field, at);
+
+        for (guint i = 0; i < at; i++) {
+                const Field *before = &g_array_index(t->fields, Field, i);
+
+                if (strcmp(before->name, f->name) != 0 && strcmp(before->value, f->value) == 0 &&
+                    is_reference(before->name))
+                        return TRUE;
+        }
+        return FALSE;
+}
+
+static void find_requests(Tshark *t, guint32 response)
+{
+        for (guint i = 0; i < t->fields->len; i++) {
+                const Field *f = &g_array_index(t->fields, Field, i);
+                gint64 number;
+                gpointer request;
+
+                if (!is_reference(f->name) || !read_number(f->value, G_MAXUINT32, &number) ||
+                    is_of_other(t, i) || number == frame_at(t, response)->number)
+                        continue;
+                request = g_hash_table_lookup(t->by_number, &number);
+                if (request)
+                        add_pair(t, GPOINTER_TO_UINT(request) - 1, response);
+                else
+                        t->counts.lost++;
+        }
+}
+
+/* Requests of this protocol are known by a number on their connection. */
+static char *numbered_key(const char *protocol, const char *number, const Frame *f,
+                          gboolean is_request)
+{
+        return g_strdup_printf("%s %s %u %u %u %u", protocol, number, is_request ? f->from : f->to,
+                               is_request ? f->from_port : f->to_port, is_request ? f->to : f->from,
+                               is_request ? f->to_port : f->from_port);
+}
+
+/* Where nothing is answered mongo's is 0, which may be a request's, too. */
+static void answer_number(Tshark *t, const char *protocol, const char *number, guint32 frame)
+{
+        g_autofree char *key = numbered_key(protocol, number, frame_at(t, frame), FALSE);
+        gpointer request = g_hash_table_lookup(t->waiting, key);
+
+        if (request)
+                add_pair(t, GPOINTER_TO_UINT(request) - 1, frame);
+        else
+                t->counts.lost += strspn(number, "0x") < strlen(number);
+        g_hash_table_remove(t->waiting, key);
+}
+
+static void find_numbered(Tshark *t, guint32 frame)
+{
+        for (guint p = 0; p < G_N_ELEMENTS(NUMBERED); p++) {
+                const char *protocol = NUMBERED[p].protocol;
+                gboolean says = NUMBERED[p].kind != NULL;
+                gint64 kind = 0;
+
+                if (says && !read_number(find_field(t, NUMBERED[p].kind), 3, &kind))
+                        continue;
+                for (guint i = 0; i < t->fields->len; i++) {
+                        const Field *f = &g_array_index(t->fields, Field, i);
+
+                        if (strcmp(f->name, NUMBERED[p].request) == 0 && (!says || kind == 1))
+                                g_hash_table_replace(
+                                        t->waiting,
+                                        numbered_key(protocol, f->value, frame_at(t, frame), TRUE),
+                                        GUINT_TO_POINTER(frame + 1));
+                        if (strcmp(f->name, NUMBERED[p].response) == 0 && (!says || kind > 1))
+                                answer_number(t, protocol, f->value, frame);
+                }
+        }
+}
+
+static gboolean fail(GError **error, const char *expected)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "expected %s", expected);
+        return FALSE;
+}
+
+/* The packet in hand; one without addresses, or of a protocol without ports, is no call. */
+static gboolean take_packet(Tshark *t, GError **error)
+{
+        ImportEnd from = { find_address(t, "src"), find_port(t, "src") };
+        ImportEnd to = { find_address(t, "dst"), find_port(t, "dst") };
+        Frame f = { .from_port = from.port, .to_port = to.port, .first_label = t->labels->len };
+        guint32 at = t->frames->len;
+
+        if (!read_number(find_field(t, "frame_number"), G_MAXUINT32, &f.number))
+                return fail(error, "frame.number, the packet's number");
+        if (!read_time(find_field(t, "frame_time_epoch"), &f.time))
+                return fail(error, "frame.time_epoch, seconds from 1970 to 2116");
+        t->counts.packets++;
+        if (!from.address || !to.address || at == G_MAXUINT32 - 1)
+                return TRUE;
+        f.from = t->name(t->user, &from, &to, f.time);
+        f.to = t->name(t->user, &to, &from, f.time);
+        add_labels(t, &f);
+        g_array_append_val(t->frames, f);
+        g_hash_table_replace(t->by_number, g_memdup2(&f.number, sizeof f.number),
+                             GUINT_TO_POINTER(at + 1));
+        find_requests(t, at);
+        find_numbered(t, at);
+        return TRUE;
+}
+
+static gboolean read_header(Tshark *t, char **cells, GError **error)
+{
+        t->columns = g_ptr_array_new_with_free_func(g_free);
+        for (guint i = 0; cells[i]; i++)
+                g_ptr_array_add(t->columns, g_strdup(cells[i]));
+        for (guint i = 0; i < t->columns->len; i++)
+                if (strcmp(t->columns->pdata[i], "frame.number") == 0)
+                        return TRUE;
+        return fail(error,
+                    "what tshark -T ek writes, or -T fields -E header=y with -e frame.number, "
+                    "in columns with tabs between them");
+}
+
+static gboolean tshark_add(gpointer import, const guint8 *line, gsize n, GError **error)
+{
+        Tshark *t = import;
+
+        t->counts.lines++;
+        g_array_set_size(t->fields, 0);
+        if (n == 0)
+                return TRUE;
+        if (!t->columns && line[0] == '{') {
+                t->index = FALSE;
+                if (!json_texts(line, n, take_json, t))
+                        return fail(error, "a JSON object");
+                return t->index || take_packet(t, error);
+        }
+        g_autofree char *text = g_utf8_make_valid((const char *)line, (gssize)n);
+        g_auto(GStrv) cells = g_strsplit(text, "\t", -1);
+        if (!t->columns)
+                return t->frames->len > 0 ? fail(error, "a JSON object")
+                                          : read_header(t, cells, error);
+        take_columns(t, cells);
+        return take_packet(t, error);
+}
+
+/* --- the trace ------------------------------------------------------------------ */
+
+/* One message of a pair; those of an equal time in the order of packets. */
+typedef struct {
+        gint64 time;
+        guint32 frame, pair;
+        gboolean is_return;
+} Event;
+
+static int compare_events(const void *a, const void *b)
+{
+        const Event *x = a, *y = b;
+
+        if (x->time != y->time)
+                return COMPARE(x->time, y->time);
+        return x->frame != y->frame ? COMPARE(x->frame, y->frame) : COMPARE(x->pair, y->pair);
+}
+
+static gboolean write_event(const Tshark *t, const Event *e, TraceWriter *writer, GError **error)
+{
+        const Pair *pair = &g_array_index(t->pairs, Pair, e->pair);
+        const Frame *asked = frame_at(t, pair->request), *f = frame_at(t, e->frame);
+        const char *label = pair->label && !e->is_return ? t->labels->pdata[pair->label - 1] : NULL;
+        g_autofree char *id = g_strdup_printf("%x.%" G_GINT64_MODIFIER "x%02x", asked->from_port,
+                                              (guint64)asked->number, pair->k);
+        Message m = { .time = e->time,
+                      .sender = f->from,
+                      .receiver = f->to,
+                      .op = e->is_return ? RET_SENT : CALL_SENT,
+                      .attrs = label,
+                      .attrs_length = label ? (guint32)strlen(label) : 0 };
+
+        message_set_id(&m, id, strlen(id));
+        return trace_writer_add(writer, &m, error);
+}
+
+static gboolean tshark_write(gpointer import, TraceWriter *writer, GError **error)
+{
+        Tshark *t = import;
+        guint32 n = t->pairs->len;
+        g_autofree Event *events = g_new(Event, 2 * (gsize)n);
+
+        for (guint32 i = 0; i < n; i++) {
+                const Pair *p = &g_array_index(t->pairs, Pair, i);
+
+                events[2 * i] = (Event){ frame_at(t, p->request)->time, p->request, i, FALSE };
+                events[2 * i + 1] = (Event){ frame_at(t, p->response)->time, p->response, i, TRUE };
+        }
+        if (n > 0)
+                qsort(events, 2 * (gsize)n, sizeof *events, compare_events);
+        for (gsize i = 0; i < 2 * (gsize)n; i++)
+                if (!write_event(t, &events[i], writer, error))
+                        return FALSE;
+        return TRUE;
+}
+
+static const ImportCounts *tshark_counts(gconstpointer import)
+{
+        return &((const Tshark *)import)->counts;
+}
+
+const ImportFormat import_tshark = { "tshark",     tshark_begin,  tshark_add,
+                                     tshark_write, tshark_counts, tshark_end };

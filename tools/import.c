@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel import FILE...: a trace of what another program knows of packets.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "capture/network/node-files.h"
+#include "import/import.h"
+#include "tools/run-files.h"
+#include "tools/tool.h"
+#include "tracefmt/byte-source.h"
+
+enum { READ_SIZE = 1 << 16, MAX_LINE = 64 << 20 };
+
+static struct {
+        gboolean tshark;
+        char *output, **nodes;
+} options;
+
+static const GOptionEntry entries[] = {
+        { "tshark", 0, 0, G_OPTION_ARG_NONE, &options.tshark,
+          "FILE is what tshark -T ek or -T fields writes", NULL },
+        { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write to FILE instead of standard output", "FILE" },
+        { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
+          "Name nodes by the lines of FILE, as in /etc/hosts", "FILE" },
+        G_OPTION_ENTRY_NULL
+};
+
+/* One option each. */
+static const struct {
+        const ImportFormat *format;
+        const gboolean *wanted;
+} formats[] = { { &import_tshark, &options.tshark } };
+
+typedef struct {
+        const ImportFormat *format;
+        gpointer import;
+        NodeTable *nodes;
+        NodeNames *names;
+        TraceWriter *writer;
+} Run;
+
+static void run_clear(Run *run)
+{
+        if (run->import)
+                run->format->end(run->import);
+        trace_writer_free(run->writer);
+        node_names_free(run->names);
+        node_table_free(run->nodes);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Run, run_clear)
+
+/* ImportName. What is no address is a name. */
+static NodeId name_node(gpointer user, const ImportEnd *own, const ImportEnd *peer, gint64 time)
+{
+        Run *run = user;
+        Endpoint ends[2] = { { .port = own->port }, { .port = peer->port } };
+
+        if (!address_parse(own->address, strlen(own->address), &ends[0].address))
+                return node_table_add(run->nodes, own->address, strlen(own->address));
+        return node_names_lookup(
+                run->names, &ends[0],
+                address_parse(peer->address, strlen(peer->address), &ends[1].address) ? &ends[1]
+                                                                                      : NULL,
+                time);
+}
+
+static gboolean load_names(Run *run, GError **error)
+{
+        g_autoptr(NodeFiles) files = node_files_new(run->names, run->nodes);
+
+        for (char **p = options.nodes; p && *p; p++)
+                if (!run_files_read(*p, error) || !node_files_load(files, *p, error))
+                        return FALSE;
+        node_files_settle(files);
+        return TRUE;
+}
+
+static const ImportFormat *choose_format(GError **error)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+                if (*formats[i].wanted)
+                        return formats[i].format;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "what FILE is was not said: expected --tshark");
+        return NULL;
+}
+
+static gboolean add_line(Run *run, const char *source, guint64 number, const guint8 *line, gsize n,
+                         GError **error)
+{
+        if (n > 0 && line[n - 1] == '\r')
+                n--;
+        if (run->format->add(run->import, line, n, error))
+                return TRUE;
+        g_prefix_error(error, "%s:%" G_GUINT64_FORMAT ": ", source, number);
+        return FALSE;
+}
+
+/* The lines that are whole, and at the end the rest. */
+static gboolean take_lines(Run *run, const char *source, GByteArray *bytes, gboolean end,
+                           guint64 *number, GError **error)
+{
+        gsize at = 0;
+
+        while (at < bytes->len) {
+                const guint8 *line = bytes->data + at;
+                const guint8 *newline = memchr(line, '\n', bytes->len - at);
+                gsize n = newline ? (gsize)(newline - line) : bytes->len - at;
+
+                if (!newline && !end)
+                        break;
+                if (!add_line(run, source, ++*number, line, n, error))
+                        return FALSE;
+                at += n + (newline != NULL);
+        }
+        g_byte_array_remove_range(bytes, 0, (guint)MIN(at, bytes->len));
+        if (bytes->len <= MAX_LINE)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s:%" G_GUINT64_FORMAT ": the line is longer than %d bytes", source,
+                    *number + 1, MAX_LINE);
+        return FALSE;
+}
+
+static gboolean read_source(Run *run, const char *path, GError **error)
+{
+        g_autoptr(ByteSource) source = byte_source_new(path, error);
+        g_autoptr(GByteArray) bytes = g_byte_array_new();
+        guint8 buffer[READ_SIZE];
+        guint64 number = 0;
+        gssize n;
+
+        if (!source)
+                return FALSE;
+        while ((n = byte_source_read(source, buffer, sizeof buffer, error)) > 0) {
+                g_byte_array_append(bytes, buffer, (guint)n);
+                if (!take_lines(run, byte_source_name(source), bytes, FALSE, &number, error))
+                        return FALSE;
+        }
+        return n == 0 && take_lines(run, byte_source_name(source), bytes, TRUE, &number, error);
+}
+
+static void report(const ImportCounts *c)
+{
+        tool_warn("%" G_GUINT64_FORMAT " packets: %" G_GUINT64_FORMAT " %s", c->packets, c->calls,
+                  c->calls == 1 ? "call with its return" : "calls with their returns");
+        if (c->lost)
+                tool_warn("%" G_GUINT64_FORMAT
+                          " responses are left out: the packets of their requests are not there",
+                          c->lost);
+        if (c->not_between)
+                tool_warn("%" G_GUINT64_FORMAT " responses are left out: they do not go back where "
+                          "their requests came from",
+                          c->not_between);
+}
+
+static gboolean write_facts(Run *run, char **sources, int n, GError **error)
+{
+        for (int i = 0; i < n; i++)
+                if (!trace_writer_fact(run->writer, "source", sources[i], error))
+                        return FALSE;
+        return trace_writer_fact(run->writer, "importer", run->format->name, error) &&
+               trace_writer_fact(run->writer, "clocks", "one", error) &&
+               trace_writer_fact(run->writer, "ids", "connection.sequence", error);
+}
+
+static gboolean import(Run *run, char **sources, int n, GError **error)
+{
+        if (!(run->format = choose_format(error)))
+                return FALSE;
+        if (n != 1) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%d files named: expected one, or - for standard input", n);
+                return FALSE;
+        }
+        run->nodes = node_table_new();
+        run->names = node_names_new(run->nodes);
+        if (!run_files_read(sources[0], error) || !run_files_write("-w", options.output, error) ||
+            !load_names(run, error))
+                return FALSE;
+        run->import = run->format->begin(name_node, run);
+        if (!read_source(run, sources[0], error))
+                return FALSE;
+        report(run->format->counts(run->import));
+        return (run->writer = trace_writer_new(options.output ? options.output : "-", run->nodes,
+                                               FALSE, error)) &&
+               write_facts(run, sources, n, error) &&
+               run->format->write(run->import, run->writer, error) &&
+               trace_writer_close(g_steal_pointer(&run->writer), error);
+}
+
+int tool_import(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("FILE - make a trace of another program's text");
+        g_auto(Run) run = { 0 };
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        return import(&run, argv + 1, argc - 1, &error) ? tool_done() : tool_fail(error);
+}
