@@ -54,16 +54,17 @@ static const ToolChoice choices[] = { { "--format", &options.format, formats },
                                       { "--by", &options.by, units },
                                       { .option = NULL } };
 
-static const GOptionEntry entries[] = { { "by", 0, 0, G_OPTION_ARG_STRING, &options.by,
-                                          "What is compared (default store)", "store|hour|day" },
-                                        { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
-                                          "Exit 1 where a change exceeds it, as own>+3%/week",
-                                          "CONDITION" },
-                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-                                          "text, tsv, json or html (default text)", "FORMAT" },
-                                        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
-                                          "Write to FILE instead of standard output", "FILE" },
-                                        G_OPTION_ENTRY_NULL };
+static const GOptionEntry entries[] = {
+        { "by", 0, 0, G_OPTION_ARG_STRING, &options.by,
+          "Compare each store, hour or day (default store)", "UNIT" },
+        { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK, parse_fail_on,
+          "Exit 1 where a change exceeds it, as own>+3%/week", "CONDITION" },
+        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+          "text, tsv, json or html (default text)", "FORMAT" },
+        { "output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+          "Write to FILE instead of standard output", "FILE" },
+        G_OPTION_ENTRY_NULL
+};
 
 /* --- stores ---------------------------------------------------------------- */
 
