@@ -299,7 +299,11 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
-                char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
+                char text[48] = " link=", *at = text + strlen(text);
+
+                if (m->link.relay)
+                        at = g_stpcpy(text, " relay=");
+                at = put_number(at, m->link.port, 16);
                 *at++ = '.';
                 at = put_number(at, m->link.number, 16);
                 const char *from = text + (c->attrs->len == 0);
