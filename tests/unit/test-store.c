@@ -234,15 +234,15 @@ static void test_slowest(Fixture *f, gconstpointer unused)
         add_query(f, 4000, 900, 3);
         g_assert_true(store_finish(store, NULL));
         assert_query(f, "SELECT * FROM slowest_request LIMIT 3",
-                     "2|900|700|lb|810|2000|1.0|1|client>lb(db)|-\n"
-                     "4|900|900|lb|630|4000|1.0|3|client>lb(db,db,db)|-\n"
-                     "3|700|700|lb|560|3000|1.0|2|client>lb(db,db)|-\n");
+                     "2|900|700|lb|810|2000|1.0|1|client>lb(db)|-|900\n"
+                     "4|900|900|lb|630|4000|1.0|3|client>lb(db,db,db)|-|900\n"
+                     "3|700|700|lb|560|3000|1.0|2|client>lb(db,db)|-|700\n");
         assert_query(f, "SELECT * FROM repeated_call ORDER BY pattern",
                      "2|lb|db|2|1|140|client>lb(db,db)\n"
                      "3|lb|db|3|1|270|client>lb(db,db,db)\n");
         assert_query(f, "SELECT * FROM pattern_callee WHERE pattern = 3 ORDER BY node",
-                     "3|db|3|90|270|0.3|client>lb(db,db,db)\n"
-                     "3|lb|1|900|630|0.7|client>lb(db,db,db)\n");
+                     "3|db|3|90|270|0.3|client>lb(db,db,db)|-\n"
+                     "3|lb|1|900|630|0.7|client>lb(db,db,db)|-\n");
 }
 
 static int compare_times(const void *a, const void *b)
