@@ -219,13 +219,21 @@ void capture_finish(Capture *c)
 
 /* --- a message ------------------------------------------------------------- */
 
-static inline char *put_number(char *at, guint64 value, guint base)
+static char *put_hex(char *at, guint64 value)
+{
+        char *end = at + (67 - __builtin_clzll(value | 1)) / 4;
+        for (char *p = end; p > at; value >>= 4)
+                *--p = "0123456789abcdef"[value & 15];
+        return end;
+}
+
+static char *put_decimal(char *at, guint64 value)
 {
         char digits[20];
         gsize n = 0;
         do
-                digits[n++] = "0123456789abcdef"[value % base];
-        while (value /= base);
+                digits[n++] = (char)('0' + value % 10);
+        while (value /= 10);
         while (n > 0)
                 *at++ = digits[--n];
         return at;
@@ -256,7 +264,7 @@ static void add_number(Capture *c, const char *key, gint64 value)
         if (value <= 0)
                 return;
         add_key(c, key);
-        g_string_append_len(c->attrs, text, put_number(text, (guint64)value, 10) - text);
+        g_string_append_len(c->attrs, text, put_decimal(text, (guint64)value) - text);
 }
 
 static void label_fill(Capture *c, const CapturedMessage *m)
@@ -284,9 +292,9 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         if (c->host != NO_NODE && m->receiver == c->host && m->sender != c->host)
                 message->op |= 1; /* taken where it arrived */
         if (m->has_id) {
-                char *at = put_number(c->id, m->port, 16);
+                char *at = put_hex(c->id, m->port);
                 *at++ = '.';
-                message_set_id(message, c->id, put_number(at, m->number, 16) - c->id);
+                message_set_id(message, c->id, put_hex(at, m->number) - c->id);
         }
         g_string_truncate(c->attrs, 0);
         add_number(c, "dur=", m->duration);
@@ -299,9 +307,9 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
-                char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
+                char text[48] = " link=", *at = put_hex(text + 6, m->link.port);
                 *at++ = '.';
-                at = put_number(at, m->link.number, 16);
+                at = put_hex(at, m->link.number);
                 const char *from = text + (c->attrs->len == 0);
                 g_string_append_len(c->attrs, from, at - from);
         }
