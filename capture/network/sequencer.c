@@ -110,8 +110,14 @@ void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
         if (!item->in) {
                 if (s->n_items == s->items_size)
                         GROW(s->items, s->items_size, 64);
+                guint place = s->n_items++;
                 item->in = s;
-                item->place = s->n_items++;
+                item->time = time;
+                if (place == 0 || s->items[(place - 1) / 2]->time <= time)
+                        item_put(s, place, item);
+                else
+                        item_sift(s, place, item);
+                return;
         }
         item->time = time;
         item_sift(s, item->place, item);
