@@ -257,14 +257,21 @@ static void add_key(Capture *c, const char *key)
         g_string_append(c->attrs, key);
 }
 
-/* An attribute that is left out where it is 0. */
-static void add_number(Capture *c, const char *key, gint64 value)
+/* key: of at most ten bytes. */
+static void put_attribute(Capture *c, const char *key, gint64 value)
 {
-        char text[20];
-        if (value <= 0)
-                return;
-        add_key(c, key);
-        g_string_append_len(c->attrs, text, put_decimal(text, (guint64)value) - text);
+        char text[32] = " ", *at = text + 1;
+        while (*key)
+                *at++ = *key++;
+        const char *from = text + (c->attrs->len == 0);
+        g_string_append_len(c->attrs, from, put_decimal(at, (guint64)value) - from);
+}
+
+/* An attribute that is left out where it is 0. */
+static inline void add_number(Capture *c, const char *key, gint64 value)
+{
+        if (value > 0)
+                put_attribute(c, key, value);
 }
 
 static void label_fill(Capture *c, const CapturedMessage *m)
