@@ -75,6 +75,7 @@ void capture_free(Capture *c)
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
         stream_pool_free(c->context.streams);
+        piece_memory_clear(&c->memory.pieces);
         connection_numbers_free(c->context.numbers);
         link_table_free(c->context.links);
         sequencer_free(c->sequencer);

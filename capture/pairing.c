@@ -395,6 +395,19 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         return TRUE;
 }
 
+void pairing_begin_part(Pairing *p, guint side, guint64 key, Stamp stamp)
+{
+        MessageInProgress *m = &p->message[side];
+        g_assert(m->open && m->kind == KIND_UNKNOWN && !m->pieces);
+        if (m->seen && !open_item_is_open(&m->item))
+                m->first = m->last = stamp; /* as in pairing_begin() */
+        m->kind = KIND_CONTROL;
+        m->end = END_BY_CONTENT;
+        m->keyed = TRUE;
+        m->number = key;
+        sequencer_close(&m->item);
+}
+
 void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
@@ -478,19 +491,30 @@ static gboolean is_accounted(const MessageInProgress *m)
         return m->kind == KIND_CONTROL || m->kind == KIND_NOTHING;
 }
 
+G_GNUC_NO_INLINE static void message_drop_pieces(Pairing *p, guint side,
+                                                 const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->written) /* its end is not there */
+                message_settle_pieces(p, side, context);
+        g_clear_pointer(&m->pieces, pieces_free);
+}
+
 void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->pieces && !m->written) /* its end is not there */
-                message_settle_pieces(p, side, context);
-        g_clear_pointer(&m->pieces, pieces_free);
-        if (m->open)
+        if (m->pieces)
+                message_drop_pieces(p, side, context);
+        if (m->open) {
                 pairing_account(p, side, is_accounted(m));
-        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
-                call_unmake(p, side);
+                if (m->kind == KIND_CALL && m->seen && !m->written)
+                        call_unmake(p, side);
+        }
         sequencer_close(&m->item);
-        g_clear_pointer(&m->label, g_free);
-        g_clear_pointer(&m->identifiers, g_free);
+        if (m->label)
+                g_clear_pointer(&m->label, g_free);
+        if (m->identifiers)
+                g_clear_pointer(&m->identifiers, g_free);
         m->open = FALSE;
 }
 
