@@ -722,7 +722,7 @@ static void opening_seen(ConnectionTable *t, Connection *c, guint server, const 
 static void held_update(ConnectionTable *t, Connection *c)
 {
         gint64 since;
-        if (tcp_waits_since(&c->tcp, &since))
+        if (tcp_may_wait(&c->tcp) && tcp_waits_since(&c->tcp, &since))
                 sequencer_open(t->context->sequencer, &c->held, since);
         else
                 sequencer_close(&c->held);
