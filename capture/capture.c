@@ -220,12 +220,30 @@ void capture_finish(Capture *c)
 
 /* --- a message ------------------------------------------------------------- */
 
+/* The last n digits of value, 1 to 8. Eight bytes are written. */
+static inline char *put_hex_word(char *at, guint32 value, guint n)
+{
+        const guint64 ones = G_GUINT64_CONSTANT(0x0101010101010101);
+        guint64 digits = value;
+        digits = (digits | digits << 16) & G_GUINT64_CONSTANT(0x0000ffff0000ffff);
+        digits = (digits | digits << 8) & G_GUINT64_CONSTANT(0x00ff00ff00ff00ff);
+        digits = (digits | digits << 4) & ones * 15; /* one a byte, the last in the lowest */
+        digits += ones * '0' + ((digits + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
+        digits = GUINT64_TO_BE(digits << (8 - n) * 8);
+        memcpy(at, &digits, sizeof digits);
+        return at + n;
+}
+
+/* There is room for eight bytes more than are used. */
 static char *put_hex(char *at, guint64 value)
 {
-        char *end = at + (67 - __builtin_clzll(value | 1)) / 4;
-        for (char *p = end; p > at; value >>= 4)
-                *--p = "0123456789abcdef"[value & 15];
-        return end;
+        guint32 high = (guint32)(value >> 32), low = (guint32)value;
+        guint n = 8;
+        if (high)
+                at = put_hex_word(at, high, (guint)(35 - __builtin_clz(high)) / 4);
+        else
+                n = (guint)(35 - __builtin_clz(low | 1)) / 4;
+        return put_hex_word(at, low, n);
 }
 
 static char *put_decimal(char *at, guint64 value)
