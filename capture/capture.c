@@ -333,7 +333,11 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
-                char text[48] = " link=", *at = put_hex(text + 6, m->link.port);
+                char text[48] = " link=", *at = text + strlen(text);
+
+                if (m->link.relay)
+                        at = g_stpcpy(text, " relay=");
+                at = put_hex(at, m->link.port);
                 *at++ = '.';
                 at = put_hex(at, m->link.number);
                 const char *from = text + (c->attrs->len == 0);

@@ -323,9 +323,10 @@ static void message_see(MessageInProgress *m, Stamp stamp)
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->kind == KIND_CALL && !m->written)
-                m->link =
-                        link_table_add(context->links, content, p->port[side], (guint32)m->number);
+        if (m->kind != KIND_CALL || m->written)
+                return;
+        m->link = link_table_add(context->links, content, p->port[side], (guint32)m->number);
+        m->link.relay = TRUE;
 }
 
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,

@@ -28,6 +28,7 @@ static const struct {
         { "convolution", tool_convolution, "causal paths of any messages" },
         { "report", tool_report, "a page to look at what was found" },
         { "diff", tool_diff, "what changed between two runs" },
+        { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "asks a store of paths in SQL" },
         { "export", tool_export, "hands paths to other programs: OTLP, flame graphs, Perfetto" },
         { "maketrace", tool_maketrace, "synthetic traces from tracelets" },

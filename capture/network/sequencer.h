@@ -22,7 +22,8 @@
 typedef struct {
         guint32 number;
         guint16 port;
-        guint8 some; /* FALSE: of none */
+        guint8 some;  /* FALSE: of none */
+        guint8 relay; /* the node that passes it on has taken charge of it: a mail server */
 } Link;
 
 typedef struct {

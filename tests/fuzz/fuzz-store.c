@@ -8,6 +8,7 @@
 #include "paths/export/export.h"
 #include "paths/report.h"
 #include "paths/store/store-query.h"
+#include "paths/trend.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
@@ -44,6 +45,25 @@ static void ask(const char *path, const char *sql)
                         for (guint i = 0; i < store_query_columns(query); i++)
                                 store_query_value(query, i);
         check_error(status >= 0, error);
+}
+
+/* The same six times over. */
+static void compare_many(const char *path)
+{
+        char *paths[SERIES_FEWEST];
+        GError *error = NULL;
+        g_autoptr(Trend) trend = NULL;
+        g_autoptr(OutputFile) out = NULL;
+
+        for (guint i = 0; i < SERIES_FEWEST; i++)
+                paths[i] = (char *)path;
+        trend = trend_new(paths, SERIES_FEWEST, TREND_BY_STORE, &error);
+        check_error(trend != NULL, error);
+        error = NULL;
+        if (!trend || !(out = output_file_new("/dev/null", FALSE, &error)))
+                return;
+        gboolean ok = trend_write_page(trend, out, &error);
+        check_error(ok, error);
 }
 
 static void export_as(const char *path, const char *format)
@@ -90,6 +110,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 
                 check_error(diff != NULL, error);
         }
+        compare_many(path);
         for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
                 export_as(path, formats[i]);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
