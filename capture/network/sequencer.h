@@ -66,8 +66,15 @@ static inline gboolean open_item_is_open(const OpenItem *item)
  * logarithm of how many are open. */
 void sequencer_open(Sequencer *sequencer, OpenItem *item, gint64 time);
 
+/* item is open. */
+void sequencer_remove(OpenItem *item);
+
 /* Nothing where it is not open. */
-void sequencer_close(OpenItem *item);
+static inline void sequencer_close(OpenItem *item)
+{
+        if (item->in)
+                sequencer_remove(item);
+}
 
 /* Takes message, label, identifiers and all. */
 void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);
