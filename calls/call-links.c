@@ -11,7 +11,7 @@
 #define ORDER_HOLDS 0.97f
 
 /* What a call may be to others of its content. */
-enum { COMES = 1, GOES = 2, BY_ORDER = 4 };
+enum { COMES = 1, GOES = 2, BY_ORDER = 4, RELAYED = 8 };
 
 typedef struct {
         guint32 call;
@@ -26,15 +26,20 @@ void call_links_clear(CallLinks *l)
         g_free(l->parent);
         g_free(l->probability);
         g_free(l->continues);
+        g_free(l->relayed);
 }
 
-const char *call_links_token(const Message *message, gsize *length)
+const char *call_links_token(const Message *message, gsize *length, gboolean *relay)
 {
         const char *token = NULL;
 
         *length = 0;
-        if (message->attrs_length)
+        if (message->attrs_length) {
                 token = message_attribute(message, "link", length);
+                *relay = !*length;
+                if (*relay)
+                        token = message_attribute(message, "relay", length);
+        }
         return *length ? token : NULL;
 }
 
@@ -49,9 +54,10 @@ static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content)
         g_array_append_val(l->linked, linked);
 }
 
-void call_links_add(CallLinks *l, guint64 call, const char *token, gsize length)
+void call_links_add(CallLinks *l, guint64 call, const char *token, gsize length, gboolean relay)
 {
-        add_linked(l, call, COMES | GOES, hash_bytes(token, length));
+        add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
+                   hash_bytes(token, length));
 }
 
 /* The role of an operation at a queue, and where its name begins; 0: it is none. */
@@ -235,6 +241,7 @@ static void find_parents(Search *s)
                 }
                 if (before)
                         take_arrival(s, before, way, linked->call, linked->role & BY_ORDER);
+                l->relayed[linked->call] = (linked->role & RELAYED) != 0;
                 if (!comes)
                         continue;
                 after = g_hash_table_lookup(came, &to);
@@ -295,6 +302,7 @@ static void make_room(CallLinks *l, guint32 n)
         l->parent = g_new(guint32, n);
         l->probability = g_new0(float, n);
         l->continues = g_new0(guint8, n);
+        l->relayed = g_new0(guint8, n);
         memset(l->parent, 0xff, n * sizeof *l->parent);
 }
 

@@ -22,15 +22,17 @@ typedef struct {
         guint32 *parent;    /* by call: what it continues; NO_PARENT. NULL: there are no links */
         float *probability; /* that it is this one */
         guint8 *continues;  /* WorkContinues */
+        guint8 *relayed;    /* by a node that had taken charge of it: a mail server */
 } CallLinks;
 
 void call_links_clear(CallLinks *links); /* frees what it holds */
 
-/* The link of a message; length 0 where it has none. */
-const char *call_links_token(const Message *message, gsize *length);
+/* The link of a message, NULL and length 0 where it has none; or its relay, which is one, too. */
+const char *call_links_token(const Message *message, gsize *length, gboolean *relay);
 
 /* A message of a call (by number) has this link. */
-void call_links_add(CallLinks *links, guint64 call, const char *token, gsize length);
+void call_links_add(CallLinks *links, guint64 call, const char *token, gsize length,
+                    gboolean relay);
 
 /* Whether a one-way message without a link has an operation that names a queue. */
 gboolean call_links_by_order(const Message *message);
@@ -60,6 +62,13 @@ static inline guint32 call_links_parent(const CallLinks *links, guint32 call)
 static inline WorkContinues call_links_continues(const CallLinks *links, guint32 call)
 {
         return links->continues ? (WorkContinues)links->continues[call] : WORK_NESTED;
+}
+
+/* Whether it continues another as a call of its node's own: that one had been answered, and the
+ * node had taken charge of what it brought. */
+static inline gboolean call_links_is_relay(const CallLinks *links, guint32 call)
+{
+        return links->relayed && links->relayed[call] && links->continues[call] != WORK_NESTED;
 }
 
 /* A message that nobody answers. */

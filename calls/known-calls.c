@@ -79,7 +79,7 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
 
 /* A message that continues another or is continued is like a call that ends at once. */
 static gboolean add_linked(KnownCalls *k, const Message *message, const char *token, gsize length,
-                           GError **error)
+                           gboolean relay, GError **error)
 {
         Message call = *message;
         guint did = call_matcher_add_message(k->matcher, message);
@@ -88,7 +88,7 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const char *to
         take_attributes(k, &call, did);
         if (token)
                 call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, token,
-                               length);
+                               length, relay);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -97,6 +97,7 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         Message with_path;
         const char *link = NULL;
         gsize link_length = 0;
+        gboolean relay = FALSE;
         guint did;
 
         if (G_UNLIKELY(k->key != NULL)) {
@@ -105,15 +106,15 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
                 message = &with_path;
         }
         if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
-                link = call_links_token(message, &link_length);
+                link = call_links_token(message, &link_length, &relay);
         if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
                        (link || call_links_by_order(message))))
-                return add_linked(k, message, link, link_length, error);
+                return add_linked(k, message, link, link_length, relay, error);
         did = call_matcher_add(k->matcher, message);
         take_attributes(k, message, did);
         if (G_UNLIKELY(link != NULL))
                 call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, link,
-                               link_length);
+                               link_length, relay);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 

@@ -75,6 +75,7 @@ void capture_free(Capture *c)
         for (guint depth = 0; depth <= TUNNEL_DEPTH; depth++)
                 ip_fragments_free(c->fragments[depth]);
         stream_pool_free(c->context.streams);
+        piece_memory_clear(&c->memory.pieces);
         connection_numbers_free(c->context.numbers);
         link_table_free(c->context.links);
         sequencer_free(c->sequencer);
@@ -219,13 +220,39 @@ void capture_finish(Capture *c)
 
 /* --- a message ------------------------------------------------------------- */
 
-static inline char *put_number(char *at, guint64 value, guint base)
+/* The last n digits of value, 1 to 8. Eight bytes are written. */
+static inline char *put_hex_word(char *at, guint32 value, guint n)
+{
+        const guint64 ones = G_GUINT64_CONSTANT(0x0101010101010101);
+        guint64 digits = value;
+        digits = (digits | digits << 16) & G_GUINT64_CONSTANT(0x0000ffff0000ffff);
+        digits = (digits | digits << 8) & G_GUINT64_CONSTANT(0x00ff00ff00ff00ff);
+        digits = (digits | digits << 4) & ones * 15; /* one a byte, the last in the lowest */
+        digits += ones * '0' + ((digits + ones * 6) >> 4 & ones) * ('a' - '0' - 10);
+        digits = GUINT64_TO_BE(digits << (8 - n) * 8);
+        memcpy(at, &digits, sizeof digits);
+        return at + n;
+}
+
+/* There is room for eight bytes more than are used. */
+static char *put_hex(char *at, guint64 value)
+{
+        guint32 high = (guint32)(value >> 32), low = (guint32)value;
+        guint n = 8;
+        if (high)
+                at = put_hex_word(at, high, (guint)(35 - __builtin_clz(high)) / 4);
+        else
+                n = (guint)(35 - __builtin_clz(low | 1)) / 4;
+        return put_hex_word(at, low, n);
+}
+
+static char *put_decimal(char *at, guint64 value)
 {
         char digits[20];
         gsize n = 0;
         do
-                digits[n++] = "0123456789abcdef"[value % base];
-        while (value /= base);
+                digits[n++] = (char)('0' + value % 10);
+        while (value /= 10);
         while (n > 0)
                 *at++ = digits[--n];
         return at;
@@ -249,14 +276,21 @@ static void add_key(Capture *c, const char *key)
         g_string_append(c->attrs, key);
 }
 
-/* An attribute that is left out where it is 0. */
-static void add_number(Capture *c, const char *key, gint64 value)
+/* key: of at most ten bytes. */
+static void put_attribute(Capture *c, const char *key, gint64 value)
 {
-        char text[20];
-        if (value <= 0)
-                return;
-        add_key(c, key);
-        g_string_append_len(c->attrs, text, put_number(text, (guint64)value, 10) - text);
+        char text[32] = " ", *at = text + 1;
+        while (*key)
+                *at++ = *key++;
+        const char *from = text + (c->attrs->len == 0);
+        g_string_append_len(c->attrs, from, put_decimal(at, (guint64)value) - from);
+}
+
+/* An attribute that is left out where it is 0. */
+static inline void add_number(Capture *c, const char *key, gint64 value)
+{
+        if (value > 0)
+                put_attribute(c, key, value);
 }
 
 static void label_fill(Capture *c, const CapturedMessage *m)
@@ -284,9 +318,9 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         if (c->host != NO_NODE && m->receiver == c->host && m->sender != c->host)
                 message->op |= 1; /* taken where it arrived */
         if (m->has_id) {
-                char *at = put_number(c->id, m->port, 16);
+                char *at = put_hex(c->id, m->port);
                 *at++ = '.';
-                message_set_id(message, c->id, put_number(at, m->number, 16) - c->id);
+                message_set_id(message, c->id, put_hex(at, m->number) - c->id);
         }
         g_string_truncate(c->attrs, 0);
         add_number(c, "dur=", m->duration);
@@ -299,9 +333,13 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
-                char text[48] = " link=", *at = put_number(text + 6, m->link.port, 16);
+                char text[48] = " link=", *at = text + strlen(text);
+
+                if (m->link.relay)
+                        at = g_stpcpy(text, " relay=");
+                at = put_hex(at, m->link.port);
                 *at++ = '.';
-                at = put_number(at, m->link.number, 16);
+                at = put_hex(at, m->link.number);
                 const char *from = text + (c->attrs->len == 0);
                 g_string_append_len(c->attrs, from, at - from);
         }

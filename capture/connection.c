@@ -241,8 +241,8 @@ static void see_payload(ConnectionTable *t, Connection *c, guint side, gsize n, 
                       stamp.time, crossed);
 }
 
-static void show_bytes(const SinkUser *u, guint side, guint32 seq, const guint8 *bytes, gsize n,
-                       gsize length, Stamp stamp)
+static inline void show_bytes(const SinkUser *u, guint side, guint32 seq, const guint8 *bytes,
+                              gsize n, gsize length, Stamp stamp)
 {
         Connection *c = u->connection;
         exchange_bytes(&c->exchange, side, seq, bytes, n, length, stamp, u->table->context);
@@ -359,7 +359,7 @@ static void opener_update(const SinkUser *u)
         }
 }
 
-static void opener_add(SinkUser *u, guint side, TlsSegment segment)
+G_GNUC_NO_INLINE static void opener_add(SinkUser *u, guint side, TlsSegment segment)
 {
         TlsOpenerSink sink = opener_sink_for(u);
         Connection *c = u->connection;
@@ -394,10 +394,9 @@ static void sink_bytes(gpointer user, guint side, guint32 seq, const guint8 *byt
 {
         SinkUser *u = user;
         Connection *c = u->connection;
-        const CaptureContext *context = u->table->context;
-        if (!c->opener && context->tls && key_log_is_used(context->tls->keys) &&
-            tls_opener_recognises(bytes, n)) {
-                c->opener = tls_opener_new(context->tls, side);
+        TlsOpening *tls = u->table->context->tls;
+        if (!c->opener && tls && key_log_is_used(tls->keys) && tls_opener_recognises(bytes, n)) {
+                c->opener = tls_opener_new(tls, side);
                 c->greeted = TRUE;
         }
         if (c->opener) {
@@ -647,15 +646,21 @@ static Connection *connection_find(const ConnectionTable *t, const IpPacket *ip,
                                    guint16 source_port, guint16 destination_port, gint64 time,
                                    Address address[2], guint16 port[2], guint *side)
 {
-        Endpoint ends[2] = { { ip->source, source_port }, { ip->destination, destination_port } };
-        if (t->translates)
+        Address from = ip->source, to = ip->destination;
+        if (t->translates) {
+                Endpoint ends[2] = { { from, source_port }, { to, destination_port } };
                 node_names_translate(t->names, ends, time);
-        int order = address_compare(ends[0].address, ends[1].address);
-        *side = order > 0 || (order == 0 && ends[0].port > ends[1].port);
-        address[*side] = ends[0].address;
-        address[!*side] = ends[1].address;
-        port[*side] = ends[0].port;
-        port[!*side] = ends[1].port;
+                from = ends[0].address;
+                to = ends[1].address;
+                source_port = ends[0].port;
+                destination_port = ends[1].port;
+        }
+        int order = address_compare(from, to);
+        *side = order > 0 || (order == 0 && source_port > destination_port);
+        address[*side] = from;
+        address[!*side] = to;
+        port[*side] = source_port;
+        port[!*side] = destination_port;
         guint64 h = connection_hash(t, address, port, ip->protocol);
         Connection *c = t->buckets[h & (t->n_buckets - 1)];
         while (c && (!address_equal(c->address[0], address[0]) ||
@@ -717,7 +722,7 @@ static void opening_seen(ConnectionTable *t, Connection *c, guint server, const 
 static void held_update(ConnectionTable *t, Connection *c)
 {
         gint64 since;
-        if (tcp_waits_since(&c->tcp, &since))
+        if (tcp_may_wait(&c->tcp) && tcp_waits_since(&c->tcp, &since))
                 sequencer_open(t->context->sequencer, &c->held, since);
         else
                 sequencer_close(&c->held);

@@ -301,11 +301,10 @@ static void part_begin(Exchange *x, guint side, const Parsed *parsed, Stamp now,
 {
         Pairing *p = &x->pairing;
         ExchangeSide *s = &x->side[side];
-        Parsed control = { .keyed = TRUE, .key = parsed->key };
         MessageKind kind = parsed->kind;
         if (kind == KIND_BY_SIDE && (x->parsed || x->start_seen))
                 kind = side == p->client ? KIND_CALL : KIND_RETURN;
-        pairing_begin(p, side, KIND_CONTROL, END_BY_CONTENT, &control, now, context);
+        pairing_begin_part(p, side, parsed->key, now);
         if (kind != KIND_CALL && kind != KIND_RETURN && kind != KIND_ONE_WAY) {
                 account_add(context->account, ACCOUNT_BEFORE_BOUNDARY);
                 return;

@@ -49,7 +49,8 @@ Link link_table_add(LinkTable *t, guint64 content, guint16 port, guint32 number)
                         return kept->link;
         }
         Content *entry = g_new(Content, 1);
-        *entry = (Content){ key, known ? known->link : (Link){ number, port, TRUE } };
+        *entry = (Content){ key, known ? known->link
+                                       : (Link){ .number = number, .port = port, .some = TRUE } };
         g_hash_table_add(t->newer, entry);
         return entry->link;
 }

@@ -288,16 +288,9 @@ static void message_settle_pieces(Pairing *p, guint side, const CaptureContext *
                 pieces_settle(p->message[side].pieces, piece_write, &user);
 }
 
-/* Where the message's stamp may yet come to be, or that of one of its pieces: the item stands
- * there. */
-static void item_update(Pairing *p, guint side, const CaptureContext *context)
+/* Where the message's stamp may yet come to be: the item stands there. */
+static void item_stand(MessageInProgress *m, const CaptureContext *context)
 {
-        MessageInProgress *m = &p->message[side];
-        gint64 time;
-        if (m->pieces && pieces_time(m->pieces, &time)) {
-                sequencer_open(context->sequencer, &m->item, time);
-                return;
-        }
         if (m->written || !m->seen)
                 return;
         if (m->kind == KIND_UNKNOWN || m->kind == KIND_CALL || m->kind == KIND_ONE_WAY)
@@ -306,6 +299,16 @@ static void item_update(Pairing *p, guint side, const CaptureContext *context)
                 sequencer_open(context->sequencer, &m->item, m->last.time);
         else
                 sequencer_close(&m->item);
+}
+
+/* Likewise, where it may be the stamp of one of its pieces. */
+static void item_update(MessageInProgress *m, const CaptureContext *context)
+{
+        gint64 time;
+        if (m->pieces && pieces_time(m->pieces, &time))
+                sequencer_open(context->sequencer, &m->item, time);
+        else
+                item_stand(m, context);
 }
 
 static void message_see(MessageInProgress *m, Stamp stamp)
@@ -320,9 +323,10 @@ static void message_see(MessageInProgress *m, Stamp stamp)
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->kind == KIND_CALL && !m->written)
-                m->link =
-                        link_table_add(context->links, content, p->port[side], (guint32)m->number);
+        if (m->kind != KIND_CALL || m->written)
+                return;
+        m->link = link_table_add(context->links, content, p->port[side], (guint32)m->number);
+        m->link.relay = TRUE;
 }
 
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
@@ -339,22 +343,22 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->seq = seq;
         m->number = seq;
         if (stamp) {
-                message_see(m, *stamp);
-                item_update(p, side, context);
+                m->first = m->last = *stamp;
+                m->seen = TRUE;
+                sequencer_open(context->sequencer, &m->item, stamp->time);
         }
 }
 
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        gboolean was_open = open_item_is_open(&m->item), was_seen = m->seen;
-        Stamp first = m->first;
-        message_see(m, stamp);
-        if (was_seen && !was_open) { /* settled: it may not go back in time any more */
-                m->first = first;
+        if (m->seen && !open_item_is_open(&m->item)) { /* settled: it may not go back in time */
+                if (stamp_before(m->last, stamp))
+                        m->last = stamp;
                 return;
         }
-        item_update(p, side, context);
+        message_see(m, stamp);
+        item_update(m, context);
 }
 
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
@@ -388,8 +392,21 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
         }
         if (kind == KIND_RETURN && !m->keyed)
                 order_return(p, m);
-        item_update(p, side, context);
+        item_update(m, context);
         return TRUE;
+}
+
+void pairing_begin_part(Pairing *p, guint side, guint64 key, Stamp stamp)
+{
+        MessageInProgress *m = &p->message[side];
+        g_assert(m->open && m->kind == KIND_UNKNOWN && !m->pieces);
+        if (m->seen && !open_item_is_open(&m->item))
+                m->first = m->last = stamp; /* as in pairing_begin() */
+        m->kind = KIND_CONTROL;
+        m->end = END_BY_CONTENT;
+        m->keyed = TRUE;
+        m->number = key;
+        sequencer_close(&m->item);
 }
 
 void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context)
@@ -410,7 +427,7 @@ void pairing_piece_begin(Pairing *p, guint side, guint32 seq, gboolean endless, 
                 m->pieces = pieces_new(endless || m->written, &context->memory->pieces);
         if (!pieces_begin(m->pieces, seq, stamp))
                 message_settle_pieces(p, side, context);
-        item_update(p, side, context);
+        item_update(m, context);
 }
 
 void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -423,13 +440,14 @@ void pairing_piece_end(Pairing *p, guint side, Stamp stamp, const CaptureContext
                 message_settle_pieces(p, side, context);
         if (pieces_are_endless(m->pieces))
                 pairing_account(p, side, TRUE);
-        item_update(p, side, context);
+        item_update(m, context);
 }
 
 void pairing_set_end(Pairing *p, guint side, MessageEnd end, const CaptureContext *context)
 {
-        p->message[side].end = (guint8)end;
-        item_update(p, side, context);
+        MessageInProgress *m = &p->message[side];
+        m->end = (guint8)end;
+        item_update(m, context);
 }
 
 void pairing_end(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -462,7 +480,7 @@ void pairing_recast(Pairing *p, guint side, MessageKind kind, const CaptureConte
                 return;
         call_unmake(p, side);
         m->kind = (guint8)kind;
-        item_update(p, side, context);
+        item_update(m, context);
 }
 
 /* Whether what the open message is made of is accounted for: by a message, or because its
@@ -474,19 +492,30 @@ static gboolean is_accounted(const MessageInProgress *m)
         return m->kind == KIND_CONTROL || m->kind == KIND_NOTHING;
 }
 
+G_GNUC_NO_INLINE static void message_drop_pieces(Pairing *p, guint side,
+                                                 const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        if (!m->written) /* its end is not there */
+                message_settle_pieces(p, side, context);
+        g_clear_pointer(&m->pieces, pieces_free);
+}
+
 void pairing_abandon(Pairing *p, guint side, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->pieces && !m->written) /* its end is not there */
-                message_settle_pieces(p, side, context);
-        g_clear_pointer(&m->pieces, pieces_free);
-        if (m->open)
+        if (m->pieces)
+                message_drop_pieces(p, side, context);
+        if (m->open) {
                 pairing_account(p, side, is_accounted(m));
-        if (m->open && m->kind == KIND_CALL && m->seen && !m->written)
-                call_unmake(p, side);
+                if (m->kind == KIND_CALL && m->seen && !m->written)
+                        call_unmake(p, side);
+        }
         sequencer_close(&m->item);
-        g_clear_pointer(&m->label, g_free);
-        g_clear_pointer(&m->identifiers, g_free);
+        if (m->label)
+                g_clear_pointer(&m->label, g_free);
+        if (m->identifiers)
+                g_clear_pointer(&m->identifiers, g_free);
         m->open = FALSE;
 }
 

@@ -35,7 +35,7 @@ typedef struct StreamTable StreamTable;
 typedef struct {
         gsize calls;   /* that there is room for */
         gsize buffers; /* bytes, of those that parsers have yet to settle */
-        gsize pieces;  /* that are held */
+        PieceMemory pieces;
 } CaptureMemory;
 
 /* What the stages of a capture share; all borrowed. */
@@ -144,6 +144,9 @@ void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *con
  * a call that was already made, to be forgotten. */
 gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                        const Parsed *parsed, Stamp stamp, const CaptureContext *context);
+
+/* It is a part of the message of key, and none itself. */
+void pairing_begin_part(Pairing *p, guint side, guint64 key, Stamp stamp);
 
 /* The open message of side, a call, has the context's values; whole: their last word ends there. */
 void pairing_values(Pairing *p, guint side, gboolean whole, const CaptureContext *context);

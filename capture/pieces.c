@@ -10,21 +10,38 @@ struct Pieces {
         Piece open, first;
         GArray *others; /* of Piece, held after the first; NULL where there is none */
         guint held;     /* complete, with the first */
-        gsize *all;
+        PieceMemory *memory;
+        Pieces *next; /* that is spare */
         gboolean is_open, endless;
 };
 
-Pieces *pieces_new(gboolean endless, gsize *held)
+void piece_memory_clear(PieceMemory *memory)
 {
-        Pieces *p = g_new0(Pieces, 1);
+        for (Pieces *p = memory->spare, *next; p; p = next) {
+                next = p->next;
+                g_free(p);
+        }
+        memory->spare = NULL;
+}
+
+Pieces *pieces_new(gboolean endless, PieceMemory *memory)
+{
+        Pieces *p = memory->spare;
+        if (p)
+                memory->spare = p->next;
+        else
+                p = g_new(Pieces, 1);
+        p->others = NULL;
+        p->held = 0;
+        p->memory = memory;
+        p->is_open = FALSE;
         p->endless = endless;
-        p->all = held;
         return p;
 }
 
 static void forget_held(Pieces *p)
 {
-        *p->all -= p->held;
+        p->memory->held -= p->held;
         p->held = 0;
         if (p->others)
                 g_array_free(p->others, TRUE);
@@ -36,17 +53,18 @@ void pieces_free(Pieces *p)
         if (!p)
                 return;
         forget_held(p);
-        g_free(p);
+        p->next = p->memory->spare;
+        p->memory->spare = p;
 }
 
 static gboolean is_room(const Pieces *p)
 {
-        return p->endless || (p->held < MAX_HELD && *p->all < MAX_ALL_HELD);
+        return p->endless || (p->held < MAX_HELD && p->memory->held < MAX_ALL_HELD);
 }
 
 static void hold(Pieces *p, const Piece *piece)
 {
-        ++*p->all;
+        p->memory->held++;
         if (p->held++ == 0) {
                 p->first = *piece;
                 return;

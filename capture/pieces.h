@@ -21,11 +21,19 @@ typedef struct {
         guint64 number; /* of its id */
 } Piece;
 
+/* Of all messages; zero before the first. */
+typedef struct {
+        gsize held;    /* how many pieces are */
+        Pieces *spare; /* in no use: most returns of HTTP/2 need one for a moment */
+} PieceMemory;
+
+void piece_memory_clear(PieceMemory *memory);
+
 /* Where pieces are written to. */
 typedef void (*WritePiece)(gpointer user, const Piece *piece);
 
-/* endless: it is known from the first. held: how many of all messages are held; borrowed. */
-Pieces *pieces_new(gboolean endless, gsize *held);
+/* endless: it is known from the first. memory: borrowed. */
+Pieces *pieces_new(gboolean endless, PieceMemory *memory);
 
 /* Those that are held are forgotten: the message has ended. */
 void pieces_free(Pieces *pieces);

@@ -86,7 +86,7 @@ static Stream **bucket(const StreamTable *t, guint64 key)
 }
 
 /* The call of key that side has made. */
-static Stream *find(const Pairing *p, guint side, guint64 key)
+static inline Stream *find(const Pairing *p, guint side, guint64 key)
 {
         if (!p->streams)
                 return NULL;

@@ -33,20 +33,48 @@ static double beta_fraction(double a, double b, double x)
         return result;
 }
 
-double binomial_tail(double n, double k, double p)
+/* The regularised incomplete beta function, for x between 0 and 1. */
+static double incomplete_beta(double a, double b, double x)
 {
-        double a = k, b = n - k + 1, front;
+        double front;
         int sign;
 
+        front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
+                    b * log1p(-x));
+        if (x < (a + 1) / (a + b + 2))
+                return front * beta_fraction(a, b, x) / a;
+        return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+double binomial_tail(double n, double k, double p)
+{
         if (k <= 0 || p >= 1)
                 return 1;
         if (k > n || p <= 0)
                 return 0;
-        front = exp(lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(p) +
-                    b * log1p(-p));
-        if (p < (a + 1) / (a + b + 2))
-                return front * beta_fraction(a, b, p) / a;
-        return 1 - front * beta_fraction(b, a, 1 - p) / b;
+        return incomplete_beta(k, n - k + 1, p);
+}
+
+double student_tails(double t, double freedom)
+{
+        double x = freedom / (freedom + t * t);
+
+        if (x >= 1)
+                return 1;
+        return x > 0 ? incomplete_beta(freedom / 2, 0.5, x) : 0;
+}
+
+double student_bound(double tails, double freedom)
+{
+        double low = 0, high = 1;
+
+        while (student_tails(high, freedom) > tails && high < 1e12)
+                high *= 2;
+        for (int i = 0; i < 60; i++) {
+                double middle = (low + high) / 2;
+                *(student_tails(middle, freedom) > tails ? &low : &high) = middle;
+        }
+        return high;
 }
 
 void binomial_interval(double n, double k, double tail, double *low, double *high)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/path-clocks.h"
 
+#include <string.h>
+
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 
@@ -78,4 +80,55 @@ void path_clocks_append_parameters(GString *out, const GArray *clocks, const Nod
                 append_bound(out, c->most, G_MAXINT64);
                 g_string_append_c(out, '\n');
         }
+}
+
+/* The value of a line "KEY=NODE=VALUE", and the node; NULL: it is none. Names may have a '=' in
+ * them, values have not. */
+static const char *node_value(const char *line, const char *key, const NodeTable *nodes,
+                              NodeId *node)
+{
+        const char *name = line + strlen(key), *value = strrchr(line, '=');
+
+        if (!g_str_has_prefix(line, key) || value < name)
+                return NULL;
+        for (*node = 0; *node < node_table_size(nodes); ++*node) {
+                const char *written = node_table_written(nodes, *node);
+
+                if (strlen(written) == (gsize)(value - name) &&
+                    !memcmp(written, name, (gsize)(value - name)))
+                        return value + 1;
+        }
+        return NULL;
+}
+
+GArray *path_clocks_from_parameters(const char *parameters, const NodeTable *nodes)
+{
+        GArray *clocks = g_array_new(FALSE, FALSE, sizeof(ClockOffset));
+        g_auto(GStrv) lines = g_strsplit(parameters, "\n", -1);
+
+        for (char **line = lines; *line; line++) {
+                ClockOffset c = { .least = G_MININT64, .most = G_MAXINT64 };
+                ClockOffset *last =
+                        clocks->len ? &g_array_index(clocks, ClockOffset, clocks->len - 1) : NULL;
+                const char *value, *most;
+                NodeId node;
+
+                if ((value = node_value(*line, "skew_bounds_ns=", nodes, &node))) {
+                        if (!last || last->node != node || !(most = strchr(value, ',')))
+                                continue;
+                        if (*value != ',')
+                                last->least = g_ascii_strtoll(value, NULL, 10);
+                        if (most[1])
+                                last->most = g_ascii_strtoll(most + 1, NULL, 10);
+                        continue;
+                }
+                c.doubtful = g_str_has_prefix(*line, "skew_doubtful_ns=");
+                value = node_value(*line, c.doubtful ? "skew_doubtful_ns=" : "skew_ns=", nodes,
+                                   &c.node);
+                if (!value)
+                        continue;
+                c.offset = g_ascii_strtoll(value, NULL, 10);
+                g_array_append_val(clocks, c);
+        }
+        return clocks;
 }

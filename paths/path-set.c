@@ -60,6 +60,7 @@ typedef struct PatternEntry {
         PathPattern pattern;  /* without nodes until they are needed */
         LabelCounts *labels;  /* by node; NULL: no call had one */
         const Variant *first; /* that it was found with; NULL for a linear pattern */
+        gboolean is_whole;    /* of a store: there is nothing to be made of instances */
         double probability_sum;
 } PatternEntry;
 
@@ -659,6 +660,30 @@ void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, 
         set->n_instances += count;
 }
 
+/* --- what a store has of a set ---------------------------------------------- */
+
+void path_set_add_pattern(PathSet *set, const PathPattern *pattern)
+{
+        PatternEntry *entry = entry_new(set, pattern->label, pattern->signature, pattern->id,
+                                        pattern->client, pattern->n_nodes);
+
+        entry->pattern = *pattern;
+        entry->is_whole = TRUE;
+        set->goes_on |= pattern->goes_on;
+        set->n_instances += pattern->count;
+}
+
+void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust)
+{
+        if (node >= set->n_trust) {
+                set->trust = g_renew(PathTrust, set->trust, node + 1);
+                memset(set->trust + set->n_trust, 0,
+                       (node + 1 - set->n_trust) * sizeof *set->trust);
+                set->n_trust = node + 1;
+        }
+        set->trust[node] = *trust;
+}
+
 /* --- what is in a set ------------------------------------------------------- */
 
 guint64 path_set_instances(const PathSet *set)
@@ -705,6 +730,8 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 {
         g_assert(pattern < set->patterns->len);
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
+        if (entry->is_whole)
+                return &entry->pattern;
         if (entry->n_waiting > 0)
                 count_waiting(entry);
         entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;

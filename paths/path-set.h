@@ -127,6 +127,14 @@ const PathGraph *path_set_graph(const PathSet *set);
 void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, guint64 count,
                          double probability);
 
+/* --- what a store has of a set (paths/stored-set.h) ------------------------- */
+
+/* Adds a pattern whole: its id, signature, nodes and distributions are taken, its label borrowed.
+ * No instance is added to it any more. */
+void path_set_add_pattern(PathSet *set, const PathPattern *pattern);
+
+void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
+
 /* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);
 gboolean path_set_latest_goes_on(const PathSet *set);

@@ -3,17 +3,19 @@
  * ravel: dispatches to the verb. The algorithms also answer when the program is
  * called by their names, as the paper has them.
  */
-#include <errno.h>
-#include <locale.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "config.h"
 #include "tools/tool.h"
-#include "tracefmt/output-file.h"
+
+/* A program of its own: FFTW, which it links, and Graphviz, which ravel-draw links, must not come
+ * in one. */
+static int run_convolution(int argc, char **argv)
+{
+        (void)argc;
+        return tool_run_helper("ravel-convolution", "convolution", argv);
+}
 
 static const struct {
         const char *name;
@@ -25,9 +27,11 @@ static const struct {
         { "merge", tool_merge, "one trace of several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
-        { "convolution", tool_convolution, "causal paths of any messages" },
+        { "convolution", run_convolution, "causal paths of any messages" },
+        { "show", tool_show, "what was found, in every format" },
         { "report", tool_report, "a page to look at what was found" },
         { "diff", tool_diff, "what changed between two runs" },
+        { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "asks a store of paths in SQL" },
         { "export", tool_export, "hands paths to other programs: OTLP, flame graphs, Perfetto" },
         { "maketrace", tool_maketrace, "synthetic traces from tracelets" },
@@ -74,26 +78,12 @@ static int fail_verb(const char *name)
         return EXIT_USAGE;
 }
 
-/* Help and the version are all that goes through stdio; a closed pipe has read what it wanted. */
-static void end_output(void)
-{
-        if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
-                tool_warn("standard output: %s", g_strerror(errno));
-                _exit(EXIT_PARTIAL);
-        }
-}
-
 int main(int argc, char **argv)
 {
         g_autofree char *called = g_path_get_basename(argv[0]);
         int status;
 
-        setlocale(LC_CTYPE, "");
-        /* Errors of write(): what is half written is removed. */
-        signal(SIGPIPE, SIG_IGN);
-        signal(SIGXFSZ, SIG_IGN);
-        output_files_catch_signals();
-        atexit(end_output);
+        tool_start();
         status = run_verb(called, argc, argv);
         if (status >= 0)
                 return status;

@@ -317,7 +317,8 @@ static OutputFile *open_calls(GError **error)
 
 static void format_call(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
 {
-        guint32 parent = k->pairs.cause[call].parent;
+        guint32 parent =
+                call_links_is_relay(&k->links, call) ? NO_PARENT : k->pairs.cause[call].parent;
         const CallPlace *place = &k->pairs.place[call];
 
         g_string_truncate(line, 0);

@@ -40,15 +40,31 @@ static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &
                                           "Exit with 1 if nothing fit is found", NULL },
                                         G_OPTION_ENTRY_NULL };
 
-void result_add_options(GOptionContext *context)
+static void add_options(GOptionContext *context, const GOptionEntry *which)
 {
         static const ToolChoice result_choices[] = { { "--format", &options.format,
                                                        path_write_formats },
                                                      { "--sort", &options.sort, sorts },
                                                      { .option = NULL } };
 
-        g_option_context_add_main_entries(context, entries, NULL);
+        g_option_context_add_main_entries(context, which, NULL);
         tool_add_choices(result_choices);
+}
+
+void result_add_options(GOptionContext *context)
+{
+        add_options(context, entries);
+}
+
+void result_add_show_options(GOptionContext *context)
+{
+        static GOptionEntry shown[G_N_ELEMENTS(entries)];
+        gsize n = 0;
+
+        for (const GOptionEntry *e = entries; e->long_name; e++)
+                if (e->arg_data != &options.store && e->arg_data != &options.strict)
+                        shown[n++] = *e;
+        add_options(context, shown);
 }
 
 const char *result_format(void)

@@ -15,6 +15,9 @@
 /* Adds --format, --output, --store, --patterns, --sort and --strict. */
 void result_add_options(GOptionContext *context);
 
+/* The same without --store and --strict, for what was found before. */
+void result_add_show_options(GOptionContext *context);
+
 /* After tool_parse(): FALSE with error set where -n is no number of patterns, or a file of -w or
  * -o is none that can be written. */
 gboolean result_check_options(GError **error);

@@ -2,7 +2,9 @@
 #include "tools/tool.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +14,44 @@
 
 #include "tools/run-files.h"
 #include "base/error.h"
+#include "base/helper.h"
 #include "base/printable.h"
+#include "tracefmt/output-file.h"
 
 static const char *current_verb;
+
+/* Help and the version are all that goes through stdio; a closed pipe has read what it wanted. */
+static void end_output(void)
+{
+        if ((fflush(stdout) || ferror(stdout)) && errno != EPIPE) {
+                tool_warn("standard output: %s", g_strerror(errno));
+                _exit(EXIT_PARTIAL);
+        }
+}
+
+void tool_start(void)
+{
+        setlocale(LC_CTYPE, "");
+        /* Errors of write(): what is half written is removed. */
+        signal(SIGPIPE, SIG_IGN);
+        signal(SIGXFSZ, SIG_IGN);
+        output_files_catch_signals();
+        atexit(end_output);
+}
+
+int tool_run_helper(const char *program, const char *verb, char **argv)
+{
+        GError *error = NULL;
+        g_autofree char *path = helper_find(program, &error);
+
+        tool_set_verb(verb);
+        if (!path)
+                return tool_fail(error);
+        execv(path, argv);
+        g_set_error(&error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT, "cannot start %s: %s", path,
+                    g_strerror(errno));
+        return tool_fail(error);
+}
 
 void tool_set_verb(const char *verb)
 {

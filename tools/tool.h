@@ -31,8 +31,10 @@ int tool_nesting(int argc, char **argv);
 int tool_query(int argc, char **argv);
 int tool_report(int argc, char **argv);
 int tool_score(int argc, char **argv);
+int tool_show(int argc, char **argv);
 int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
+int tool_trend(int argc, char **argv);
 
 /* Prints "ravel VERB: message" on stderr, in one line with control characters escaped; frees
  * error. Returns the exit status that error's code stands for. A closed pipe needs no message. */
@@ -40,6 +42,13 @@ int tool_fail(GError *error);
 
 /* The same for something worth saying that does not end the run. */
 void tool_warn(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
+/* What each program does first: signals, the locale, and a full disk noticed at its end. */
+void tool_start(void);
+
+/* Becomes the program of ours that has a verb (base/helper.h), which has the same arguments and
+ * streams. Returns only where it is missing, with the exit status: it was said. */
+int tool_run_helper(const char *program, const char *verb, char **argv);
 
 /* Sets the name that messages begin with ("nesting"). */
 void tool_set_verb(const char *verb);

@@ -10,6 +10,9 @@ struct TraceWriter {
         const NodeTable *nodes;
         char *line; /* scratch for one */
         gsize size;
+        guint64 second; /* of the last line, and its text */
+        char second_text[20];
+        guint second_length; /* 0 before the first */
 };
 
 enum { STAMP_SIZE = sizeof "-9223372036.854775808" };
@@ -55,19 +58,38 @@ gboolean trace_writer_copy_fact(TraceWriter *w, const char *fact, GError **error
                output_file_write(w->out, "\n", 1, error);
 }
 
-/* value in decimal, at least width digits. Returns the end. */
-static char *put_digits(char *p, guint64 value, int width)
+/* Two digits; value is below 100. */
+static void put_pair(char *p, guint32 value)
 {
-        char reversed[20];
-        int n = 0;
+        static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                    "25262728293031323334353637383940414243444546474849"
+                                    "50515253545556575859606162636465666768697071727374"
+                                    "75767778798081828384858687888990919293949596979899";
+        memcpy(p, pairs + 2 * value, 2);
+}
 
-        do {
-                reversed[n++] = '0' + value % 10;
-                value /= 10;
-        } while (value || n < width);
-        while (n)
-                *p++ = reversed[--n];
-        return p;
+/* Below a second: nine digits. */
+static char *put_nanoseconds(char *p, guint32 value)
+{
+        guint32 high = value / 100000, low = value % 100000;
+        put_pair(p, high / 100);
+        put_pair(p + 2, high % 100);
+        p[4] = (char)('0' + low / 10000);
+        put_pair(p + 5, low / 100 % 100);
+        put_pair(p + 7, low % 100);
+        return p + 9;
+}
+
+/* Most lines are of the same second as the one before. */
+static char *put_seconds(TraceWriter *w, char *p, guint64 value)
+{
+        if (!w->second_length || w->second != value) {
+                w->second = value;
+                w->second_length = (guint)g_snprintf(w->second_text, sizeof w->second_text,
+                                                     "%" G_GUINT64_FORMAT, value);
+        }
+        memcpy(p, w->second_text, w->second_length);
+        return p + w->second_length;
 }
 
 static char *put_text(char *p, const char *text, gsize n)
@@ -95,9 +117,9 @@ gboolean trace_writer_add(TraceWriter *w, const Message *m, GError **error)
         p = w->line;
         if (m->time < 0)
                 *p++ = '-';
-        p = put_digits(p, time / 1000000000, 1);
+        p = put_seconds(w, p, time / 1000000000);
         *p++ = '.';
-        p = put_digits(p, time % 1000000000, 9);
+        p = put_nanoseconds(p, (guint32)(time % 1000000000));
         *p++ = '\t';
         p = put_text(p, op, op_length);
         *p++ = '\t';

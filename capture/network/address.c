@@ -19,13 +19,6 @@ gboolean address_is_loopback(Address a)
         return a.high == 0 && a.low == 1;
 }
 
-gboolean address_is_group(Address a)
-{
-        if (address_is_v4(a))
-                return (a.low >> 28 & 0xf) == 0xe || (guint32)a.low == 0xffffffff;
-        return a.high >> 56 == 0xff;
-}
-
 Address address_prefix(Address a, guint bits)
 {
         if (bits < 64)

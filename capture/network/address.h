@@ -62,7 +62,12 @@ static inline gboolean address_is_any(Address a)
 gboolean address_is_loopback(Address a);
 
 /* Multicast, or the broadcast address of every network. */
-gboolean address_is_group(Address a);
+static inline gboolean address_is_group(Address a)
+{
+        if (address_is_v4(a))
+                return (a.low >> 28 & 0xf) == 0xe || (guint32)a.low == 0xffffffff;
+        return a.high >> 56 == 0xff;
+}
 
 /* The first bits bits of a, the rest zero. 128 bits for both families: an IPv4
  * prefix of 8 is one of 104. */

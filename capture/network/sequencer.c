@@ -94,11 +94,9 @@ static void item_sift(Sequencer *s, guint place, OpenItem *item)
         item_put(s, place, item);
 }
 
-void sequencer_close(OpenItem *item)
+void sequencer_remove(OpenItem *item)
 {
         Sequencer *s = item->in;
-        if (!s)
-                return;
         item->in = NULL;
         OpenItem *last = s->items[--s->n_items];
         if (last != item)
@@ -112,8 +110,14 @@ void sequencer_open(Sequencer *s, OpenItem *item, gint64 time)
         if (!item->in) {
                 if (s->n_items == s->items_size)
                         GROW(s->items, s->items_size, 64);
+                guint place = s->n_items++;
                 item->in = s;
-                item->place = s->n_items++;
+                item->time = time;
+                if (place == 0 || s->items[(place - 1) / 2]->time <= time)
+                        item_put(s, place, item);
+                else
+                        item_sift(s, place, item);
+                return;
         }
         item->time = time;
         item_sift(s, item->place, item);
@@ -205,7 +209,7 @@ void sequencer_add(Sequencer *s, const CapturedMessage *message)
 
 /* The place of the earliest message, and whether it is in the heap. NULL where
  * none waits. */
-static const Place *earliest(const Sequencer *s, gboolean *in_heap)
+static inline const Place *earliest(const Sequencer *s, gboolean *in_heap)
 {
         const Place *ring = s->n_ring ? &s->ring[s->first].place : NULL;
         const Place *heap = s->n_heap ? &s->heap[0].place : NULL;
@@ -229,9 +233,9 @@ OpenItem *sequencer_overdue(Sequencer *s, gint64 now)
 gboolean sequencer_next(Sequencer *s, gint64 now, CapturedMessage *message)
 {
         gboolean in_heap;
-        const Place *first = earliest(s, &in_heap);
-        if (!first)
+        if (s->n_ring + s->n_heap == 0)
                 return FALSE;
+        const Place *first = earliest(s, &in_heap);
         gboolean item_before = s->n_items > 0 && s->items[0]->time <= first->time;
         gboolean early = first->time > now - s->disorder && s->n_ring + s->n_heap < MAX_WAITING;
         if (first->epoch == s->epoch && (early || item_before))

@@ -22,7 +22,8 @@
 typedef struct {
         guint32 number;
         guint16 port;
-        guint8 some; /* FALSE: of none */
+        guint8 some;  /* FALSE: of none */
+        guint8 relay; /* the node that passes it on has taken charge of it: a mail server */
 } Link;
 
 typedef struct {
@@ -65,8 +66,15 @@ static inline gboolean open_item_is_open(const OpenItem *item)
  * logarithm of how many are open. */
 void sequencer_open(Sequencer *sequencer, OpenItem *item, gint64 time);
 
+/* item is open. */
+void sequencer_remove(OpenItem *item);
+
 /* Nothing where it is not open. */
-void sequencer_close(OpenItem *item);
+static inline void sequencer_close(OpenItem *item)
+{
+        if (item->in)
+                sequencer_remove(item);
+}
 
 /* Takes message, label, identifiers and all. */
 void sequencer_add(Sequencer *sequencer, const CapturedMessage *message);

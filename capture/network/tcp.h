@@ -90,6 +90,12 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
  * does. */
 gboolean tcp_waits_since(const TcpConnection *c, gint64 *time);
 
+/* FALSE: surely none does. */
+static inline gboolean tcp_may_wait(const TcpConnection *c)
+{
+        return c->half[0].held || c->half[1].held || c->half[0].fin_seen || c->half[1].fin_seen;
+}
+
 /* Skips what holes keep segments waiting, up to and including time. */
 void tcp_settle(TcpConnection *c, gint64 time, const TcpSink *sink, TcpTotals *totals);
 

@@ -47,7 +47,7 @@ typedef struct {
         gsize n, next;
 } Line;
 
-static gboolean line_find(const guint8 *bytes, gsize n, Line *line)
+static inline gboolean line_find(const guint8 *bytes, gsize n, Line *line)
 {
         const guint8 *end = n ? memchr(bytes, '\n', n) : NULL;
         if (!end)
@@ -208,13 +208,29 @@ static gboolean coding_is_chunked(const guint8 *p, const guint8 *end)
         return end - p >= 7 && g_ascii_strncasecmp((const char *)end - 7, "chunked", 7) == 0;
 }
 
-static gboolean header_is(const Line *line, const char *name, gsize n)
+/* Eight bytes of a name in lower case against those of a line: 0 where they are the same. Of
+ * letters the bit of case is left out. */
+static inline guint64 name_differs(const guint8 *text, const char *name)
 {
-        return line->n > n && line->text[n] == ':' &&
-               g_ascii_strncasecmp((const char *)line->text, name, n) == 0;
+        guint64 a, b;
+        memcpy(&a, text, sizeof a);
+        memcpy(&b, name, sizeof b);
+        return (a | (b & G_GUINT64_CONSTANT(0x4040404040404040)) >> 1) ^ b;
 }
 
-static ParseStatus header_read(HttpState *s, const Line *line)
+/* name: of at least eight bytes, in lower case. */
+static inline gboolean header_is(const Line *line, const char *name, gsize n)
+{
+        guint64 differs;
+        if (line->n <= n || line->text[n] != ':')
+                return FALSE;
+        differs = name_differs(line->text + n - 8, name + n - 8);
+        for (gsize i = 0; i + 8 < n; i += 8)
+                differs |= name_differs(line->text + i, name + i);
+        return differs == 0;
+}
+
+static inline ParseStatus header_read(HttpState *s, const Line *line)
 {
         const guint8 *end = line->text + line->n;
         guint8 first = line->text[0] | 0x20;
@@ -232,7 +248,8 @@ static ParseStatus header_read(HttpState *s, const Line *line)
         } else if (first == 't' && header_is(line, "transfer-encoding", 17)) {
                 s->coded = TRUE;
                 s->chunked = coding_is_chunked(line->text + 18, end);
-        } else if (first == 'u' && s->status == 101 && header_is(line, "upgrade", 7)) {
+        } else if (first == 'u' && s->status == 101 && line->n > 7 && line->text[7] == ':' &&
+                   g_ascii_strncasecmp((const char *)line->text, "upgrade", 7) == 0) {
                 const guint8 *value = skip_blanks(line->text + 8, end);
                 s->h2c = end - value >= 3 && memcmp(value, "h2c", 3) == 0;
                 s->websocket = end - value >= 9 &&
@@ -262,6 +279,27 @@ static ParseStatus headers_end(HttpState *s, Parsed *parsed)
                 return PARSE_MESSAGE;
         s->phase = UNTIL_CLOSE;
         return PARSE_MORE;
+}
+
+/* Those that are there. PARSE_MORE, and the phase is the same: the next line is not. */
+static ParseStatus headers_read(HttpState *s, const guint8 *bytes, gsize n, Parsed *parsed)
+{
+        gsize at = (gsize)parsed->length;
+        Line line;
+        while (line_find(bytes + at, n - at, &line)) {
+                at += line.next;
+                s->head_bytes += (guint32)line.next;
+                if (s->head_bytes > MAX_HEAD)
+                        return PARSE_NOT_MINE;
+                if (line.n == 0) {
+                        parsed->length = at;
+                        return headers_end(s, parsed);
+                }
+                if (header_read(s, &line) == PARSE_NOT_MINE)
+                        return PARSE_NOT_MINE;
+        }
+        parsed->length = at;
+        return n - at > MAX_LINE ? PARSE_NOT_MINE : PARSE_MORE;
 }
 
 /* Hexadecimal, extensions ignored. */
@@ -317,10 +355,6 @@ static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GStrin
         switch ((Phase)s->phase) {
         case START:
                 return message_begin(s, call, line, label, parsed);
-        case HEADERS:
-                if (s->head_bytes > MAX_HEAD)
-                        return PARSE_NOT_MINE;
-                return line->n ? header_read(s, line) : headers_end(s, parsed);
         case CHUNK_SIZE:
                 s->head_bytes = 0;
                 return chunk_begin(s, line, parsed);
@@ -331,6 +365,7 @@ static ParseStatus line_read(HttpState *s, guint8 call, const Line *line, GStrin
                         return PARSE_MORE;
                 s->phase = START;
                 return PARSE_MESSAGE;
+        case HEADERS:
         case UNTIL_CLOSE:
         case RECORDS:
                 break;
@@ -405,29 +440,34 @@ static ParseStatus http_parse(gpointer state, guint8 call, const guint8 *bytes, 
         }
         while (s->phase != UNTIL_CLOSE && parsed->length < n) {
                 gsize at = (gsize)parsed->length;
+                ParseStatus status;
                 Line line;
                 if (s->phase == RECORDS) {
                         parsed->kind = KIND_RETURN;
                         return record_read(s, bytes + at, n - at, parsed);
                 }
-                if (!line_find(bytes + at, n - at, &line)) {
+                if (s->phase == HEADERS) {
+                        status = headers_read(s, bytes, n, parsed);
+                        if (status == PARSE_MORE && s->phase == HEADERS)
+                                break;
+                } else if (!line_find(bytes + at, n - at, &line)) {
                         if (s->phase == START ? !start_line_is_plausible(bytes + at, n - at)
                                               : n - at > MAX_LINE)
                                 return PARSE_NOT_MINE;
                         break;
+                } else {
+                        parsed->length += line.next;
+                        if (s->phase == START && line.n == 0) { /* RFC 9112, 2.2 */
+                                parsed->kind = KIND_NOTHING;
+                                return PARSE_MESSAGE;
+                        }
+                        status = line_read(s, call, &line, label, parsed);
                 }
-                parsed->length += line.next;
-                if (s->phase == START && line.n == 0) { /* RFC 9112, 2.2 */
-                        parsed->kind = KIND_NOTHING;
-                        return PARSE_MESSAGE;
-                }
-                ParseStatus status = line_read(s, call, &line, label, parsed);
-                if (status == PARSE_NOT_MINE)
-                        return status;
-                if (s->status != 101 || s->phase == START) /* else its headers say */
-                        parsed->kind = message_kind(s);
-                if (status != PARSE_MORE)
-                        return status;
+                if (status == PARSE_MORE)
+                        continue;
+                if (status != PARSE_NOT_MINE && (s->status != 101 || s->phase == START))
+                        parsed->kind = message_kind(s); /* else its headers say */
+                return status;
         }
         if (eof)
                 return parse_end(s, n, parsed);

@@ -65,7 +65,7 @@ typedef struct {
         gboolean reserved; /* the bit before the stream */
 } Frame;
 
-static Frame frame_decode(const guint8 *p)
+static inline Frame frame_decode(const guint8 *p)
 {
         return (Frame){ .length = (guint32)p[0] << 16 | read_u16(p + 1),
                         .type = p[3],
@@ -75,7 +75,7 @@ static Frame frame_decode(const guint8 *p)
 }
 
 /* What each type of frame may be: RFC 9113, 6. */
-static gboolean frame_is_sound(const Frame *f)
+static inline gboolean frame_is_sound(const Frame *f)
 {
         switch (f->type) {
         case DATA:
@@ -114,7 +114,7 @@ typedef enum {
 } Field;
 
 /* An integer whose first byte has bits of it (RFC 7541, 5.1). */
-static gboolean integer_read(Cursor *c, guint bits, guint32 *value)
+static inline gboolean integer_read(Cursor *c, guint bits, guint32 *value)
 {
         guint8 byte, mask = (guint8)((1u << bits) - 1);
         if (!cursor_u8(c, &byte))

@@ -64,19 +64,8 @@ typedef struct {
          * be more than were shown: the rest, when it comes, need not be. With
          * PARSE_MESSAGE the message ends after them, with PARSE_PIECE its piece. */
         guint64 length;
-        guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
-        gboolean endless; /* the message says that it has no end: see pieces.h */
-        MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
-        gboolean keyed;   /* paired by key, not in order */
         guint64 key;
-        guint16 part;         /* PartFlags; 0 where messages are whole */
-        guint8 call;          /* of a call: what parse() must know to parse its return */
-        gboolean session;     /* of a call: it is a login, and with its return as KIND_SESSION */
-        gboolean transaction; /* of a return that ends: one is open on the connection after it */
-        gboolean switches;    /* after this message the connection speaks something else */
-        const Protocol *next; /* and that is this; NULL: what is found out */
-        guint8 sender;        /* Sender, as far as it is known; of a protocol whose both sides call
-                                 parse() may say more */
+        const Protocol *next; /* where it switches: to this; NULL: what is found out */
         guint64 content;      /* a hash of what the message of key carries, where others that carry
                                  the same continue it; else 0. See links.h */
 
@@ -84,7 +73,20 @@ typedef struct {
          * bytes shown; NULL where it has none. See header-labels.h. */
         const guint8 *fields;
         guint32 n_fields;
-        gboolean fields_end; /* of the block */
+        guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
+        MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
+        guint16 part;     /* PartFlags; 0 where messages are whole */
+        guint8 call;      /* of a call: what parse() must know to parse its return */
+        guint8 sender;    /* Sender, as far as it is known; of a protocol whose both sides call
+                             parse() may say more */
+
+        /* Bytes, as this is cleared for every message. */
+        guint8 fields_end;  /* of the block */
+        guint8 endless;     /* the message says that it has no end: see pieces.h */
+        guint8 keyed;       /* paired by key, not in order */
+        guint8 session;     /* of a call: it is a login, and with its return as KIND_SESSION */
+        guint8 transaction; /* of a return that ends: one is open on the connection after it */
+        guint8 switches;    /* after this message the connection speaks something else */
 } Parsed;
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "paths/store/store-error.h"
 #include "base/error.h"
+#include "paths/store/store-error.h"
 
 typedef struct {
         char *name, *type;
@@ -13,7 +13,8 @@ typedef struct {
 } Column;
 
 typedef struct {
-        char *kind; /* "table"; NULL where there is none */
+        char *name;
+        char *kind; /* "table" */
         gboolean without_rowid;
         GArray *columns; /* of Column */
 } Layout;
@@ -26,13 +27,15 @@ static void column_clear(gpointer data)
         g_free(c->type);
 }
 
-static void layout_free(Layout *l)
+static void layout_free(gpointer data)
 {
+        Layout *l = data;
+
+        g_free(l->name);
         g_free(l->kind);
         g_array_unref(l->columns);
         g_free(l);
 }
-G_DEFINE_AUTOPTR_CLEANUP_FUNC(Layout, layout_free)
 
 static sqlite3_stmt *prepare(sqlite3 *db, const char *format, const char *name)
 {
@@ -48,35 +51,94 @@ static char *get_text(sqlite3_stmt *s, int column)
         return g_strdup((const char *)sqlite3_column_text(s, column));
 }
 
-/* name is one of today's tables: no quote in it. NULL where SQLite cannot say. */
-static Layout *read_layout(sqlite3 *db, const char *name)
+/* All tables and views of db, in SQLite's order, without their columns. One question for all:
+ * each of them looks at every view there is. NULL where SQLite cannot say. */
+static GPtrArray *read_layouts(sqlite3 *db)
 {
-        g_autoptr(Layout) l = g_new0(Layout, 1);
-        sqlite3_stmt *s;
+        g_autoptr(GPtrArray) layouts = g_ptr_array_new_with_free_func(layout_free);
+        sqlite3_stmt *s = prepare(db, "PRAGMA %s.table_list", "main");
         int status = SQLITE_ERROR;
 
-        l->columns = g_array_new(FALSE, FALSE, sizeof(Column));
-        g_array_set_clear_func(l->columns, column_clear);
-        if (!(s = prepare(db, "PRAGMA main.table_list(%s)", name)))
-                return NULL;
-        while ((status = sqlite3_step(s)) == SQLITE_ROW) { /* schema, name, type, columns, ... */
-                g_free(l->kind);
-                l->kind = strcmp((const char *)sqlite3_column_text(s, 1), name) == 0
-                                  ? get_text(s, 2)
-                                  : g_strdup("other");
+        while (s && (status = sqlite3_step(s)) == SQLITE_ROW) { /* schema, name, type, n, ... */
+                Layout *l = g_new0(Layout, 1);
+
+                l->name = get_text(s, 1);
+                l->kind = get_text(s, 2);
                 l->without_rowid = sqlite3_column_int(s, 4);
+                l->columns = g_array_new(FALSE, FALSE, sizeof(Column));
+                g_array_set_clear_func(l->columns, column_clear);
+                g_ptr_array_add(layouts, l);
         }
         sqlite3_finalize(s);
-        if (status != SQLITE_DONE || !(s = prepare(db, "PRAGMA main.table_xinfo(%s)", name)))
-                return NULL;
-        while ((status = sqlite3_step(s)) == SQLITE_ROW) { /* number, name, type, ... key, hidden */
+        return status == SQLITE_DONE ? g_steal_pointer(&layouts) : NULL;
+}
+
+/* Its name is one of today's tables: no quote in it. */
+static gboolean read_columns(sqlite3 *db, Layout *l)
+{
+        sqlite3_stmt *s = prepare(db, "PRAGMA main.table_xinfo(%s)", l->name);
+        int status = SQLITE_ERROR;
+
+        while (s && (status = sqlite3_step(s)) == SQLITE_ROW) { /* number, name, type, ... key,
+                                                                   hidden */
                 Column c = { get_text(s, 1), get_text(s, 2), sqlite3_column_int(s, 5),
                              sqlite3_column_int(s, 6) != 0 };
 
                 g_array_append_val(l->columns, c);
         }
         sqlite3_finalize(s);
-        return status == SQLITE_DONE ? g_steal_pointer(&l) : NULL;
+        return status == SQLITE_DONE;
+}
+
+/* As SQLite finds it, which takes Path for path. */
+static Layout *find_layout(const GPtrArray *layouts, const char *name)
+{
+        for (guint i = 0; i < layouts->len; i++) {
+                Layout *l = g_ptr_array_index(layouts, i);
+
+                if (g_ascii_strcasecmp(l->name, name) == 0)
+                        return l;
+        }
+        return NULL;
+}
+
+static int compare_names(const void *va, const void *vb)
+{
+        const Layout *const *a = va, *const *b = vb;
+
+        return strcmp((*a)->name, (*b)->name);
+}
+
+/* The tables of an empty store of today, with their columns: made once, as long as the program
+ * runs. NULL and error set where SQLite cannot. */
+static const GPtrArray *today_layouts(const char *path, GError **error)
+{
+        static GPtrArray *known;
+        sqlite3 *model;
+        g_autoptr(GPtrArray) layouts = NULL;
+        gboolean ok;
+
+        if (g_atomic_pointer_get(&known))
+                return known;
+        ok = sqlite3_open(":memory:", &model) == SQLITE_OK &&
+             sqlite3_exec(model, store_schema, NULL, NULL, NULL) == SQLITE_OK &&
+             (layouts = read_layouts(model));
+        if (ok)
+                g_ptr_array_sort(layouts, compare_names);
+        for (guint i = 0; ok && i < layouts->len;) {
+                Layout *l = g_ptr_array_index(layouts, i);
+
+                if (g_str_has_prefix(l->name, "sqlite_"))
+                        g_ptr_array_remove_index(layouts, i);
+                else
+                        ok = read_columns(model, g_ptr_array_index(layouts, i++));
+        }
+        if (!ok)
+                store_set_error(model, path, error);
+        else if (g_atomic_pointer_compare_and_exchange(&known, NULL, layouts))
+                layouts = NULL;
+        sqlite3_close(model);
+        return ok ? known : NULL;
 }
 
 static const Column *find_column(const Layout *l, const char *name)
@@ -102,7 +164,8 @@ static gboolean came_later(const char *table)
 /* A key that is not what it should be would make what is a look-up a search of the table. */
 static gboolean check_layout(const Layout *has, const Layout *today)
 {
-        if (strcmp(has->kind, "table") != 0 || has->without_rowid != today->without_rowid)
+        if (strcmp(has->name, today->name) != 0 || strcmp(has->kind, "table") != 0 ||
+            has->without_rowid != today->without_rowid)
                 return FALSE;
         for (guint i = 0; i < has->columns->len; i++) {
                 const Column *c = &g_array_index(has->columns, Column, i);
@@ -144,6 +207,7 @@ static void append_column(GString *sql, const Column *c, gboolean is_there, gboo
                                        c->name);
 }
 
+/* has: NULL where the store lacks the table. */
 static char *table_view(const char *table, const Layout *has, const Layout *today,
                         gboolean for_questions)
 {
@@ -154,35 +218,34 @@ static char *table_view(const char *table, const Layout *has, const Layout *toda
                 const Column *c = &g_array_index(today->columns, Column, i);
 
                 g_string_append(sql, i > 0 ? ", " : "");
-                append_column(sql, c, has->kind && find_column(has, c->name), for_questions);
+                append_column(sql, c, has && find_column(has, c->name), for_questions);
         }
-        if (has->kind)
+        if (has)
                 g_string_append_printf(sql, " FROM main.%s", table);
         else
                 g_string_append(sql, " WHERE 0");
         return g_string_free(sql, FALSE);
 }
 
-static gboolean adopt_table(sqlite3 *db, sqlite3 *model, const char *table, gboolean for_questions,
+static gboolean adopt_table(sqlite3 *db, Layout *has, const Layout *today, gboolean for_questions,
                             const char *path, GError **error)
 {
-        g_autoptr(Layout) today = read_layout(model, table), has = read_layout(db, table);
         g_autofree char *sql = NULL;
 
-        if (!has || !today)
+        if (has && !read_columns(db, has))
                 return store_set_error(db, path, error);
-        if (!has->kind && !came_later(table)) {
+        if (!has && !came_later(today->name)) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                            "%s: the store is corrupt: it has no table %s", path, table);
+                            "%s: the store is corrupt: it has no table %s", path, today->name);
                 return FALSE;
         }
-        if (has->kind && !check_layout(has, today)) {
+        if (has && !check_layout(has, today)) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                             "%s: the store is corrupt: %s is not the table that ravel makes", path,
-                            table);
+                            today->name);
                 return FALSE;
         }
-        sql = table_view(table, has, today, for_questions);
+        sql = table_view(today->name, has, today, for_questions);
         return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK ||
                store_set_error(db, path, error);
 }
@@ -207,18 +270,22 @@ char **store_layout_names(sqlite3 *db)
 
 gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_questions, GError **error)
 {
-        g_autofree char *views = store_views_sql(TRUE);
-        g_auto(GStrv) tables = NULL;
-        sqlite3 *model; /* an empty store of today */
-        gboolean ok = TRUE;
+        const GPtrArray *today = today_layouts(path, error);
+        g_autoptr(GPtrArray) found = NULL;
 
-        if (sqlite3_open(":memory:", &model) != SQLITE_OK ||
-            sqlite3_exec(model, store_schema, NULL, NULL, NULL) != SQLITE_OK)
-                ok = store_set_error(model, path, error);
-        tables = list_names(model, "SELECT name FROM sqlite_schema WHERE type = 'table'");
-        for (guint i = 0; ok && tables[i]; i++)
-                ok = adopt_table(db, model, tables[i], for_questions, path, error);
-        sqlite3_close(model);
-        return ok && (sqlite3_exec(db, views, NULL, NULL, NULL) == SQLITE_OK ||
-                      store_set_error(db, path, error));
+        if (!today)
+                return FALSE;
+        if (!(found = read_layouts(db)))
+                return store_set_error(db, path, error);
+        for (guint i = 0; i < today->len; i++) {
+                const Layout *l = g_ptr_array_index(today, i);
+
+                if (!adopt_table(db, find_layout(found, l->name), l, for_questions, path, error))
+                        return FALSE;
+        }
+        if (!for_questions)
+                return TRUE;
+        g_autofree char *views = store_views_sql(TRUE);
+        return sqlite3_exec(db, views, NULL, NULL, NULL) == SQLITE_OK ||
+               store_set_error(db, path, error);
 }

@@ -24,7 +24,7 @@ char *store_views_sql(gboolean temporary);
 /* Puts a view before each table of db, an open store called path, so that it has all
  * of today's columns: one that the store lacks is NULL, and a table that came with a
  * later version is empty. for_questions: for statements of a user, so that filters are
- * quick; else values are as they stand. FALSE and error set where a table is not as the
+ * quick and there are the views; else values are as they stand. FALSE and error set where a table is not as the
  * program makes it. */
 gboolean store_layout_adopt(sqlite3 *db, const char *path, gboolean for_questions, GError **error);
 

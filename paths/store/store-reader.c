@@ -61,12 +61,13 @@ static const struct {
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
-        [VERTEX] = { "vertex", "SELECT id, parent, node, count, probability FROM vertex "
+        [VERTEX] = { "vertex", "SELECT id, parent, node, count, probability, \"end\" FROM vertex "
                                "ORDER BY id" },
         [VERTEX_DELAY] = { "vertex_delay", "SELECT vertex, delay, count FROM vertex_delay "
                                            "ORDER BY vertex, delay" },
         [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
-        [DOUBT] = { "doubt", "SELECT id, text, reason FROM doubt ORDER BY id" },
+        [DOUBT] = { "doubt", "SELECT id, text, reason, caller, callee, count, total, kind, "
+                              "bytes, total_bytes FROM doubt ORDER BY id" },
         [LABEL] = { "label", "SELECT id, name FROM label ORDER BY id" },
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
@@ -169,6 +170,11 @@ static gboolean check_id(const StoreReader *r, Table t, GError **error)
 }
 
 /* Valid UTF-8; NULL with error set. */
+static gboolean is_null(const StoreReader *r, Table t, int column)
+{
+        return sqlite3_column_type(r->select[t], column) == SQLITE_NULL;
+}
+
 static const char *get_text(const StoreReader *r, Table t, int column, GError **error)
 {
         const char *text = (const char *)sqlite3_column_text(r->select[t], column);
@@ -455,10 +461,20 @@ int store_reader_next_doubt(StoreReader *r, StoredDoubt *doubt, GError **error)
 
         if (status <= 0)
                 return status;
-        return check_id(r, DOUBT, error) && (doubt->text = get_text(r, DOUBT, 1, error)) &&
-                               (doubt->reason = get_text(r, DOUBT, 2, error))
-                       ? 1
-                       : -1;
+        doubt->caller = NO_NODE;
+        doubt->kind = NULL;
+        doubt->bytes = doubt->of_bytes = 0;
+        if (!check_id(r, DOUBT, error) || !(doubt->text = get_text(r, DOUBT, 1, error)) ||
+            !(doubt->reason = get_text(r, DOUBT, 2, error)) ||
+            (!is_null(r, DOUBT, 3) && !get_node(r, DOUBT, 3, &doubt->caller, error)) ||
+            !get_node(r, DOUBT, 4, &doubt->callee, error) ||
+            !get_count(r, DOUBT, 5, &doubt->count, error) ||
+            !get_count(r, DOUBT, 6, &doubt->of, error) ||
+            (!is_null(r, DOUBT, 7) && !(doubt->kind = get_text(r, DOUBT, 7, error))) ||
+            (!is_null(r, DOUBT, 8) && !get_count(r, DOUBT, 8, &doubt->bytes, error)) ||
+            (!is_null(r, DOUBT, 9) && !get_count(r, DOUBT, 9, &doubt->of_bytes, error)))
+                return -1;
+        return 1;
 }
 
 /* The row beside that of PATTERN. */
@@ -705,6 +721,22 @@ static gboolean get_vertex_parent(const StoreReader *r, StoredVertex *vertex, GE
         return TRUE;
 }
 
+/* NULL where the path goes on, and in a store from before there was the column. */
+static gboolean get_end(StoreReader *r, PathEnd *end, GError **error)
+{
+        const char *name;
+
+        *end = PATH_GOES_ON;
+        if (is_null(r, VERTEX, 5))
+                return TRUE;
+        if (!(name = get_text(r, VERTEX, 5, error)))
+                return FALSE;
+        for (PathEnd i = 1; i < N_PATH_ENDS; i++)
+                if (!strcmp(name, path_end_name(i)))
+                        *end = i;
+        return *end != PATH_GOES_ON || fail_row(r, VERTEX, 5, "why a path ends", error);
+}
+
 int store_reader_next_vertex(StoreReader *r, StoredVertex *vertex, GError **error)
 {
         int status = next_row(r, VERTEX, error);
@@ -714,7 +746,8 @@ int store_reader_next_vertex(StoreReader *r, StoredVertex *vertex, GError **erro
         if (!check_id(r, VERTEX, error) || !get_vertex_parent(r, vertex, error) ||
             !get_node(r, VERTEX, 2, &vertex->node, error) ||
             !get_count(r, VERTEX, 3, &vertex->count, error) ||
-            !get_probability(r, VERTEX, 4, &vertex->probability, error))
+            !get_probability(r, VERTEX, 4, &vertex->probability, error) ||
+            !get_end(r, &vertex->end, error))
                 return -1;
         return 1;
 }

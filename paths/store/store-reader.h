@@ -29,8 +29,12 @@ typedef struct {
 
 /* A doubtful edge, and what else packets could not tell (tracefmt/doubt.h). */
 typedef struct {
-        const char *reason; /* a word */
-        const char *text;   /* the edge, how much, and the remedy */
+        const char *reason;    /* a word */
+        const char *text;      /* the edge, how much, and the remedy */
+        NodeId caller, callee; /* caller may be NO_NODE: many */
+        guint64 count, of;
+        const char *kind;        /* of connections: a protocol's name; NULL where it is no matter */
+        guint64 bytes, of_bytes; /* of payload; 0 where that is no matter */
 } StoredDoubt;
 
 typedef struct {
@@ -97,6 +101,7 @@ typedef struct {
         guint32 parent; /* a vertex before it, or NO_PARENT */
         guint64 count;
         double probability;
+        PathEnd end;
 } StoredVertex;
 
 typedef struct {

@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The parts that all drawings are made of: attributes, colours and names, as cgraph takes them.
+ * The parts that all drawings are made of: colours, defaults and names, as Graphviz takes them.
  */
 #ifndef RAVEL_GRAPH_PARTS_H
 #define RAVEL_GRAPH_PARTS_H
 
-#include <glib.h>
-#include <graphviz/cgraph.h>
+#include "paths/write/drawing.h"
 
 enum { GRAPH_LABEL_WIDTH = 28 }; /* of a name in a vertex; its tooltip has the rest */
 
-/* What Graphviz made; where that is NULL memory has run out, and as GLib does, this ends
- * the program and says so. */
-gpointer write_graph_have(gpointer made);
-
-/* cgraph's attributes, and the defaults of all drawings. */
-void write_graph_set(void *object, const char *name, const char *value);
-void write_graph_set_defaults(Agraph_t *graph);
+/* The defaults of all drawings. */
+void write_graph_set_defaults(Drawing *drawing);
 
 /* White to orange: a share of the time, in thousandths. */
-void write_graph_set_fill(Agnode_t *vertex, int share);
+void write_graph_set_fill(Drawing *drawing, DrawingItem vertex, int share);
 
 /* The box of what sends but is not called. */
-void write_graph_set_client(Agnode_t *vertex);
+void write_graph_set_client(Drawing *drawing, DrawingItem vertex);
 
 /* A name as a label. Graphviz sees an escape in every backslash (\N is the vertex's own
  * name) and an entity in every ampersand: backslash is what to write for one, "\\" in a

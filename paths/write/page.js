@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// The script of ravel's pages: draws what the page's data say (paths/write/write-report.c
-// and paths/write/write-diff.c write them). Names come from packets, so from strangers: whatever
+// The script of ravel's pages: draws what the page's data say (paths/write/write-report.c,
+// paths/write/write-diff.c and paths/write/write-trend.c write them). Names come from packets, so from strangers: whatever
 // is text is set as text, and no markup is ever made of data. Times are ns.
 'use strict';
 (() => {
@@ -1469,6 +1469,202 @@
     showPattern();
   }
 
+  // --- the trend -----------------------------------------------------------------
+
+  function showTrend() {
+    const KINDS = [['own', 'Own time'], ['latency', 'Latency'], ['rate', 'Rate'], ['share', 'Share']];
+    const FOUND = { creep: 'creeps', step: 'steps', odd: 'odd' };
+    const points = data.points.map((p) => ({ name: visible(p[0]), stores: p[1], first: p[2], last: p[3], paths: p[4], parallelism: p[5] }));
+    const n = points.length;
+    const timed = data.timed === 1;
+    const series = data.series.map((s, i) => ({
+      i, kind: s.kind, title: visible(s.title), level: s.level, follows: s.follows === 1,
+      changes: s.changes.map((c) => ({ kind: c[0], from: c[1], to: c[2], at: c[3], change: c[4], error: c[5] })),
+      values: s.values.map((v) => (v === null ? null : { count: v[0], value: v[1], p99: v[2] })),
+    }));
+    const percent = (part) => {
+      const size = 100 * Math.abs(part);
+      return `${part > 0 ? '+' : part < 0 ? '\u2212' : ''}${size < 9.995 ? size.toFixed(2) : size < 99.95 ? size.toFixed(1) : Math.round(size)}${NBSP}%`;
+    };
+    const value = (s, v) => (s.kind === 'rate' ? `${v < 9.995 ? v.toFixed(2) : v < 99.95 ? v.toFixed(1) : Math.round(v)}/s`
+      : s.kind === 'share' ? percent(v).replace('+', '') : duration(v));
+    const when = (i) => (timed ? utc(points[i].first).slice(0, data.spacing < 120e9 ? 19 : 16) : points[i].name);
+    // Where a point stands from 0 to 1: by its time, where they have times.
+    const middle = (p) => Number((BigInt(p.first) + BigInt(p.last)) / 2n);
+    const whole = timed ? middle(points[n - 1]) - middle(points[0]) : n - 1;
+    const place = (i) => (timed ? (middle(points[i]) - middle(points[0])) / whole : i / whole);
+    const steps = (c) => (timed ? (place(c.to - 1) - place(c.from)) * whole / data.spacing : c.to - 1 - c.from);
+    const inAll = (c) => Math.expm1(c.kind === 'creep' ? c.change * steps(c) : c.change);
+    const unit = { store: 'a store', hour: 'an hour', day: 'a day' }[data.unit];
+    function words(c) {
+      const error = (Math.expm1(c.change + c.error) - Math.expm1(c.change - c.error)) / 2;
+      const size = `${percent(Math.expm1(c.change))} \u00b1 ${percent(error).replace('+', '')}`;
+      if (c.kind === 'creep') return `${size} ${unit}, ${percent(inAll(c))} in all`;
+      return `${size} at ${when(c.at)}`;
+    }
+    const weight = (s) => (s.changes.length ? (s.follows ? 1 : 2) : 0);
+    const size = (s) => Math.max(0, ...s.changes.map((c) => Math.abs(inAll(c))));
+    const worse = (s, c) => s.kind === 'own' || s.kind === 'latency' ? (c.change > 0 ? 'slower' : 'faster') : 'moved';
+    const arrow = (c) => (c.change > 0 ? '\u25b2 ' : '\u25bc ');
+    series.sort((a, b) => weight(b) - weight(a) || size(b) - size(a) || a.i - b.i);
+    const changed = series.filter((s) => s.changes.length);
+    const state = { chosen: 0, kind: 'all', all: !changed.length };
+    const fragment = new URLSearchParams(location.hash.slice(1));
+    if (fragment.has('s') && series.some((s) => String(s.i) === fragment.get('s'))) state.chosen = Number(fragment.get('s'));
+    else if (series.length) state.chosen = series[0].i;
+    if (KINDS.some(([k]) => k === fragment.get('k'))) state.kind = fragment.get('k');
+    if (fragment.get('all') === '1') state.all = true;
+
+    function writeFragment() {
+      const f = new URLSearchParams();
+      if (series.length && state.chosen !== series[0].i) f.set('s', state.chosen);
+      if (state.kind !== 'all') f.set('k', state.kind);
+      if (state.all && changed.length) f.set('all', '1');
+      const text = f.toString();
+      if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
+    }
+
+    // The level that the changes say each point has, not the odd ones: a line of pieces.
+    function fitted(s) {
+      const cuts = [0, ...s.changes.filter((c) => c.kind === 'step').map((c) => c.at), n];
+      const odd = new Set(s.changes.filter((c) => c.kind === 'odd').map((c) => c.at));
+      const pieces = [];
+      for (let k = 0; k + 1 < cuts.length; k++) {
+        const inside = s.values.map((v, i) => [i, v]).filter(([i, v]) => v && v.value > 0 && i >= cuts[k] && i < cuts[k + 1] && !odd.has(i));
+        if (!inside.length) continue;
+        const creep = s.changes.find((c) => c.kind === 'creep' && c.from < cuts[k + 1] && c.to > cuts[k]);
+        const slope = creep ? creep.change * (timed ? whole / data.spacing : whole) : 0;
+        const mean = inside.reduce((sum, [i, v]) => sum + Math.log(v.value) - slope * place(i), 0) / inside.length;
+        const ends = [inside[0][0], inside[inside.length - 1][0]];
+        pieces.push(ends.map((i) => [i, Math.exp(mean + slope * place(i))]));
+      }
+      return pieces;
+    }
+
+    function bounds(s) {
+      const list = s.values.filter(Boolean).map((v) => v.value);
+      const low = Math.min(...list);
+      const high = Math.max(...list);
+      const margin = Math.max((high - low) * 0.1, high * 0.005, 1e-12);
+      return [Math.max(0, low - margin), high + margin];
+    }
+
+    function line(s, width, height) {
+      const [low, high] = bounds(s);
+      const x = (i) => (2 + place(i) * (width - 4)).toFixed(1);
+      const y = (v) => (height - 2 - (v - low) / (high - low) * (height - 4)).toFixed(1);
+      const root = svg('svg', { class: 'trend-line', width, height, 'aria-hidden': 'true' });
+      let path = '';
+      let pen = 'M';
+      s.values.forEach((v, i) => { if (v) { path += `${pen}${x(i)} ${y(v.value)}`; pen = 'L'; } else pen = 'M'; });
+      root.append(svg('path', { class: 'course', d: path }));
+      if (s.changes.length) for (const [a, b] of fitted(s)) root.append(svg('path', { class: 'fit', d: `M${x(a[0])} ${y(a[1])}L${x(b[0])} ${y(b[1])}` }));
+      for (const c of s.changes) if (c.kind === 'odd' && s.values[c.at]) root.append(svg('circle', { class: 'odd', cx: x(c.at), cy: y(s.values[c.at].value), r: 2.5 }));
+      return root;
+    }
+
+    const list = el('tbody');
+    const status = el('span', { class: 'quiet', role: 'status', id: 'matched' });
+    const all = el('input', { type: 'checkbox', id: 'all', onchange: () => { state.all = all.checked; fillList(); } });
+    all.checked = state.all;
+    const detail = el('section', { id: 'series', 'aria-label': 'The chosen series' });
+    const kinds = el('span');
+
+    function choose(i) {
+      state.chosen = i;
+      fillList();
+      showSeries();
+      const button = list.querySelector('tr.chosen button');
+      if (button) button.focus({ preventScroll: true });
+    }
+
+    function fillList() {
+      set(kinds, segments('Kind of series', [['all', 'All'], ...KINDS].map(([k, text]) => [k, text]), state.kind, (k) => { state.kind = k; fillList(); const pressed = kinds.querySelector('[aria-pressed=true]'); if (pressed) pressed.focus(); }));
+      const shown = series.filter((s) => (state.all || s.changes.length) && (state.kind === 'all' || s.kind === state.kind));
+      status.textContent = `${plural(changed.length, 'series', 'series')} of ${count(series.length)} changed beyond chance`;
+      list.replaceChildren(...shown.map((s) => el('tr', { class: s.i === state.chosen ? 'chosen' : null, 'data-series': s.i },
+        el('td', { class: 'name', title: s.title }, el('button', { type: 'button', class: 'plain', 'aria-pressed': String(s.i === state.chosen), onclick: () => choose(s.i) }, s.title)),
+        el('td', null, KINDS.find(([k]) => k === s.kind)[1]),
+        el('td', { class: 'number' }, value(s, s.level)),
+        el('td', { class: 'course' }, line(s, 180, 26)),
+        el('td', null, s.changes.length ? s.changes.slice(0, 3).map((c) => el('div', { class: worse(s, c) }, `${arrow(c)}${FOUND[c.kind]} ${words(c)}`)) : el('span', { class: 'quiet' }, 'steady'),
+          s.changes.length > 3 && el('div', { class: 'quiet' }, `and ${s.changes.length - 3} more`), s.follows && el('div', { class: 'quiet' }, s.kind === 'rate' ? 'follows from its entry or share' : 'follows from own times')))));
+      if (!shown.length) list.replaceChildren(el('tr', null, el('td', { colspan: 5 }, 'None.')));
+      writeFragment();
+    }
+
+    function drawSeries(s, width) {
+      const height = 220;
+      const left = 64;
+      const [low, high] = bounds(s);
+      const x = (i) => left + 6 + place(i) * (width - left - 16);
+      const y = (v) => 10 + (1 - (v - low) / (high - low)) * (height - 40);
+      const root = svg('svg', { width, height, role: 'img', 'aria-label': `${s.title} by store` });
+      for (const t of ticks(low, high, 4)) {
+        root.append(svg('path', { class: 'tick', d: `M${left} ${y(t)}H${width - 6}` }));
+        root.append(svg('text', { class: 'axis', x: left - 6, y: y(t) + 4, 'text-anchor': 'end' }, value(s, t)));
+      }
+      for (const [i, anchor] of [[0, 'start'], [n - 1, 'end']])
+        root.append(svg('text', { class: 'axis', x: i ? width - 6 : left, y: height - 6, 'text-anchor': anchor }, fitName(when(i), (width - left) / 2 - 8, 400, 11)));
+      let path = '';
+      let pen = 'M';
+      s.values.forEach((v, i) => { if (v) { path += `${pen}${x(i).toFixed(1)} ${y(v.value).toFixed(1)}`; pen = 'L'; } else pen = 'M'; });
+      root.append(svg('path', { class: 'course', d: path }));
+      const odd = new Set(s.changes.filter((c) => c.kind === 'odd').map((c) => c.at));
+      s.values.forEach((v, i) => {
+        if (!v) return;
+        const dot = svg('circle', { class: odd.has(i) ? 'odd' : 'dot', cx: x(i).toFixed(1), cy: y(v.value).toFixed(1), r: n > 120 ? 1.5 : 3 });
+        dot.append(svg('title', null, `${when(i)}: ${value(s, v.value)}`));
+        root.append(dot);
+      });
+      if (s.changes.length) for (const [a, b] of fitted(s)) root.append(svg('path', { class: 'fit', d: `M${x(a[0])} ${y(a[1])}L${x(b[0])} ${y(b[1])}` }));
+      return root;
+    }
+
+    function showSeries() {
+      const s = series.find((q) => q.i === state.chosen);
+      if (!s) { detail.replaceChildren(); return; }
+      const p99 = s.kind === 'latency';
+      const box = drawn(el('div', { class: 'chart-box' }), (width) => drawSeries(s, width));
+      set(detail, el('section', { class: 'panel' }, el('h2', null, KINDS.find(([k]) => k === s.kind)[1], el('span', { class: 'hint' }, 'by store; the line is what the changes say')),
+        el('div', { class: 'signature', id: 'title' }, s.title), box,
+        s.changes.map((c) => el('p', { class: worse(s, c) }, `${arrow(c)}${FOUND[c.kind]} ${words(c)}`))),
+      el('section', { class: 'panel', 'aria-label': 'Its values' }, el('h2', null, 'Store by store'),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Store by store' }, cards({ id: 'values' },
+          el('thead', null, el('tr', null, el('th', null, 'Store'), el('th', null, 'Begins'), el('th', { class: 'number' }, s.kind === 'own' ? 'Calls' : 'Requests'), el('th', { class: 'number' }, s.kind === 'rate' || s.kind === 'share' ? 'Value' : 'Mean'), p99 && el('th', { class: 'number' }, 'p99'), el('th', { class: 'number' }, 'Parallelism'))),
+          el('tbody', null, s.values.map((v, i) => el('tr', null, el('td', { class: 'name', title: points[i].name }, points[i].name + (points[i].stores > 1 ? ` and ${points[i].stores - 1} more` : '')), el('td', null, utc(points[i].first)),
+            el('td', { class: 'number' }, v ? count(v.count) : ''), el('td', { class: 'number' }, v ? value(s, v.value) : 'too few'), p99 && el('td', { class: 'number' }, v ? duration(v.p99) : ''),
+            el('td', { class: 'number' }, points[i].parallelism ? points[i].parallelism.toFixed(2) : ''))))))));
+      drawBoxes();
+      writeFragment();
+    }
+
+    const told = changed.filter((s) => !s.follows);
+    const found = data.patterns.length;
+    const verdict = told.length || found
+      ? [told.length && `${plural(told.length, 'series', 'series')} changed: ${firstOf(told, 3).map((s) => `${s.title} (${KINDS.find(([k]) => k === s.kind)[1].toLowerCase()}) ${s.changes.map((c) => FOUND[c.kind])[0]}`).join('; ')}${moreThan(told, 3)}`, found && `${plural(found, 'pattern')} new or gone`].filter(Boolean).join('; ') + '.'
+      : 'No change beyond chance.';
+    fill(main, null, [
+      el('header', { class: 'top' }, el('h1', null, `${count(points.reduce((sum, p) => sum + p.stores, 0))} stores`), el('span', { class: 'what' }, 'What changed over them, by ravel trend')),
+      el('dl', { class: 'facts' }, timed && tile('from', utc(points[0].first)), timed && tile('to', utc(points[n - 1].last)), tile('requests', count(points.reduce((sum, p) => sum + p.paths, 0))), tile('compared', count(data.tests))),
+      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: told.length || found ? 'bad' : 'good' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, told.length || found ? '\u25b2' : '\u2713'), el('strong', { id: 'verdict' }, verdict)),
+        data.notes.map((note) => el('li', { class: 'note' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, '!'), visible(note)))),
+      found > 0 && el('section', { class: 'panel', 'aria-label': 'New or gone' }, el('h2', null, 'Patterns that are new or gone'),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Patterns that are new or gone' }, cards({ id: 'begun' },
+          el('thead', null, el('tr', null, el('th', null, 'Path'), el('th', null, 'What'), el('th', null, 'At'), el('th', { class: 'number' }, 'Requests'), el('th', { class: 'number' }, 'Of its entry'), el('th', { class: 'number' }, 'In the other stores'))),
+          el('tbody', null, data.patterns.map((p) => el('tr', null, el('td', { class: 'name', title: visible(p[0]) }, visible(p[0])), el('td', { class: 'moved' }, p[1] ? 'gone' : 'new'), el('td', null, when(p[2])),
+            el('td', { class: 'number' }, count(p[3])), el('td', { class: 'number' }, share(p[3], p[5])), el('td', { class: 'number' }, count(p[4])))))))),
+      el('section', { class: 'panel', 'aria-label': 'Series' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Series'), status, el('span', { class: 'spring' }), kinds, el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Series' }, cards({ id: 'list' },
+          el('thead', null, el('tr', null, el('th', null, 'Of'), el('th', null, 'Kind'), el('th', { class: 'number' }, 'Mean'), el('th', null, 'Course'), el('th', null, 'Change'))), list))),
+      detail,
+      el('footer', null, `All that is found holds together with a probability of 99${NBSP}%; \u00b1 is what one change may be off by, with 95${NBSP}%. Own times are of a call, whatever mixture of calls came.`)]);
+    fillList();
+    showSeries();
+  }
+
   if (data.kind === 'report') showReport();
+  else if (data.kind === 'trend') showTrend();
   else showDiff();
 })();

@@ -49,9 +49,11 @@ static void append_double(GString *out, double number)
         g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
 }
 
-static gboolean append_tree(GString *out, const Diff *d, const DiffPattern *p, GError **error)
+static gboolean append_tree(GString *out, Drawer *drawer, const Diff *d, const DiffPattern *p,
+                            GError **error)
 {
-        g_autoptr(TreeLayout) layout = tree_layout_new_calls(p->tree, d->nodes, p->client, error);
+        g_autoptr(TreeLayout) layout =
+                tree_layout_new_calls(drawer, p->tree, d->nodes, p->client, error);
 
         if (!layout)
                 return FALSE;
@@ -75,7 +77,8 @@ static gboolean append_tree(GString *out, const Diff *d, const DiffPattern *p, G
         return TRUE;
 }
 
-static gboolean append_pattern(GString *out, const Diff *d, const DiffPattern *p, GError **error)
+static gboolean append_pattern(GString *out, Drawer *drawer, const Diff *d, const DiffPattern *p,
+                               GError **error)
 {
         g_string_append_printf(out, "{\"id\":\"%016" G_GINT64_MODIFIER "x\",\"signature\":", p->id);
         path_append_json_string(out, p->signature);
@@ -92,7 +95,7 @@ static gboolean append_pattern(GString *out, const Diff *d, const DiffPattern *p
         g_string_append_c(out, ',');
         append_double(out, p->high);
         g_string_append_printf(out, ",%d]", p->beyond);
-        if (p->tested && !append_tree(out, d, p, error))
+        if (p->tested && !append_tree(out, drawer, d, p, error))
                 return FALSE;
         g_string_append_c(out, '}');
         return TRUE;
@@ -101,6 +104,7 @@ static gboolean append_pattern(GString *out, const Diff *d, const DiffPattern *p
 /* Those that are compared in full or differ in count; then the rest, most first. */
 static gboolean append_patterns(GString *out, const Diff *d, GError **error)
 {
+        g_autoptr(Drawer) drawer = drawer_new();
         guint shown = 0, rest = 0;
 
         g_string_append(out, ",\"patterns\":[");
@@ -110,7 +114,7 @@ static gboolean append_patterns(GString *out, const Diff *d, GError **error)
                 if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
                         continue;
                 g_string_append(out, shown++ ? "," : "");
-                if (!append_pattern(out, d, p, error))
+                if (!append_pattern(out, drawer, d, p, error))
                         return FALSE;
         }
         g_string_append_printf(out, "],\"patternCount\":%u", d->by_pattern->len);

@@ -20,13 +20,13 @@ enum {
 #define NBSP "\302\240" /* between an edge and its label, where SVG drops a blank */
 
 typedef struct {
-        Agraph_t *graph;
+        Drawing *drawing;
         const NodeTable *nodes;
         const PathPattern *pattern;
         const CollapsedTree *tree;
         gint128 total;   /* path_pattern_total() */
         guint32 slowest; /* vertex */
-} Drawing;
+} DrawnPattern;
 
 static void append_duration(GString *text, const char *before, gint64 ns, const char *after)
 {
@@ -35,7 +35,7 @@ static void append_duration(GString *text, const char *before, gint64 ns, const 
         g_string_append_printf(text, "%s%s%s", before, duration, after);
 }
 
-static void append_share(GString *text, gint128 part, const Drawing *d)
+static void append_share(GString *text, gint128 part, const DrawnPattern *d)
 {
         g_autofree char *share = path_format_share(part, d->total);
 
@@ -61,13 +61,13 @@ static void append_times(GString *label, const CollapsedCall *v)
 }
 
 /* Of all its calls, for a path. */
-static gint64 own_of_all(const Drawing *d, const CollapsedCall *v)
+static gint64 own_of_all(const DrawnPattern *d, const CollapsedCall *v)
 {
         return v->n == 1 ? histogram_mean(&v->all.own)
                          : (gint64)(v->all.own.sum / (gint128)MAX(d->pattern->count, 1));
 }
 
-static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
+static void set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
 {
         const PathPattern *p = d->pattern;
         g_autoptr(GString) title = g_string_new(NULL);
@@ -93,23 +93,23 @@ static void set_title(const Drawing *d, const PathSet *set, guint32 rank)
                 g_string_append(title, "\\ndoubtful");
         if (p->probability < 1 && path_set_shows_probability(set))
                 g_string_append_printf(title, "\\nprobability %d %%", (int)(p->probability * 100));
-        write_graph_set(d->graph, "label", title->str);
+        drawing_set(d->drawing, DRAWING_GRAPH, "label", title->str);
 }
 
-static Agnode_t *add_client(const Drawing *d)
+static DrawingItem add_client(const DrawnPattern *d)
 {
         g_autoptr(GString) label = g_string_new(NULL);
         const char *written = node_table_written(d->nodes, d->pattern->client);
         g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
-        Agnode_t *vertex = write_graph_have(agnode(d->graph, (char *)"client", 1));
+        DrawingItem vertex = drawing_add_vertex(d->drawing, "client");
 
         write_graph_append_name(label, name, "\\\\");
-        write_graph_set(vertex, "label", label->str);
-        write_graph_set_client(vertex);
+        drawing_set(d->drawing, vertex, "label", label->str);
+        write_graph_set_client(d->drawing, vertex);
         return vertex;
 }
 
-static void set_tooltip(const Drawing *d, Agnode_t *vertex, const CollapsedCall *v)
+static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const CollapsedCall *v)
 {
         const PatternNode *n = &v->all;
         g_autoptr(GString) tip = g_string_new(NULL);
@@ -121,10 +121,10 @@ static void set_tooltip(const Drawing *d, Agnode_t *vertex, const CollapsedCall 
         append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
         append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
-        write_graph_set(vertex, "tooltip", tip->str);
+        drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
-static Agnode_t *add_vertex(const Drawing *d, guint32 i)
+static DrawingItem add_vertex(const DrawnPattern *d, guint32 i)
 {
         const CollapsedCall *v = &d->tree->vertices[i];
         const PatternNode *n = &v->all;
@@ -134,7 +134,7 @@ static Agnode_t *add_vertex(const Drawing *d, guint32 i)
         char id[16];
 
         g_snprintf(id, sizeof id, "n%u", d->tree->places[v->first]);
-        Agnode_t *vertex = write_graph_have(agnode(d->graph, id, 1));
+        DrawingItem vertex = drawing_add_vertex(d->drawing, id);
         write_graph_append_name(label, name, "\\\\");
         append_times(label, v);
         append_operation(label, "\\n", n, "\\\\");
@@ -142,26 +142,27 @@ static Agnode_t *add_vertex(const Drawing *d, guint32 i)
         if (i == d->slowest) {
                 append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
                 append_share(label, n->own.sum, d);
-                write_graph_set(vertex, "peripheries", "2");
-                write_graph_set(vertex, "penwidth", "2");
-                write_graph_set(vertex, "fontname", "Helvetica-Bold");
+                drawing_set(d->drawing, vertex, "peripheries", "2");
+                drawing_set(d->drawing, vertex, "penwidth", "2");
+                drawing_set(d->drawing, vertex, "fontname", "Helvetica-Bold");
         }
-        write_graph_set(vertex, "label", label->str);
+        drawing_set(d->drawing, vertex, "label", label->str);
         /* In thousandths, by whole numbers: the same colour on every machine. */
-        write_graph_set_fill(vertex, d->total > 0 ? (int)(1000 * n->own.sum / d->total) : 0);
+        write_graph_set_fill(d->drawing, vertex,
+                             d->total > 0 ? (int)(1000 * n->own.sum / d->total) : 0);
         set_tooltip(d, vertex, v);
         return vertex;
 }
 
-static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
+static void add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, guint32 i)
 {
         const PathPattern *p = d->pattern;
         const PatternNode *n = &d->tree->vertices[i].all;
         g_autoptr(GString) label = g_string_new(NULL);
-        Agedge_t *edge = write_graph_have(agedge(d->graph, from, to, NULL, 1));
+        DrawingItem edge = drawing_add_edge(d->drawing, from, to);
 
         if (n->continues != WORK_NESTED)
-                write_graph_set(edge, "style", "dashed");
+                drawing_set(d->drawing, edge, "style", "dashed");
         if (i == 0) {
                 g_autofree char *count = path_format_count(p->count);
                 gint64 total =
@@ -174,11 +175,11 @@ static void add_edge(const Drawing *d, Agnode_t *from, Agnode_t *to, guint32 i)
                 if (n->queued.sum > 0)
                         append_duration(label, NBSP "queued ", histogram_mean(&n->queued), "\\l");
         }
-        write_graph_set(edge, "label", label->str);
+        drawing_set(d->drawing, edge, "label", label->str);
 }
 
 /* Says in the graph what is not in it. */
-static void add_rest(const Drawing *d, guint32 n, const CollapsedTree *whole)
+static void add_rest(const DrawnPattern *d, DrawingItem root, guint32 n, const CollapsedTree *whole)
 {
         g_autoptr(GString) label = g_string_new(NULL);
         g_autofree char *count = path_format_count(n);
@@ -195,16 +196,15 @@ static void add_rest(const Drawing *d, guint32 n, const CollapsedTree *whole)
                 append_duration(label, ": own ", own_of_all(d, slowest), "");
                 append_share(label, slowest->all.own.sum, d);
         }
-        Agnode_t *vertex = write_graph_have(agnode(d->graph, (char *)"rest", 1));
-        write_graph_set(vertex, "label", label->str);
-        write_graph_set(vertex, "shape", "plaintext");
-        Agnode_t *root = agnode(d->graph, (char *)"n0", 0);
-        Agedge_t *edge = write_graph_have(agedge(d->graph, root, vertex, NULL, 1));
-        write_graph_set(edge, "style", "dotted");
+        DrawingItem vertex = drawing_add_vertex(d->drawing, "rest");
+        drawing_set(d->drawing, vertex, "label", label->str);
+        drawing_set(d->drawing, vertex, "shape", "plaintext");
+        DrawingItem edge = drawing_add_edge(d->drawing, root, vertex);
+        drawing_set(d->drawing, edge, "style", "dotted");
 }
 
 /* The signature, with %5C for a backslash, which at the end of a string would
- * escape the quote that agwrite() puts there. A name that begins with '%' is no
+ * escape the quote that Graphviz puts there. A name that begins with '%' is no
  * name to cgraph. */
 static char *graph_name(const PathPattern *p)
 {
@@ -214,22 +214,18 @@ static char *graph_name(const PathPattern *p)
         return g_strjoinv("%5C", parts);
 }
 
-static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
-                              guint32 max_nodes, Agdisc_t *disc)
+static Drawing *draw_pattern(const PathSet *set, const PathPattern *p, guint32 rank,
+                             guint32 max_nodes)
 {
         g_autoptr(CollapsedTree) whole = collapsed_tree_new(p, G_MAXUINT32);
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, max_nodes);
-        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, tree->n_vertices);
+        g_autofree DrawingItem *vertices = g_new(DrawingItem, tree->n_vertices);
         g_autofree char *name = graph_name(p);
-        Drawing d = { write_graph_have(agopen(name, Agdirected, disc)),
-                      path_set_nodes(set),
-                      p,
-                      tree,
-                      path_pattern_total(p),
-                      collapsed_tree_slowest(whole) };
-        write_graph_set_defaults(d.graph);
+        DrawnPattern d = { drawing_new(name),     path_set_nodes(set),          p, tree,
+                           path_pattern_total(p), collapsed_tree_slowest(whole) };
+        write_graph_set_defaults(d.drawing);
         set_title(&d, set, rank);
-        Agnode_t *client = add_client(&d);
+        DrawingItem client = add_client(&d);
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 guint32 parent = tree->vertices[i].parent;
 
@@ -237,8 +233,8 @@ static Agraph_t *draw_pattern(const PathSet *set, const PathPattern *p, guint32 
                 add_edge(&d, i == 0 ? client : vertices[parent], vertices[i], i);
         }
         if (tree->hidden > 0)
-                add_rest(&d, tree->hidden, whole);
-        return d.graph;
+                add_rest(&d, vertices[0], tree->hidden, whole);
+        return d.drawing;
 }
 
 guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options)
@@ -246,10 +242,10 @@ guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options)
         return path_set_graph(set) ? write_vertices_count(set, options) : options->n_patterns;
 }
 
-Agraph_t *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                          guint32 max_nodes, Agdisc_t *disc)
+Drawing *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                         guint32 max_nodes)
 {
         if (path_set_graph(set))
-                return write_vertices_new(set, options, rank, max_nodes, disc);
-        return draw_pattern(set, path_set_pattern(set, options->rank[rank]), rank, max_nodes, disc);
+                return write_vertices_new(set, options, rank, max_nodes);
+        return draw_pattern(set, path_set_pattern(set, options->rank[rank]), rank, max_nodes);
 }

@@ -11,8 +11,7 @@
 #ifndef RAVEL_WRITE_GRAPH_H
 #define RAVEL_WRITE_GRAPH_H
 
-#include <graphviz/cgraph.h>
-
+#include "paths/write/drawing.h"
 #include "paths/write/path-write.h"
 
 /* How many drawings there are of what is to be written: one a pattern; of linear patterns
@@ -20,9 +19,8 @@
 guint32 write_graph_count(const PathSet *set, const PathWriteOptions *options);
 
 /* The drawing of that rank (from 0), of at most max_nodes nodes, which says what is
- * missing. The caller closes it with agclose(). disc is what it is written with, or NULL.
- * Its name is the pattern's signature, or its id where that cannot be; or the root's. */
-Agraph_t *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                          guint32 max_nodes, Agdisc_t *disc);
+ * missing. Its name is the pattern's signature, or its id where that cannot be; or the root's. */
+Drawing *write_graph_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                         guint32 max_nodes);
 
 #endif

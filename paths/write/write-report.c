@@ -365,11 +365,12 @@ static void append_samples(GString *out, const ReportDetail *d)
                                d->sample[SAMPLE_SLOWEST]);
 }
 
-static gboolean append_detail(GString *out, const Report *r, const ReportDetail *d, GError **error)
+static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, const ReportDetail *d,
+                              GError **error)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(&d->pattern, MAX_VERTICES);
         g_autoptr(TreeLayout) layout =
-                tree_layout_new_calls(tree, r->nodes, d->pattern.client, error);
+                tree_layout_new_calls(drawer, tree, r->nodes, d->pattern.client, error);
 
         if (!layout)
                 return FALSE;
@@ -404,8 +405,8 @@ static void append_vertex(GString *out, const PathVertex *v, guint32 parent)
 }
 
 /* The graph from one root: the vertices from at on in order, as far as they are below it. */
-static gboolean append_graph(GString *out, const Report *r, const guint32 *order, guint32 at,
-                             GError **error)
+static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, const guint32 *order,
+                             guint32 at, GError **error)
 {
         guint32 size = path_graph_size(r->graph), n = 1;
         g_autofree guint32 *place = g_new(guint32, size); /* by vertex, in the graph */
@@ -429,7 +430,7 @@ static gboolean append_graph(GString *out, const Report *r, const guint32 *order
                 append_vertex(out, v, parents[i]);
         }
         g_string_append_c(out, ']');
-        g_autoptr(TreeLayout) layout = tree_layout_new(parents, names, n, FALSE, error);
+        g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, FALSE, error);
         if (!layout)
                 return FALSE;
         append_layout(out, layout);
@@ -438,7 +439,7 @@ static gboolean append_graph(GString *out, const Report *r, const guint32 *order
 }
 
 /* Convolution's graphs, the root with the most messages first. */
-static gboolean append_graphs(GString *out, const Report *r, GError **error)
+static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GError **error)
 {
         g_autofree guint32 *order = NULL;
         guint graphs = 0;
@@ -451,7 +452,7 @@ static gboolean append_graphs(GString *out, const Report *r, GError **error)
         for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
                 if (path_graph_vertex(r->graph, order[i])->depth > 0)
                         continue;
-                if (!append_graph(out, r, order, i, error))
+                if (!append_graph(out, drawer, r, order, i, error))
                         return FALSE;
                 graphs++;
         }
@@ -462,6 +463,7 @@ static gboolean append_graphs(GString *out, const Report *r, GError **error)
 gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new("{");
+        g_autoptr(Drawer) drawer = drawer_new();
         g_autofree char *base = g_path_get_basename(store_reader_name(reader));
         g_autofree char *title = g_strdup_printf("%s: ravel report", base);
 
@@ -473,7 +475,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *fi
         append_time(out, "lastStart", r->last);
         append_number(out, "nBuckets", REPORT_BUCKETS);
         append_buckets(out, r->buckets);
-        if (!append_graphs(out, r, error))
+        if (!append_graphs(out, drawer, r, error))
                 return FALSE;
         append_key(out, "details");
         g_string_append_c(out, '[');
@@ -481,7 +483,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *fi
         for (guint i = 0; i < r->details->len; i++) {
                 if (i >= FEWEST_DETAILS && out->len - before > DETAIL_BYTES)
                         break;
-                if (!append_detail(out, r, g_ptr_array_index(r->details, i), error))
+                if (!append_detail(out, drawer, r, g_ptr_array_index(r->details, i), error))
                         return FALSE;
         }
         g_string_append(out, "]}");

@@ -4,19 +4,16 @@
  * in rows where they are too many for one. Graphviz lays out and draws each graph by itself, since
  * it promises no order of graphs within one; this puts the drawings next to each other.
  */
-#include <graphviz/gvc.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "paths/write/graph-parts.h"
+#include "paths/write/drawer.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-order.h"
+#include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
 #include "paths/write/write-graph.h"
-#include "paths/write/pattern-text.h"
 
 enum {
         MAX_NODES = 300,       /* of a pattern: what a person can look at and dot lay out in time */
@@ -54,33 +51,16 @@ static gboolean cut_out(const char *svg, Picture *picture)
         return picture->width > 0 && picture->height > 0;
 }
 
-/* What Graphviz writes of a graph that is laid out; the caller's to free(). NULL where it fails.
- * gvRenderData() would do, but that its length is unsigned before Graphviz 13 and size_t since. */
-static char *render(GVC_t *gvc, Agraph_t *graph)
+static gboolean draw(Drawer *drawer, const Drawing *drawing, Picture *picture, GError **error)
 {
-        char *svg = NULL;
-        size_t length;
-        FILE *memory = open_memstream(&svg, &length);
-        gboolean ok = memory && gvRender(gvc, graph, "svg", memory) == 0;
+        gsize n;
+        g_autofree char *svg = drawer_draw(drawer, drawing, DRAW_SVG, &n, error);
 
-        if (memory && fclose(memory) == 0 && ok)
-                return svg;
-        free(svg);
-        return NULL;
-}
-
-static gboolean draw(GVC_t *gvc, Agraph_t *graph, Picture *picture)
-{
-        gboolean ok;
-        char *svg;
-
-        if (gvLayout(gvc, graph, "dot") != 0)
-                return FALSE;
-        svg = render(gvc, graph);
-        ok = svg && cut_out(svg, picture);
-        free(svg);
-        gvFreeLayout(gvc, graph);
-        return ok;
+        if (!svg || cut_out(svg, picture))
+                return svg != NULL;
+        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
+                            "Graphviz draws no graph that can be shown beside others");
+        return FALSE;
 }
 
 /* What a number of points or pixels is written as, whatever the locale. */
@@ -198,26 +178,21 @@ gboolean path_write_svg(const PathSet *set, const PathWriteOptions *options, Out
                         GError **error)
 {
         g_autoptr(GArray) pictures = g_array_new(FALSE, TRUE, sizeof(Picture));
-        GVC_t *gvc = write_graph_have(gvContext());
-        gboolean ok = TRUE;
+        g_autoptr(Drawer) drawer = drawer_new();
 
         g_array_set_clear_func(pictures, picture_clear);
-        for (guint32 i = 0; i < write_graph_count(set, options) && ok; i++) {
-                Agraph_t *graph = write_graph_new(set, options, i, MAX_NODES, NULL);
+        for (guint32 i = 0; i < write_graph_count(set, options); i++) {
+                g_autoptr(Drawing) drawing = write_graph_new(set, options, i, MAX_NODES);
                 Picture picture = { .svg = NULL };
                 char id[16];
                 /* What the ids of its elements begin with: they must not repeat. */
                 g_snprintf(id, sizeof id, "path%u", i + 1);
-                agsafeset(graph, (char *)"id", id, (char *)"");
-                ok = draw(gvc, graph, &picture);
+                drawing_set(drawing, DRAWING_GRAPH, "id", id);
+                if (!draw(drawer, drawing, &picture, error)) {
+                        g_prefix_error(error, "%s: ", output_file_name(file));
+                        return FALSE;
+                }
                 g_array_append_val(pictures, picture);
-                agclose(graph);
         }
-        gvFreeContext(gvc);
-        if (ok)
-                return write_pictures(set, options, pictures, file, error);
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
-                    "%s: Graphviz cannot draw the graph: %s", output_file_name(file),
-                    aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
-        return FALSE;
+        return write_pictures(set, options, pictures, file, error);
 }

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/write/write-tree.h"
 
-#include <graphviz/gvc.h>
-#include <math.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "paths/write/graph-parts.h"
 #include "paths/write/text-table.h"
 
 /* In pixels, for text of 13 pixels. Sizes are ours, not Graphviz's, which would
@@ -22,118 +20,103 @@ enum {
 };
 
 /* Graphviz has 72 to an inch. */
-static void set_inches(void *object, const char *name, int pixels)
+static void set_inches(Drawing *drawing, DrawingItem item, const char *name, int pixels)
 {
         char text[32];
 
         g_snprintf(text, sizeof text, "%d.%03d", pixels / 72, pixels % 72 * 1000 / 72);
-        agsafeset(object, (char *)name, text, (char *)"");
+        drawing_set(drawing, item, name, text);
 }
 
-static Agnode_t *add_vertex(Agraph_t *graph, guint32 i, const char *name, int height)
+static DrawingItem add_vertex(Drawing *drawing, guint32 i, const char *name, int height)
 {
         int width = CLAMP((int)text_width(name) * NAME_CELL + NAME_ROOM, MIN_WIDTH, MAX_WIDTH);
         char id[16];
 
         g_snprintf(id, sizeof id, "n%u", i);
-        Agnode_t *vertex = write_graph_have(agnode(graph, id, 1));
-        set_inches(vertex, "width", width);
-        set_inches(vertex, "height", height);
+        DrawingItem vertex = drawing_add_vertex(drawing, id);
+        set_inches(drawing, vertex, "width", width);
+        set_inches(drawing, vertex, "height", height);
         return vertex;
 }
 
-static void set_default(Agraph_t *graph, int kind, const char *name, const char *value)
+static void set_defaults(Drawing *drawing)
 {
-        agattr(graph, kind, (char *)name, (char *)value);
+        drawing_default(drawing, STEP_GRAPH_DEFAULT, "ordering", "out");
+        set_inches(drawing, DRAWING_GRAPH, "nodesep", SIBLINGS_APART);
+        set_inches(drawing, DRAWING_GRAPH, "ranksep", RANKS_APART);
+        drawing_default(drawing, STEP_VERTEX_DEFAULT, "shape", "box");
+        drawing_default(drawing, STEP_VERTEX_DEFAULT, "fixedsize", "true");
+        drawing_default(drawing, STEP_VERTEX_DEFAULT, "label", "");
+        drawing_default(drawing, STEP_VERTEX_DEFAULT, "width", "1");
+        drawing_default(drawing, STEP_VERTEX_DEFAULT, "height", "1");
+        drawing_default(drawing, STEP_EDGE_DEFAULT, "headport", "n");
+        drawing_default(drawing, STEP_EDGE_DEFAULT, "tailport", "s");
+        drawing_default(drawing, STEP_EDGE_DEFAULT, "arrowhead", "none");
 }
 
-static void set_defaults(Agraph_t *graph)
+/* What an SVG path of an edge may be made of: it goes into a page as it is. */
+static char *take_edge(DrawBytes *bytes, guint32 n)
 {
-        set_default(graph, AGRAPH, "ordering", "out");
-        set_inches(graph, "nodesep", SIBLINGS_APART);
-        set_inches(graph, "ranksep", RANKS_APART);
-        set_default(graph, AGNODE, "shape", "box");
-        set_default(graph, AGNODE, "fixedsize", "true");
-        set_default(graph, AGNODE, "label", "");
-        set_default(graph, AGNODE, "width", "1");
-        set_default(graph, AGNODE, "height", "1");
-        set_default(graph, AGEDGE, "headport", "n");
-        set_default(graph, AGEDGE, "tailport", "s");
-        set_default(graph, AGEDGE, "arrowhead", "none");
+        const guint8 *path = draw_bytes_take(bytes, n, NULL);
+
+        for (guint32 i = 0; path && i < n; i++)
+                if (!path[i] || !strchr("MC 0123456789-", path[i]))
+                        return NULL;
+        return path ? g_strndup((const char *)path, n) : NULL;
 }
 
-static int pixel(double coordinate)
+/* NULL: the bytes are no layout of n vertices. */
+static TreeLayout *read_layout(DrawBytes bytes, guint32 n)
 {
-        return (int)lround(coordinate);
-}
+        g_autoptr(TreeLayout) layout = g_new0(TreeLayout, 1);
+        DrawnTree tree;
+        DrawnBox box;
 
-static char *edge_path(Agedge_t *edge, int height)
-{
-        const splines *spline = ED_spl(edge);
-        g_autoptr(GString) path = g_string_new(NULL);
-
-        for (gsize k = 0; spline && k < (gsize)spline->size; k++)
-                for (gsize i = 0; i < (gsize)spline->list[k].size; i++) {
-                        pointf p = spline->list[k].list[i];
-                        g_string_append_printf(path, "%s%d %d",
-                                               i == 0   ? "M"
-                                               : i == 1 ? "C"
-                                                        : " ",
-                                               pixel(p.x), height - pixel(p.y));
-                }
-        return g_string_free(g_steal_pointer(&path), FALSE);
-}
-
-static TreeLayout *read_layout(Agraph_t *graph, Agnode_t **vertices, Agedge_t **edges, guint32 n)
-{
-        TreeLayout *layout = g_new0(TreeLayout, 1);
-
-        layout->width = pixel(GD_bb(graph).UR.x);
-        layout->height = pixel(GD_bb(graph).UR.y);
+        if (!draw_bytes_take(&bytes, sizeof tree, &tree) || tree.n != n)
+                return NULL;
+        layout->width = tree.width;
+        layout->height = tree.height;
         layout->n = n;
         layout->boxes = g_new0(TreeBox, n);
-        for (guint32 i = 0; i < n; i++)
-                layout->boxes[i] = (TreeBox){
-                        .x = pixel(ND_coord(vertices[i]).x),
-                        .y = layout->height - pixel(ND_coord(vertices[i]).y),
-                        .width = pixel(ND_width(vertices[i]) * 72),
-                        .height = pixel(ND_height(vertices[i]) * 72),
-                        .edge = edges[i] ? edge_path(edges[i], layout->height) : g_strdup(""),
-                };
-        return layout;
-}
-
-TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
-                            gboolean operations, GError **error)
-{
-        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, n);
-        g_autofree Agedge_t **edges = g_new0(Agedge_t *, n);
-        Agraph_t *graph = write_graph_have(agopen((char *)"tree", Agdirected, NULL));
-        TreeLayout *layout = NULL;
-        GVC_t *gvc = write_graph_have(gvContext());
-
-        set_defaults(graph);
         for (guint32 i = 0; i < n; i++) {
-                vertices[i] = add_vertex(graph, i, names[i], HEIGHT + (operations ? LINE : 0));
+                TreeBox *b = &layout->boxes[i];
+
+                if (!draw_bytes_take(&bytes, sizeof box, &box))
+                        return NULL;
+                *b = (TreeBox){ box.x, box.y, box.width, box.height, take_edge(&bytes, box.edge) };
+                if (!b->edge)
+                        return NULL;
+        }
+        return bytes.n == 0 ? g_steal_pointer(&layout) : NULL;
+}
+
+TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *const *names,
+                            guint32 n, gboolean operations, GError **error)
+{
+        g_autofree DrawingItem *vertices = g_new(DrawingItem, n);
+        g_autoptr(Drawing) drawing = drawing_new("tree");
+        g_autofree char *answer = NULL;
+        TreeLayout *layout;
+        gsize length;
+
+        set_defaults(drawing);
+        for (guint32 i = 0; i < n; i++) {
+                vertices[i] = add_vertex(drawing, i, names[i], HEIGHT + (operations ? LINE : 0));
                 if (i > 0)
-                        edges[i] = write_graph_have(
-                                agedge(graph, vertices[parents[i]], vertices[i], NULL, 1));
+                        drawing_add_edge(drawing, vertices[parents[i]], vertices[i]);
         }
-        if (gvLayout(gvc, graph, "dot") == 0) {
-                layout = read_layout(graph, vertices, edges, n);
-                gvFreeLayout(gvc, graph);
-        } else {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
-                            "Graphviz cannot lay out the tree: %s",
-                            aglasterr() ? aglasterr() : "its plugins are missing (install graphviz, or try dot -c)");
-        }
-        agclose(graph);
-        gvFreeContext(gvc);
+        if (!(answer = drawer_draw(drawer, drawing, DRAW_LAYOUT, &length, error)))
+                return NULL;
+        layout = read_layout((DrawBytes){ (const guint8 *)answer, length }, n);
+        if (!layout)
+                g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_OUTPUT,
+                                    "ravel-draw answered nonsense: expected a layout");
         return layout;
 }
 
-TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *nodes, NodeId client,
-                                  GError **error)
+TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, const NodeTable *nodes,
+                                  NodeId client, GError **error)
 {
         guint32 n = tree->n_vertices + 1;
         g_autofree guint32 *parents = g_new(guint32, n);
@@ -151,7 +134,7 @@ TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *no
                 if (v->all.label && text_width(v->all.label) > text_width(names[i]))
                         names[i] = v->all.label;
         }
-        return tree_layout_new(parents, names, n, operations, error);
+        return tree_layout_new(drawer, parents, names, n, operations, error);
 }
 
 void tree_layout_free(TreeLayout *layout)

@@ -7,6 +7,7 @@
 #define RAVEL_WRITE_TREE_H
 
 #include "paths/collapsed-tree.h"
+#include "paths/write/drawer.h"
 
 /* In pixels, y downwards. */
 typedef struct {
@@ -21,14 +22,14 @@ typedef struct {
 } TreeLayout;
 
 /* Of n vertices (1 or more): parents[i] is less than i, NO_PARENT for vertex 0 alone. NULL and
- * error set where Graphviz cannot. operations: with room for a line more in each vertex. A layout
+ * error set where drawer cannot. operations: with room for a line more in each vertex. A layout
  * of the same tree is the same with the same version of Graphviz. */
-TreeLayout *tree_layout_new(const guint32 *parents, const char *const *names, guint32 n,
-                            gboolean operations, GError **error);
+TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *const *names,
+                            guint32 n, gboolean operations, GError **error);
 
 /* The same of the client, and of the vertices of a call tree below it. */
-TreeLayout *tree_layout_new_calls(const CollapsedTree *tree, const NodeTable *nodes, NodeId client,
-                                  GError **error);
+TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, const NodeTable *nodes,
+                                  NodeId client, GError **error);
 void tree_layout_free(TreeLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TreeLayout, tree_layout_free)
 

@@ -22,14 +22,14 @@ typedef struct {
         gint128 total;
         guint32 slowest;       /* the shown vertex with the greatest stays, or NO_VERTEX; */
         guint32 slowest_child; /* and the one below it with the greatest part in that */
-} Drawing;
+} DrawnGraph;
 
-static const PathVertex *vertex_at(const Drawing *d, guint32 i)
+static const PathVertex *vertex_at(const DrawnGraph *d, guint32 i)
 {
         return path_graph_vertex(d->graph, i);
 }
 
-static void mark_pattern(Drawing *d, const PathPattern *p)
+static void mark_pattern(DrawnGraph *d, const PathPattern *p)
 {
         guint32 v = path_graph_lookup(d->graph, NO_VERTEX, p->client);
 
@@ -41,11 +41,11 @@ static void mark_pattern(Drawing *d, const PathPattern *p)
         }
 }
 
-static void drawing_init(Drawing *d, const PathSet *set, const PathWriteOptions *options)
+static void drawn_graph_init(DrawnGraph *d, const PathSet *set, const PathWriteOptions *options)
 {
         guint32 n = path_graph_size(path_set_graph(set));
 
-        *d = (Drawing){ .set = set, .graph = path_set_graph(set) };
+        *d = (DrawnGraph){ .set = set, .graph = path_set_graph(set) };
         d->slowest = d->slowest_child = NO_VERTEX;
         d->shown = g_new0(gboolean, n);
         d->order = path_graph_order(d->graph, path_set_nodes(set));
@@ -55,7 +55,7 @@ static void drawing_init(Drawing *d, const PathSet *set, const PathWriteOptions 
                 mark_pattern(d, path_set_pattern(set, options->rank[i]));
 }
 
-static void drawing_clear(Drawing *d)
+static void drawn_graph_clear(DrawnGraph *d)
 {
         g_free(d->shown);
         g_free(d->order);
@@ -65,7 +65,7 @@ static void drawing_clear(Drawing *d)
 
 /* The part of the order that is of the root of that rank: n vertices from the one it
  * returns. */
-static guint32 find_root(const Drawing *d, guint32 rank, guint32 *n)
+static guint32 find_root(const DrawnGraph *d, guint32 rank, guint32 *n)
 {
         guint32 size = path_graph_size(d->graph), roots = 0;
 
@@ -84,16 +84,16 @@ static guint32 find_root(const Drawing *d, guint32 rank, guint32 *n)
 guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options)
 {
         guint32 n = 0;
-        Drawing d;
+        DrawnGraph d;
 
-        drawing_init(&d, set, options);
+        drawn_graph_init(&d, set, options);
         for (guint32 i = 0; i < path_graph_size(d.graph); i++)
                 n += d.shown[i] && vertex_at(&d, i)->depth == 0;
-        drawing_clear(&d);
+        drawn_graph_clear(&d);
         return n;
 }
 
-static void find_slowest(Drawing *d, const guint32 *order, guint32 n)
+static void find_slowest(DrawnGraph *d, const guint32 *order, guint32 n)
 {
         for (guint32 i = 0; i < n; i++) {
                 const PathVertex *v = vertex_at(d, order[i]);
@@ -129,45 +129,46 @@ static void append_duration(GString *text, gint64 ns)
         g_string_append(text, duration);
 }
 
-static Agnode_t *add_vertex(const Drawing *d, Agraph_t *graph, guint32 i)
+static DrawingItem add_vertex(const DrawnGraph *d, Drawing *drawing, guint32 i)
 {
         const PathVertex *v = vertex_at(d, i);
         const char *written = node_table_written(path_set_nodes(d->set), v->node);
         g_autofree char *name = text_shorten(written, GRAPH_LABEL_WIDTH);
         g_autoptr(GString) label = g_string_new(NULL), tip = g_string_new(NULL);
         char id[16];
-        Agnode_t *vertex;
+        DrawingItem vertex;
 
         g_snprintf(id, sizeof id, "v%u", i);
-        vertex = write_graph_have(agnode(graph, id, 1));
+        vertex = drawing_add_vertex(drawing, id);
         write_graph_append_name(label, name, "\\\\");
         write_graph_append_name(tip, written, "%5C");
         if (v->end != PATH_GOES_ON)
                 g_string_append_printf(tip, ": the path ends here (%s)", path_end_name(v->end));
         if (v->depth == 0)
-                write_graph_set_client(vertex);
+                write_graph_set_client(drawing, vertex);
         else
-                write_graph_set_fill(vertex,
+                write_graph_set_fill(drawing, vertex,
                                      d->total > 0 ? (int)(1000 * d->stays[i] / d->total) : 0);
         if (i == d->slowest) {
                 g_autofree char *share = path_format_share(d->stays[i], d->total);
 
                 g_string_append_printf(label, "\\nmost time (%s)", share);
-                write_graph_set(vertex, "peripheries", "2");
-                write_graph_set(vertex, "penwidth", "2");
-                write_graph_set(vertex, "fontname", "Helvetica-Bold");
+                drawing_set(drawing, vertex, "peripheries", "2");
+                drawing_set(drawing, vertex, "penwidth", "2");
+                drawing_set(drawing, vertex, "fontname", "Helvetica-Bold");
         }
-        write_graph_set(vertex, "label", label->str);
-        write_graph_set(vertex, "tooltip", tip->str);
+        drawing_set(drawing, vertex, "label", label->str);
+        drawing_set(drawing, vertex, "tooltip", tip->str);
         return vertex;
 }
 
-static void add_edge(const Drawing *d, Agraph_t *graph, Agnode_t *from, Agnode_t *to, guint32 i)
+static void add_edge(const DrawnGraph *d, Drawing *drawing, DrawingItem from, DrawingItem to,
+                     guint32 i)
 {
         const PathVertex *v = vertex_at(d, i);
         g_autoptr(GString) label = g_string_new(NBSP);
         g_autofree char *count = path_format_count(v->count);
-        Agedge_t *edge = write_graph_have(agedge(graph, from, to, NULL, 1));
+        DrawingItem edge = drawing_add_edge(drawing, from, to);
 
         for (guint k = 0; k < MIN(v->delays->len, DELAYS); k++) {
                 g_string_append(label, k > 0 ? ", " : "");
@@ -181,14 +182,14 @@ static void add_edge(const Drawing *d, Agraph_t *graph, Agnode_t *from, Agnode_t
         if (v->probability < 0.995 && path_set_shows_probability(d->set))
                 g_string_append_printf(label, NBSP "probability %d %%\\l",
                                        (int)(v->probability * 100));
-        write_graph_set(edge, "label", label->str);
+        drawing_set(drawing, edge, "label", label->str);
         if (i == d->slowest_child) {
-                write_graph_set(edge, "fontname", "Helvetica-Bold");
-                write_graph_set(edge, "penwidth", "2.5");
+                drawing_set(drawing, edge, "fontname", "Helvetica-Bold");
+                drawing_set(drawing, edge, "penwidth", "2.5");
         }
 }
 
-static void set_title(const Drawing *d, Agraph_t *graph, guint32 root, guint32 missing)
+static void set_title(const DrawnGraph *d, Drawing *drawing, guint32 root, guint32 missing)
 {
         g_autoptr(GString) title = g_string_new("Paths from ");
         const PathVertex *v = vertex_at(d, root);
@@ -201,11 +202,11 @@ static void set_title(const Drawing *d, Agraph_t *graph, guint32 root, guint32 m
 
                 g_string_append_printf(title, "\\n%s more vertices are not shown", more);
         }
-        write_graph_set(graph, "label", title->str);
+        drawing_set(drawing, DRAWING_GRAPH, "label", title->str);
 }
 
 /* Of the graph: what cgraph takes for a name. */
-static char *root_name(const Drawing *d, guint32 root, guint32 rank)
+static char *root_name(const DrawnGraph *d, guint32 root, guint32 rank)
 {
         const char *written = node_table_written(path_set_nodes(d->set), vertex_at(d, root)->node);
 
@@ -215,21 +216,22 @@ static char *root_name(const Drawing *d, guint32 root, guint32 rank)
         return g_strjoinv("%5C", parts);
 }
 
-Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                             guint32 max_nodes, Agdisc_t *disc)
+Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                            guint32 max_nodes)
 {
         guint32 n, first, drawn = 0, missing = 0;
-        g_autofree Agnode_t **vertices = g_new0(Agnode_t *, path_graph_size(path_set_graph(set)));
+        g_autofree DrawingItem *vertices =
+                g_new0(DrawingItem, path_graph_size(path_set_graph(set)));
         g_autofree char *name = NULL;
-        Agraph_t *graph;
-        Drawing d;
+        Drawing *drawing;
+        DrawnGraph d;
 
-        drawing_init(&d, set, options);
+        drawn_graph_init(&d, set, options);
         first = find_root(&d, rank, &n);
         find_slowest(&d, d.order + first, n);
         name = root_name(&d, d.order[first], rank);
-        graph = write_graph_have(agopen(name, Agdirected, disc));
-        write_graph_set_defaults(graph);
+        drawing = drawing_new(name);
+        write_graph_set_defaults(drawing);
         for (guint32 i = 0; i < n; i++) {
                 guint32 v = d.order[first + i], parent = vertex_at(&d, v)->parent;
 
@@ -241,11 +243,11 @@ Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options
                         continue;
                 }
                 drawn++;
-                vertices[v] = add_vertex(&d, graph, v);
+                vertices[v] = add_vertex(&d, drawing, v);
                 if (parent != NO_VERTEX)
-                        add_edge(&d, graph, vertices[parent], vertices[v], v);
+                        add_edge(&d, drawing, vertices[parent], vertices[v], v);
         }
-        set_title(&d, graph, d.order[first], missing);
-        drawing_clear(&d);
-        return graph;
+        set_title(&d, drawing, d.order[first], missing);
+        drawn_graph_clear(&d);
+        return drawing;
 }

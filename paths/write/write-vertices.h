@@ -7,13 +7,12 @@
 #ifndef RAVEL_WRITE_VERTICES_H
 #define RAVEL_WRITE_VERTICES_H
 
-#include <graphviz/cgraph.h>
-
+#include "paths/write/drawing.h"
 #include "paths/write/path-write.h"
 
 /* See write_graph_count() and write_graph_new(). */
 guint32 write_vertices_count(const PathSet *set, const PathWriteOptions *options);
-Agraph_t *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                             guint32 max_nodes, Agdisc_t *disc);
+Drawing *write_vertices_new(const PathSet *set, const PathWriteOptions *options, guint32 rank,
+                            guint32 max_nodes);
 
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""pages.py RAVEL SOURCE: the pages of ravel report and ravel diff in a real browser.
+"""pages.py RAVEL SOURCE: the pages of ravel report, ravel diff and ravel trend in a real browser.
 
 In an empty directory, where it leaves what it made; make check-long STEPS=browser runs it. Where
 AXE is the path of axe-core's axe.min.js, the pages are checked with that as well. TAP.
@@ -425,6 +425,39 @@ with Chromium() as b:
     calm = sqlite3.connect("a.sqlite").execute("SELECT own_mean FROM pattern_node JOIN pattern ON pattern.id = pattern WHERE place = 0 AND signature LIKE '%>WS2(%AP%AUTH%' ORDER BY count DESC LIMIT 1").fetchone()[0]
     result(f"the blame table of the slow run names WS2 ({first[2]}, {duration(calm)} without the delay)", None if first[0] == "WS2" and first[2].endswith("ms") and 180 < float(first[2].split("\u00a0")[0]) - calm / 1e6 < 240 else first)
     result("no error at all", b.problems)
+
+    # --- trend ---
+    os.mkdir("trend")
+    subprocess.run([sys.executable, f"{source}/tests/scripts/trend-stores.py", ravel, f"{source}/examples/multi-tier.conf", "7", "creep", "12", "24000"], check=True, cwd="trend")
+    make("trend", "-o", "trend.html", "trend")
+    b.open("trend.html")
+    result("trend: nothing that only a program would say", b.run(WORDS))
+    result("trend: no error, no request but for the file", b.problems or differs(len(b.requests), 1))
+    verdict = b.run("document.getElementById('verdict').textContent")
+    result(f"trend: {verdict}", None if verdict.startswith("2 series changed: AP") and verdict.count("creeps") == 2 else verdict)
+    result("trend: a line for each of them", differs(b.run("[document.querySelectorAll('#list tbody tr').length, document.querySelectorAll('#list .course svg .fit').length]"), [2, 2]))
+    b.run("document.querySelector('#list tbody tr:nth-child(2) button').focus()")
+    b.key("Enter")
+    b.frame()
+    title = b.run("document.getElementById('title').textContent")
+    result("trend: Enter chooses a series, and keeps the focus", differs(b.run("document.activeElement.textContent"), title))
+    result("trend: with its twelve values", differs(b.run("document.querySelectorAll('#values tbody tr').length"), 12))
+    fragment = b.run("location.hash")
+    b.open("trend.html", fragment)
+    result("trend: and its address", differs(b.run("document.getElementById('title').textContent"), title))
+    b.click("#all")
+    result("trend: those without a change, too", None if b.run("document.querySelectorAll('#list tbody tr').length") > 40 else "fewer")
+    for width, dark in ((1400, False), (700, True), (400, False)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        axe(b, f"trend, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"trend-{width}-{'dark' if dark else 'light'}.png")
+        result(f"trend, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        if width == 400:
+            result("trend, 400 pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+            result("trend, 400 pixels: every cell says what it is", b.run("[...document.querySelectorAll('.cards td')].filter((e) => !e.dataset.label && e.colSpan < 2).length"))
+    result("trend: no error at all", b.problems)
 
 print(f"1..{n}")
 sys.exit(bad)

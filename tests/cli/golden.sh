@@ -11,7 +11,8 @@
 # A command runs in an empty directory with ravel on its path, beside copies of
 # tests/data/ and what tests/data/make-captures and make-tshark make. "anybody COMMAND" runs it as
 # a user with no rights to the files of others; "terminal COMMAND" with a terminal
-# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "events" makes
+# as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "six TRACE" the
+# folder six with six stores of it, "events" makes
 # events.trace of examples/publish-subscribe.conf.
 src=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
 golden=$src/tests/golden/cli
@@ -38,8 +39,14 @@ fi
 dir=$(mktemp -d "${TMPDIR:-/tmp}/ravel-golden.XXXXXX") || exit 99
 trap 'chmod -R u+rwx "$dir"; rm -rf "$dir"' EXIT
 chmod 755 "$dir"
-mkdir "$dir/bin" "$dir/data"
+mkdir -p "$dir/bin" "$dir/data" "$dir/libexec/ravel"
 cp "$ravel" "$dir/bin/ravel"
+# What it starts is found where it was moved to, as if installed there.
+for helper in ravel-convolution ravel-draw; do
+	for folder in "$(dirname "$ravel")" "$(dirname "$ravel")/../libexec/ravel"; do
+		[ ! -f "$folder/$helper" ] || cp "$folder/$helper" "$dir/libexec/ravel"
+	done
+done
 PATH=$dir/bin:$PATH
 cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")
@@ -66,6 +73,10 @@ cat >"$dir/bin/stores" <<'SCRIPT'
 #!/bin/sh
 ravel nesting --cheat -o true.sqlite "$1" >/dev/null
 ravel nesting --method paper -o found.sqlite "$1" >/dev/null
+SCRIPT
+cat >"$dir/bin/six" <<'SCRIPT'
+#!/bin/sh
+mkdir six && ravel nesting -o six/s1.db "$1" >/dev/null && for i in 2 3 4 5 6; do cp six/s1.db six/s$i.db; done
 SCRIPT
 chmod 755 "$dir/bin/"*
 

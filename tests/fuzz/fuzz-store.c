@@ -7,7 +7,10 @@
 #include "paths/diff.h"
 #include "paths/export/export.h"
 #include "paths/report.h"
+#include "paths/stored-set.h"
 #include "paths/store/store-query.h"
+#include "paths/trend.h"
+#include "paths/write/path-write.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
@@ -46,6 +49,25 @@ static void ask(const char *path, const char *sql)
         check_error(status >= 0, error);
 }
 
+/* The same six times over. */
+static void compare_many(const char *path)
+{
+        char *paths[SERIES_FEWEST];
+        GError *error = NULL;
+        g_autoptr(Trend) trend = NULL;
+        g_autoptr(OutputFile) out = NULL;
+
+        for (guint i = 0; i < SERIES_FEWEST; i++)
+                paths[i] = (char *)path;
+        trend = trend_new(paths, SERIES_FEWEST, TREND_BY_STORE, &error);
+        check_error(trend != NULL, error);
+        error = NULL;
+        if (!trend || !(out = output_file_new("/dev/null", FALSE, &error)))
+                return;
+        gboolean ok = trend_write_page(trend, out, &error);
+        check_error(ok, error);
+}
+
 static void export_as(const char *path, const char *format)
 {
         g_autoptr(NodeTable) nodes = node_table_new();
@@ -56,6 +78,25 @@ static void export_as(const char *path, const char *format)
         gboolean ok = out && export_writer_lookup(format)(reader, nodes, out, &error);
 
         check_error(ok, error);
+}
+
+/* In the formats that no other program draws. */
+static void show(const char *path)
+{
+        static const char *const formats[] = { "text", "json", "tsv" };
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(StoredSet) stored = reader ? stored_set_new(reader, nodes, &error) : NULL;
+        g_autofree guint32 *rank = stored ? path_set_rank(stored->set, RANK_P99) : NULL;
+
+        for (guint i = 0; stored && i < G_N_ELEMENTS(formats); i++) {
+                PathWriteOptions write = { .rank = rank, .n_patterns = path_set_size(stored->set) };
+                g_autoptr(OutputFile) out = output_file_new("/dev/null", FALSE, NULL);
+
+                g_assert_true(path_writer_lookup(formats[i])(stored->set, &write, out, NULL));
+        }
+        check_error(stored != NULL, error);
 }
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
@@ -90,8 +131,10 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 
                 check_error(diff != NULL, error);
         }
+        compare_many(path);
         for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
                 export_as(path, formats[i]);
+        show(path);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;

@@ -106,12 +106,12 @@ step_fuzz() {
 	mkdir "$work/fuzz"
 	cd "$work/fuzz"
 	"$source/configure" -q CC=clang CFLAGS="${flags[*]} -fsanitize=fuzzer-no-link"
-	make -s -j"$jobs" "${libraries[@]}"
+	make -s -j"$jobs" "${libraries[@]}" ravel-draw
 	for target in "$source"/tests/fuzz/fuzz-*.c; do
 		name=$(basename "$target" .c)
 		# shellcheck disable=SC2046 # flags
 		clang "${flags[@]}" -fsanitize=fuzzer -D_GNU_SOURCE -I. -I"$source" -o "$name" "$target" \
-			"${libraries[@]}" \
+			"$([ "$name" = fuzz-draw ] && echo "$source/draw/draw.c" || echo -lm)" "${libraries[@]}" \
 			$(pkg-config --cflags --libs glib-2.0 libpcap libnghttp2 nettle zlib libzstd liblzma sqlite3 libgvc libcgraph fftw3f fftw3) -lm
 		[ "$(jobs -r | wc -l)" -lt "$jobs" ] || wait -n
 		fuzz "$name" &

@@ -127,7 +127,7 @@ def main():
     results = Results()
     with tempfile.TemporaryDirectory(prefix='ravel-examples.') as scratch:
         os.mkdir(scratch + '/bin')
-        shutil.copy(ravel, scratch + '/bin/ravel')
+        os.symlink(os.path.realpath(ravel), scratch + '/bin/ravel')
         os.environ.update(PATH=scratch + '/bin:' + os.environ['PATH'], LC_ALL='C.UTF-8', TZ='UTC')
         os.environ.pop('COLUMNS', None)
         for folder in ('demo', 'examples'):

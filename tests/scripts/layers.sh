@@ -28,7 +28,7 @@ none() {
 
 # The includes of the project's own headers: FILE OTHER
 grep -rE '^#include "' --include='*.[ch]' base tracefmt capture import maketrace clocks paths calls \
-        inference nesting convolution tools |
+        inference nesting convolution draw tools |
         sed -nE 's#^([^:]*)\.[ch]:\#include "([^"]*)\.h".*#\1 \2#p' |
         grep -v 'config$' | sort -u >"$work/includes"
 
@@ -36,10 +36,10 @@ grep -rE '^#include "' --include='*.[ch]' base tracefmt capture import maketrace
 # named after that, too.
 list_calls() {
         for folder in base tracefmt capture import maketrace clocks paths calls inference nesting \
-                convolution tools; do
+                convolution draw tools; do
                 [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
         done | while read -r object; do
-                file=$(echo "${object#"$build/"}" | sed -E 's#/lib[a-z]+_a-#/#; s#\.o$##')
+                file=$(echo "${object#"$build/"}" | sed -E 's#/(lib[a-z]+_a|ravel_draw)-#/#; s#\.o$##')
                 nm -P "$object" | awk -v file="$file" '{ print file, $1, $2 }'
         done | awk '$3 ~ /^[ABCDGRSTVW]$/ { defines[$2] = $1 }
                 $3 == "U" { user[++n] = $1; name[n] = $2 }
@@ -85,7 +85,10 @@ may calls 'base|tracefmt|paths'
 may inference 'base|tracefmt|paths|calls'
 may nesting 'base|tracefmt|clocks|paths|calls|inference'
 may convolution 'base|tracefmt|clocks|paths'
-may tools '[a-z]+'
+may draw 'base|paths'
+may tools 'base|tracefmt|capture|import|maketrace|clocks|paths|calls|inference|nesting|convolution'
+none "draw knows no more of paths than what a drawing is" \
+        "$(grep ' paths/' "$work/includes" | grep '^draw/' | grep -v ' paths/write/drawing$')"
 [ "$calls" ] || echo "# calls are not looked at: no nm, or nothing is built here"
 
 # only FILES HEADER: HEADER is included by FILES alone, a pattern
@@ -98,7 +101,7 @@ only 'capture/(tls/record-cipher|minute-keys)\.c' 'nettle'
 only 'capture/protocol/header-labels\.c' 'nghttp2'
 only 'convolution/correlation\.c' 'fftw3'
 only 'paths/store/[a-z-]+\.[ch]' 'sqlite3'
-only 'paths/write/[a-z-]+\.[ch]' 'graphviz'
+only 'draw/draw\.c' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
 
 # The two libraries have a door that can be read at once.

@@ -108,21 +108,27 @@ many_connections() {
 		    c.recv(20)
 		    c.close()
 	END
-	for option in '' --processes; do
-		# CPU time of the capture, in ticks of its process, of which it has stopped the rest.
-		"$ravel" capture -i lo -B 65536 -f 'tcp port 18300 or 18301' $option -w trace 2>err &
-		capture=$!
-		ready
-		python3 many.py $n $((18300 + ${#option} / 11))
-		sleep 1
-		spent=$(awk '{ print $14 + $15 }' /proc/$capture/stat)
-		kill -TERM $capture
-		wait $capture
-		[ "$option" ] && with=$spent || without=$spent
+	# A machine that is busy with other things may lose some, and says so: not three times.
+	local turn
+	for turn in 1 2 3; do
+		for option in '' --processes; do
+			# CPU time of the capture, in ticks of its process, of which it has stopped the rest.
+			"$ravel" capture -i lo -B 65536 -f 'tcp port 18300 or 18301' $option -w trace 2>err &
+			capture=$!
+			ready
+			python3 many.py $n $((18300 + ${#option} / 11))
+			sleep 1
+			spent=$(awk '{ print $14 + $15 }' /proc/$capture/stat)
+			kill -TERM $capture
+			wait $capture
+			[ "$option" ] && with=$spent || without=$spent
+		done
+		[ "$(grep -c "CALL_SENT" trace)" = $n ] &&
+			[ "$(grep -o "is known by its process: .*" trace)" = "is known by its process: $n" ] &&
+			grep -q "^# processes: $n connections opened, 0 of" trace && break
+		grep 'process' trace >>err
+		false
 	done
-	[ "$(grep -c "CALL_SENT" trace)" = $n ] &&
-		[ "$(grep -o "is known by its process: .*" trace)" = "is known by its process: $n" ] &&
-		grep -q "^# processes: $n connections opened, 0 of" trace
 	result $? "of $n short connections none is lost" err
 	spent=$(((with - without) * 1000000 / $(getconf CLK_TCK) / n))
 	echo "# $spent us of CPU each"

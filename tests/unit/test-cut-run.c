@@ -83,6 +83,7 @@ static void expect(Scene *s, const char *lines)
         g_assert_cmpuint(s->memory.buffers, ==, 0);
         g_assert_cmpuint(s->memory.calls, ==, 0);
         stream_pool_free(s->context.streams);
+        piece_memory_clear(&s->memory.pieces);
         connection_numbers_free(s->context.numbers);
         sequencer_free(s->context.sequencer);
         g_string_free(found, TRUE);

@@ -167,11 +167,11 @@ static void test_contents(Fixture *f, gconstpointer unused)
                      "SELECT pattern, place, parent, depth, node, latency_mean, call_delay_mean, "
                      "own_mean, network_mean FROM pattern_node",
                      "1|0|-|0|2|100|0|20|10\n1|1|0|1|4|40|45|40|0\n1|2|0|1|3|30|5|30|0\n");
-        assert_query(f, "SELECT * FROM path", "1|1|1000|100|1|3|0.5\n2|1|2000|100|4|3|0.5\n");
+        assert_query(f, "SELECT * FROM path", "1|1|1000|100|1|3|0.5|-\n2|1|2000|100|4|3|0.5|-\n");
         assert_query(f, "SELECT * FROM call WHERE path = 1",
-                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-\n"
-                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-\n"
-                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-\n");
+                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-\n"
+                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-\n"
+                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-\n");
         assert_query(f, "SELECT id, parent FROM call WHERE path = 2", "4|-\n5|4\n6|4\n");
         g_autofree char *id = g_strdup_printf("%016" G_GINT64_MODIFIER "x\n",
                                               path_pattern_id(NULL, "client>lb(db,web%2C1)"));
@@ -198,11 +198,11 @@ static void test_requests(Fixture *f, gconstpointer unused)
                      "{\"node\":\"web%2C1\",\"start\":2010,\"end\":2040,\"own\":30},"
                      "{\"node\":\"db\",\"start\":2050,\"end\":2090,\"own\":40}]\n");
         assert_query(f, "SELECT * FROM request_node WHERE request = 2",
-                     "2|lb|2005|2095|20|-\n2|web%2C1|2010|2040|30|-\n2|db|2050|2090|40|-\n");
+                     "2|lb|2005|2095|20|-|-|-\n2|web%2C1|2010|2040|30|-|-|-\n2|db|2050|2090|40|-|-|-\n");
         assert_query(f, "SELECT * FROM pattern_callee ORDER BY node",
-                     "1|db|2|40|40|0.4|client>lb(db,web%2C1)\n"
-                     "1|lb|2|100|20|0.2|client>lb(db,web%2C1)\n"
-                     "1|web%2C1|2|30|30|0.3|client>lb(db,web%2C1)\n");
+                     "1|db|2|40|40|0.4|client>lb(db,web%2C1)|-\n"
+                     "1|lb|2|100|20|0.2|client>lb(db,web%2C1)|-\n"
+                     "1|web%2C1|2|30|30|0.3|client>lb(db,web%2C1)|-\n");
         assert_query(f, "SELECT * FROM repeated_call", "");
 }
 
@@ -234,15 +234,15 @@ static void test_slowest(Fixture *f, gconstpointer unused)
         add_query(f, 4000, 900, 3);
         g_assert_true(store_finish(store, NULL));
         assert_query(f, "SELECT * FROM slowest_request LIMIT 3",
-                     "2|900|700|lb|810|2000|1.0|1|client>lb(db)|-\n"
-                     "4|900|900|lb|630|4000|1.0|3|client>lb(db,db,db)|-\n"
-                     "3|700|700|lb|560|3000|1.0|2|client>lb(db,db)|-\n");
+                     "2|900|700|lb|810|2000|1.0|1|client>lb(db)|-|900\n"
+                     "4|900|900|lb|630|4000|1.0|3|client>lb(db,db,db)|-|900\n"
+                     "3|700|700|lb|560|3000|1.0|2|client>lb(db,db)|-|700\n");
         assert_query(f, "SELECT * FROM repeated_call ORDER BY pattern",
                      "2|lb|db|2|1|140|client>lb(db,db)\n"
                      "3|lb|db|3|1|270|client>lb(db,db,db)\n");
         assert_query(f, "SELECT * FROM pattern_callee WHERE pattern = 3 ORDER BY node",
-                     "3|db|3|90|270|0.3|client>lb(db,db,db)\n"
-                     "3|lb|1|900|630|0.7|client>lb(db,db,db)\n");
+                     "3|db|3|90|270|0.3|client>lb(db,db,db)|-\n"
+                     "3|lb|1|900|630|0.7|client>lb(db,db,db)|-\n");
 }
 
 static int compare_times(const void *a, const void *b)

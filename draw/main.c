@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel-draw: answers what it is asked on standard input (paths/write/drawing.h) on standard
+ * output, until that ends. ravel and ravel-convolution start it; nobody else needs to.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "draw/draw.h"
+
+/* FALSE: it ended before. */
+static gboolean receive_bytes(guint8 *to, gsize n)
+{
+        while (n > 0) {
+                gssize received = read(STDIN_FILENO, to, n);
+
+                if (received == 0 || (received < 0 && errno != EINTR))
+                        return FALSE;
+                to += MAX(received, 0);
+                n -= (gsize)MAX(received, 0);
+        }
+        return TRUE;
+}
+
+static gboolean send_bytes(const void *data, gsize n)
+{
+        for (const guint8 *from = data; n > 0;) {
+                gssize sent = write(STDOUT_FILENO, from, n);
+
+                if (sent < 0 && errno != EINTR)
+                        return FALSE;
+                from += MAX(sent, 0);
+                n -= (gsize)MAX(sent, 0);
+        }
+        return TRUE;
+}
+
+/* The steps of a request. The memory for them grows as they come: not as they are announced. */
+static gboolean receive_steps(GByteArray *steps, guint64 n)
+{
+        enum { CHUNK = 1 << 20 };
+
+        while (steps->len < n) {
+                guint old = steps->len, more = (guint)MIN(n - old, CHUNK);
+
+                g_byte_array_set_size(steps, old + more);
+                if (!receive_bytes(steps->data + old, more))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean answer(guint32 how, const void *data, gsize n)
+{
+        DrawFrame frame = { DRAW_MAGIC, how, n };
+
+        return send_bytes(&frame, sizeof frame) && send_bytes(data, n);
+}
+
+/* FALSE: there is no other request. */
+static gboolean serve(Draw *draw)
+{
+        g_autoptr(GByteArray) steps = g_byte_array_new(), drawn = NULL;
+        g_autoptr(GError) error = NULL;
+        DrawFrame frame;
+
+        if (!receive_bytes((guint8 *)&frame, sizeof frame))
+                return FALSE;
+        if (frame.magic != DRAW_MAGIC || frame.what >= N_DRAW_KINDS || frame.n > G_MAXINT32) {
+                fprintf(stderr,
+                        "ravel-draw: it was told nonsense (%08x, %u): ravel runs it, of the same "
+                        "version\n",
+                        frame.magic, frame.what);
+                return FALSE;
+        }
+        if (!receive_steps(steps, frame.n))
+                return FALSE;
+        drawn = draw_steps(draw, frame.what, steps->data, steps->len, &error);
+        return drawn ? answer(DRAW_DONE, drawn->data, drawn->len)
+                     : answer(DRAW_FAILED, error->message, strlen(error->message));
+}
+
+int main(int argc, char **argv)
+{
+        g_autoptr(Draw) draw = NULL;
+
+        if (argc > 1 && !strcmp(argv[1], "--version")) {
+                puts(PACKAGE_STRING);
+                return 0;
+        }
+        if (argc > 1 || isatty(STDIN_FILENO)) {
+                fputs("ravel-draw draws for ravel, which starts it: see ravel(1)\n", stderr);
+                return 2;
+        }
+        draw = draw_new();
+        while (serve(draw))
+                ;
+        return 0;
+}

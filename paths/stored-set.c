@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "paths/stored-set.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "paths/path-clocks.h"
+
+typedef struct {
+        StoredSet *stored;
+        StoreReader *reader;
+        GArray *patterns; /* of PathPattern; without nodes until they are read */
+        GArray *doubts;   /* of int, by pattern: the doubt that the store names; -1: none */
+} Loading;
+
+static void pattern_clear(gpointer data)
+{
+        PathPattern *p = data;
+
+        for (guint32 i = 0; i < p->n_nodes; i++) {
+                histogram_clear(&p->nodes[i].latency);
+                histogram_clear(&p->nodes[i].call_delay);
+                histogram_clear(&p->nodes[i].own);
+                histogram_clear(&p->nodes[i].network);
+                histogram_clear(&p->nodes[i].queued);
+        }
+        histogram_clear(&p->completion);
+        g_free(p->nodes);
+        g_free(p->signature);
+}
+
+static void loading_clear(Loading *l)
+{
+        g_array_unref(l->patterns);
+        g_array_unref(l->doubts);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Loading, loading_clear)
+
+static gboolean fail(const Loading *l, GError **error, const char *what)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, "%s: the store is corrupt: %s",
+                    store_reader_name(l->reader), what);
+        return FALSE;
+}
+
+/* --- patterns --------------------------------------------------------------- */
+
+static gboolean read_patterns(Loading *l, GError **error)
+{
+        StoredPattern stored;
+        int status;
+
+        while ((status = store_reader_next_pattern(l->reader, &stored, error)) > 0) {
+                PathPattern p = {
+                        .signature = g_strdup(stored.signature),
+                        .label = g_intern_string(stored.label),
+                        .id = path_pattern_id(stored.label, stored.signature),
+                        .client = stored.client,
+                        .count = stored.count,
+                        .probability = stored.probability,
+                        .goes_on = stored.goes_on,
+                };
+                g_array_append_val(l->patterns, p);
+                g_array_append_val(l->doubts, stored.doubt);
+        }
+        return status == 0;
+}
+
+static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error)
+{
+        PathPattern *p = &g_array_index(l->patterns, PathPattern, n->pattern);
+        PatternNode *node = path_pattern_append(p, n->node, n->parent);
+
+        node->label = g_intern_string(n->label);
+        node->n_labels = n->n_labels;
+        node->continues = n->continues;
+        if (p->goes_on && (!store_reader_histogram(l->reader, &n->queued, &node->queued, error) ||
+                           (n->place == 0 && !store_reader_histogram(l->reader, &n->completion,
+                                                                     &p->completion, error))))
+                return FALSE;
+        return store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
+               store_reader_histogram(l->reader, &n->call_delay, &node->call_delay, error) &&
+               store_reader_histogram(l->reader, &n->own, &node->own, error) &&
+               store_reader_histogram(l->reader, &n->network, &node->network, error);
+}
+
+static gboolean read_nodes(Loading *l, GError **error)
+{
+        StoredPatternNode node;
+        int status;
+
+        while ((status = store_reader_next_pattern_node(l->reader, &node, error)) > 0)
+                if (!read_node(l, &node, error))
+                        return FALSE;
+        for (guint i = 0; status == 0 && i < l->patterns->len; i++) {
+                const PathPattern *p = &g_array_index(l->patterns, PathPattern, i);
+
+                if (p->n_nodes == 0 || p->count == 0)
+                        return fail(l, error, "a pattern has no nodes or paths, expected some");
+        }
+        return status == 0;
+}
+
+/* --- the graph of linear patterns ------------------------------------------- */
+
+static gboolean read_graph(Loading *l, PathGraph **graph, GError **error)
+{
+        g_autoptr(GArray) vertices =
+                g_array_new(FALSE, FALSE, sizeof(guint32)); /* by the store's */
+        StoredVertexDelay d;
+        StoredVertex v;
+        int status;
+
+        while ((status = store_reader_next_vertex(l->reader, &v, error)) > 0) {
+                guint32 parent = v.parent == NO_PARENT ? NO_VERTEX
+                                                       : g_array_index(vertices, guint32, v.parent),
+                        vertex;
+
+                if (!*graph)
+                        *graph = path_graph_new();
+                vertex = path_graph_add(*graph, parent, v.node, v.count, v.probability);
+                if (v.end != PATH_GOES_ON)
+                        path_graph_end(*graph, vertex, v.end);
+                g_array_append_val(vertices, vertex);
+        }
+        if (status < 0)
+                return FALSE;
+        while ((status = store_reader_next_vertex_delay(l->reader, &d, error)) > 0)
+                path_graph_add_delay(*graph, g_array_index(vertices, guint32, d.vertex), d.delay,
+                                     d.count);
+        return status == 0;
+}
+
+/* --- what else there is ------------------------------------------------------ */
+
+static gboolean read_doubt(const Loading *l, const StoredDoubt *stored, GArray *doubts,
+                           GError **error)
+{
+        Doubt d = { stored->caller, stored->callee,  0, stored->count, stored->of, "",
+                    stored->bytes,  stored->of_bytes };
+
+        while (d.reason < N_DOUBT_REASONS && strcmp(doubt_word(d.reason), stored->reason) != 0)
+                d.reason++;
+        if (d.reason == N_DOUBT_REASONS)
+                return fail(l, error, "a doubt has a reason that is not known, of a later version");
+        if (stored->kind)
+                g_strlcpy(d.kind, stored->kind, sizeof d.kind);
+        g_array_append_val(doubts, d);
+        return TRUE;
+}
+
+static gboolean read_verdict(Loading *l, GError **error)
+{
+        const StoredRun *run = store_reader_run(l->reader);
+        g_autoptr(GArray) doubts = g_array_new(FALSE, FALSE, sizeof(Doubt));
+        StoredDoubt d;
+        int status;
+
+        while ((status = store_reader_next_doubt(l->reader, &d, error)) > 0)
+                if (!read_doubt(l, &d, doubts, error))
+                        return FALSE;
+        if (status == 0 && run->judgement)
+                l->stored->verdict =
+                        verdict_new(g_strdup(run->judgement), run->fit, g_steal_pointer(&doubts));
+        return status == 0;
+}
+
+static gboolean read_trust(Loading *l, GError **error)
+{
+        StoredTrust t;
+        int status;
+
+        while ((status = store_reader_next_trust(l->reader, &t, error)) > 0) {
+                PathTrust trust = { t.calls, t.guessed, t.probability * (double)t.calls };
+
+                path_set_set_trust(l->stored->set, t.node, &trust);
+        }
+        return status == 0;
+}
+
+static void fill_summary(Loading *l)
+{
+        const StoredRun *run = store_reader_run(l->reader);
+        PathSetSummary *s = path_set_summary(l->stored->set);
+
+        s->method = run->method;
+        s->messages = run->messages;
+        s->calls = run->calls;
+        s->unmatched_calls = run->unmatched_calls;
+        s->unmatched_returns = run->unmatched_returns;
+        s->cut_instances = run->cut_paths;
+        s->first = run->first;
+        s->last = run->last;
+        s->parallelism = run->parallelism;
+        s->clocks = l->stored->clocks;
+        s->verdict = l->stored->verdict;
+}
+
+static gboolean has_doubts_as_stored(const Loading *l)
+{
+        for (guint32 i = 0; i < path_set_size(l->stored->set); i++)
+                if (path_set_find_doubt(l->stored->set, path_set_pattern(l->stored->set, i)) !=
+                    g_array_index(l->doubts, int, i))
+                        return FALSE;
+        return TRUE;
+}
+
+/* Clients that were folded have a name of their own, which a real node may have as well: the
+ * doubts of the patterns tell which it is. */
+static void find_folded(Loading *l, const NodeTable *nodes)
+{
+        Verdict *v = l->stored->verdict;
+
+        for (NodeId i = 0; v && !has_doubts_as_stored(l) && i < node_table_size(nodes); i++)
+                if (!strcmp(node_table_name(nodes, i), "client"))
+                        v->folded = i;
+}
+
+StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
+{
+        g_autoptr(StoredSet) stored = g_new0(StoredSet, 1);
+        g_auto(Loading) l = { stored, reader, g_array_new(FALSE, TRUE, sizeof(PathPattern)),
+                              g_array_new(FALSE, FALSE, sizeof(int)) };
+        g_autoptr(PathGraph) graph = NULL;
+
+        g_array_set_clear_func(l.patterns, pattern_clear);
+        stored->clocks = path_clocks_from_parameters(store_reader_run(reader)->parameters, nodes);
+        if (!read_verdict(&l, error) || !read_patterns(&l, error) || !read_nodes(&l, error) ||
+            !read_graph(&l, &graph, error))
+                return NULL;
+        stored->set = graph ? path_set_new_linear(nodes, g_steal_pointer(&graph))
+                            : path_set_new(nodes, SIBLINGS_MULTISET);
+        for (guint i = 0; i < l.patterns->len; i++)
+                path_set_add_pattern(stored->set, &g_array_index(l.patterns, PathPattern, i));
+        g_array_set_clear_func(l.patterns, NULL); /* they are the set's now */
+        if (!read_trust(&l, error))
+                return NULL;
+        fill_summary(&l);
+        find_folded(&l, nodes);
+        return g_steal_pointer(&stored);
+}
+
+void stored_set_free(StoredSet *stored)
+{
+        if (!stored)
+                return;
+        path_set_free(stored->set);
+        if (stored->verdict)
+                verdict_free(stored->verdict);
+        if (stored->clocks)
+                g_array_unref(stored->clocks);
+        g_free(stored);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The answer that a store holds, as the method that found it gave it: for the writers of
+ * paths/write/, which write the same bytes of both.
+ */
+#ifndef RAVEL_STORED_SET_H
+#define RAVEL_STORED_SET_H
+
+#include "paths/store/store-reader.h"
+#include "paths/verdict.h"
+
+typedef struct {
+        PathSet *set;
+        Verdict *verdict; /* NULL: the store has none */
+        GArray *clocks;   /* of ClockOffset */
+} StoredSet;
+
+/* reader is read to its end, and with nodes must outlive it. NULL and error set where the store is
+ * corrupt. */
+StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error);
+void stored_set_free(StoredSet *stored);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StoredSet, stored_set_free)
+
+#endif
