@@ -111,9 +111,9 @@
 /* and the difference that comes by chance once in twenty times. Queues of generated workers had 0.3
  * to 1.2; of generated event loops that had few calls out of turn, 2.0 to 3.6. */
 #define UNLIKE           1.36
-/* It counts only if the first shares are surer than the second by so much: 0.1 to 0.4 at these event
- * loops, 0.02 and 0.03 at captured workers that are slow to wake. */
-#define UNLIKE_EXCESS    0.05
+/* It counts only if the first shares are surer than the second by so much: 0.22 to 0.33 at these
+ * event loops, 0.06 and 0.08 at captured workers that are slow to wake. */
+#define UNLIKE_EXCESS    0.13
 
 /* --- Rounds (assign.c, learn.c, rounds.c) --- */
 
