@@ -323,7 +323,7 @@ static void message_see(MessageInProgress *m, Stamp stamp)
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context)
 {
         MessageInProgress *m = &p->message[side];
-        if (m->kind != KIND_CALL || m->written)
+        if (!context->identifiers || m->kind != KIND_CALL || m->written)
                 return;
         m->link = link_table_add(context->links, content, p->port[side], (guint32)m->number);
         m->link.relay = TRUE;

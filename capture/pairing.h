@@ -133,7 +133,8 @@ void pairing_init(Pairing *p, const NodeId node[2], const guint16 port[2]);
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                   const CaptureContext *context);
 
-/* The open message of side is a call that carries content: see links.h. */
+/* The open message of side is a call that carries content, known by an identifier of it: see
+ * links.h. */
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
 
 /* More bytes of the open message, seen at stamp. */

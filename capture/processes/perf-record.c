@@ -44,8 +44,9 @@ static void field_parse(const char *line, SocketFormat *format)
             offset > MAX_OFFSET || size == 0 || size > MAX_OFFSET)
                 return;
         while (stop > line && stop[-1] == ']')
-                while (stop > line && *stop != '[')
+                do
                         stop--;
+                while (stop > line && *stop != '[');
         for (guint i = 0; i < N_FIELDS; i++) {
                 gsize n = strlen(wanted[i].name);
                 if ((gsize)(stop - line) > n && memcmp(stop - n, wanted[i].name, n) == 0 &&

@@ -117,9 +117,8 @@ def canonical(signature):
 
 with open(sys.argv[1], encoding="utf-8") as file:
     rows = [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
-# What mta1 passes on to mta2 continues the mail that it got.
-truth = {canonical(row[4]).replace("mta1", "mta1~>mta2" if "~mta2" in row[5] else "mta1"): int(row[2])
-         for row in rows}
+truth = {canonical(row[4]): int(row[2]) for row in rows}
+truth["mta1>mta2"] = sum(int(row[2]) for row in rows if "~mta2" in row[5])
 with open(sys.argv[2], encoding="utf-8") as file:
     found = collections.Counter()
     for row in csv.DictReader(file, delimiter="\t"):
