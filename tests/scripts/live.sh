@@ -34,7 +34,7 @@ has_lines() { # FILE N
 }
 
 # The shell starts background jobs deaf to SIGINT, and nohup all of them to SIGHUP.
-background=(env --default-signal=INT,HUP)
+background=(env '--default-signal=INT,HUP')
 
 # A trace that is whole, of so many calls, in order.
 check_trace() { # TRACE CALLS NAME

@@ -3,6 +3,7 @@
 #
 # Names of nodes from where they are: what ss printed of a system on one address; what Kubernetes
 # and Docker say, by the lines of the manual for jq. TAP.
+# shellcheck disable=SC2031 # the subshell changes none of them
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 cd "$dir" || exit 99

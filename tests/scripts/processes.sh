@@ -6,7 +6,7 @@
 # said. TAP.
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
-[ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null || skip_all 'a network of its own needs root'
+if [ "$(id -u)" != 0 ] || ! unshare -n true 2>/dev/null; then skip_all 'a network of its own needs root'; fi
 if [ "${1-}" != inside ]; then
 	unshare -n "$0" inside
 	exit

@@ -4,7 +4,7 @@
 # TLS whose keys are known is as the same conversation in the clear: each version and cipher, in
 # recordings that OpenSSL makes in memory, and of OpenSSL's and GnuTLS' own programs over the
 # loopback. Without keys, or with others, it is as it was. TAP.
-# shellcheck disable=SC2181 # the status may be any
+# shellcheck disable=SC2181,SC2209,SC2317 # the status may be any; functions are called by other names
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 record=$source/tests/scripts/tls-recordings.py
@@ -92,12 +92,12 @@ result $? 'they are not written over' err
 
 # --- what was not captured -----------------------------------------------------
 for kind in 12-ECDHE-RSA-AES256-GCM-SHA384 12-ECDHE-RSA-AES128-SHA $one; do
-	python3 "$record" lose $kind.pcap lossy.pcap 40 60
-	messages -r lossy.pcap --tls-keys $kind.keys >got
+	python3 "$record" lose "$kind".pcap lossy.pcap 40 60
+	messages -r lossy.pcap --tls-keys "$kind".keys >got
 	[ "$(grep -c CALL got)" -ge 5 ] && grep -q 'POST%20/item' got && [ "$(fact 'holes skipped')" -gt 0 ]
 	result $? "$kind: segments lost" trace
-	python3 "$record" lose $kind.pcap lossy.pcap 0 5
-	messages -r lossy.pcap --tls-keys $kind.keys >got
+	python3 "$record" lose "$kind".pcap lossy.pcap 0 5
+	messages -r lossy.pcap --tls-keys "$kind".keys >got
 	! grep -q 'POST' got && [ "$(fact 'TLS connections not opened: handshake not seen whole')" = 1 ]
 	result $? "$kind: begun before the capture" trace
 done

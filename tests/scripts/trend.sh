@@ -4,6 +4,7 @@
 # ravel trend: what changes from store to store is found with its size, and nothing else is.
 # RAVEL_LONG=1: a hundred sets without a change as well, and 500 stores in 5 s of CPU. TAP.
 set -u
+# shellcheck disable=SC2094,SC2181 # folders are no files that are written; the status may be any
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"

@@ -6,9 +6,10 @@
 # of who answers, and for the database the caller's address too. A call through a virtual address
 # is one call, to the replica that served it: by what conntrack prints, or where both sides
 # are captured. One request at a time. Needs root, nft and conntrack's table. TAP.
+# shellcheck disable=SC2317 # at the end
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
-[ "$(id -u)" = 0 ] && unshare -n true 2>/dev/null || skip_all 'networks of its own need root'
+if [ "$(id -u)" != 0 ] || ! unshare -n true 2>/dev/null; then skip_all 'networks of its own need root'; fi
 PATH=$PATH:/usr/sbin:/sbin
 command -v nft >/dev/null || skip_all 'nft is not installed'
 command -v tcpdump >/dev/null || skip_all 'tcpdump is not installed'
@@ -90,7 +91,7 @@ cat >nodes <<-'END'
 	10.96.0.20 database
 END
 tcpdump -i any -U -w all.pcap tcp 2>tcpdump.err & dump=$!
-pids+=($dump)
+pids+=("$dump")
 for ((turn = 0; turn < 100; turn++)); do
 	! grep -q listening tcpdump.err || break
 	sleep 0.1
