@@ -267,7 +267,7 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         ParentWalk walk = j->model->walk;
         gboolean may_be;
 
-        if (outputs > LOOP_MOST)
+        if (outputs > LOOP_MOST || outputs > LOOP_OUTPUTS * (gint64)j->problem->node->n_in)
                 return FALSE;
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
