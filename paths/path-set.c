@@ -120,10 +120,8 @@ static void table_put(HashTable *t, guint64 hash, gpointer what)
         t->places[at] = (Place){ hash, what };
 }
 
-static void pattern_free(gpointer entry)
+void path_pattern_clear(PathPattern *p)
 {
-        PathPattern *p = &((PatternEntry *)entry)->pattern;
-
         for (guint32 i = 0; p->nodes && i < p->n_nodes; i++) {
                 histogram_clear(&p->nodes[i].latency);
                 histogram_clear(&p->nodes[i].call_delay);
@@ -132,12 +130,19 @@ static void pattern_free(gpointer entry)
                 histogram_clear(&p->nodes[i].queued);
         }
         histogram_clear(&p->completion);
-        for (guint32 i = 0; ((PatternEntry *)entry)->labels && i < p->n_nodes; i++)
-                g_free(((PatternEntry *)entry)->labels[i].counts);
-        g_free(((PatternEntry *)entry)->labels);
         g_free(p->nodes);
         g_free(p->signature);
-        g_free(((PatternEntry *)entry)->wide); /* or narrow */
+}
+
+static void pattern_free(gpointer data)
+{
+        PatternEntry *entry = data;
+
+        for (guint32 i = 0; entry->labels && i < entry->pattern.n_nodes; i++)
+                g_free(entry->labels[i].counts);
+        g_free(entry->labels);
+        path_pattern_clear(&entry->pattern);
+        g_free(entry->wide); /* or narrow */
         g_free(entry);
 }
 

@@ -158,6 +158,9 @@ guint32 *path_set_rank(const PathSet *set, RankBy by);
 /* A node more, last in pre-order, its distributions empty. Nodes may move. */
 PatternNode *path_pattern_append(PathPattern *pattern, NodeId node, guint32 parent);
 
+/* Frees what it holds. */
+void path_pattern_clear(PathPattern *pattern);
+
 /* The completion times of its instances; their latencies where it does not go on. */
 const Histogram *path_pattern_completion(const PathPattern *pattern);
 

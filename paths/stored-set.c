@@ -15,18 +15,7 @@ typedef struct {
 
 static void pattern_clear(gpointer data)
 {
-        PathPattern *p = data;
-
-        for (guint32 i = 0; i < p->n_nodes; i++) {
-                histogram_clear(&p->nodes[i].latency);
-                histogram_clear(&p->nodes[i].call_delay);
-                histogram_clear(&p->nodes[i].own);
-                histogram_clear(&p->nodes[i].network);
-                histogram_clear(&p->nodes[i].queued);
-        }
-        histogram_clear(&p->completion);
-        g_free(p->nodes);
-        g_free(p->signature);
+        path_pattern_clear(data);
 }
 
 static void loading_clear(Loading *l)
