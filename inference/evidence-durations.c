@@ -87,13 +87,7 @@ static double log_of_kinds(const Joint *j)
 /* The log likelihood of every other parent, by walks learned from the rest. */
 static double log_of_others(Joint *j)
 {
-        g_autofree gint64 *log = g_new(gint64, j->problem->node->n_in);
-        gint64 sum = 0;
-
-        joint_judge(j, 1, log);
-        for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                sum += log[p];
-        return (double)sum / LOG_UNIT;
+        return (double)joint_judge_all(j, 1) / LOG_UNIT;
 }
 
 static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)

@@ -248,17 +248,6 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
-static gint64 judge(Joint *j)
-{
-        g_autofree gint64 *log = g_new(gint64, j->problem->node->n_in);
-        gint64 sum = 0;
-
-        joint_judge(j, 2, log);
-        for (guint32 p = 0; p < j->problem->node->n_in; p++)
-                sum += log[p];
-        return sum;
-}
-
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
  * which it assigns, than by those that they have so far. */
 static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
@@ -272,10 +261,10 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
         trellis_begin(j->trellis, j->model);
-        log = judge(j);
+        log = joint_judge_all(j, 2);
         event_loop_find(j, chance);
         assignment_take_best(j->assignment, j->problem, chance, FALSE);
-        may_be = judge(j) >= log - (gint64)(LOOP_LOSS * LOG_UNIT) * outputs;
+        may_be = joint_judge_all(j, 2) >= log - (gint64)(LOOP_LOSS * LOG_UNIT) * outputs;
         parent_walk_clear(&j->model->walk);
         j->model->walk = walk;
         e->watched = TRUE;

@@ -129,3 +129,14 @@ void joint_judge(Joint *j, guint n_halves, gint64 *log)
                 }
         }
 }
+
+gint64 joint_judge_all(Joint *j, guint n_halves)
+{
+        g_autofree gint64 *log = g_new(gint64, j->problem->node->n_in);
+        gint64 sum = 0;
+
+        joint_judge(j, n_halves, log);
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                sum += log[p];
+        return sum;
+}

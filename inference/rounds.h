@@ -36,4 +36,7 @@ void joint_state_free(JointState *state);
  * all. log, by parent, is 0 for the others. Compare the sums with what is supposed and without. */
 void joint_judge(Joint *j, guint n_halves, gint64 *log);
 
+/* The sum of that. */
+gint64 joint_judge_all(Joint *j, guint n_halves);
+
 #endif
