@@ -333,15 +333,12 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 identifiers_append(c->attrs, m->identifiers);
         }
         if (m->link.some) {
-                char text[48] = " link=", *at = text + strlen(text);
+                char text[48], *at = put_hex(text, m->link.port);
 
-                if (m->link.relay)
-                        at = g_stpcpy(text, " relay=");
-                at = put_hex(at, m->link.port);
                 *at++ = '.';
                 at = put_hex(at, m->link.number);
-                const char *from = text + (c->attrs->len == 0);
-                g_string_append_len(c->attrs, from, at - from);
+                add_key(c, m->link.relay ? "relay=" : "link=");
+                g_string_append_len(c->attrs, text, at - text);
         }
         add_number(c, "syn=", m->since_opened);
         message->attrs = c->attrs->str;
