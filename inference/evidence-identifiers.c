@@ -575,6 +575,34 @@ static void learn_truth(Evidence *e, Joint *j)
         learn((Identifiers *)e, chance);
 }
 
+/* --- going back ------------------------------------------------------------ */
+
+typedef struct {
+        gboolean in_chain, in_use;
+        MatchTable table[];
+} SavedIdentifiers;
+
+static gpointer save(const Evidence *e)
+{
+        const Identifiers *s = (const Identifiers *)e;
+        SavedIdentifiers *saved = g_malloc(sizeof *saved + s->n_tables * sizeof *s->table);
+
+        saved->in_chain = s->in_chain;
+        saved->in_use = e->in_use;
+        memcpy(saved->table, s->table, s->n_tables * sizeof *s->table);
+        return saved;
+}
+
+static void restore(Evidence *e, gconstpointer of)
+{
+        const SavedIdentifiers *saved = of;
+        Identifiers *s = (Identifiers *)e;
+
+        s->in_chain = saved->in_chain;
+        e->in_use = saved->in_use;
+        memcpy(s->table, saved->table, s->n_tables * sizeof *s->table);
+}
+
 /* --- the object ------------------------------------------------------------ */
 
 static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
@@ -637,6 +665,8 @@ const EvidenceKind evidence_identifiers = {
         .round = learn_round,
         .watch = watch,
         .learn_truth = learn_truth,
+        .save = save,
+        .restore = restore,
         .call = ratio,
         .begin_chain = begin_chain,
 };

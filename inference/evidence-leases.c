@@ -571,6 +571,37 @@ static void learn_truth(Evidence *e, Joint *j)
         learn_round(e, j);
 }
 
+/* --- going back ------------------------------------------------------------------- */
+
+typedef struct {
+        guint chain_rounds;
+        gboolean in_chain, in_use;
+        LeaseTable table[];
+} SavedLeases;
+
+static gpointer save(const Evidence *e)
+{
+        const Leases *l = (const Leases *)e;
+        SavedLeases *saved = g_malloc(sizeof *saved + l->n_tables * sizeof *l->table);
+
+        saved->chain_rounds = l->chain_rounds;
+        saved->in_chain = l->in_chain;
+        saved->in_use = e->in_use;
+        memcpy(saved->table, l->table, l->n_tables * sizeof *l->table);
+        return saved;
+}
+
+static void restore(Evidence *e, gconstpointer of)
+{
+        const SavedLeases *saved = of;
+        Leases *l = (Leases *)e;
+
+        l->chain_rounds = saved->chain_rounds;
+        l->in_chain = saved->in_chain;
+        e->in_use = saved->in_use;
+        memcpy(l->table, saved->table, l->n_tables * sizeof *l->table);
+}
+
 /* --- ratios ---------------------------------------------------------------------- */
 
 /* Links the calls before one, by the assignment. */
@@ -918,6 +949,8 @@ const EvidenceKind evidence_leases = {
         .try_first = try_first,
         .round = learn_round,
         .learn_truth = learn_truth,
+        .save = save,
+        .restore = restore,
         .call = ratio,
         .begin_chain = begin_chain,
         .seat = seat,

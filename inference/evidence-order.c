@@ -256,7 +256,7 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         ParentWalk walk = j->model->walk;
         gboolean may_be;
 
-        if (outputs > LOOP_MOST || outputs > LOOP_OUTPUTS * (gint64)j->problem->node->n_in)
+        if (outputs > LOOP_MOST)
                 return FALSE;
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
@@ -272,21 +272,20 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         return may_be;
 }
 
-/* Begins with the parents of an event loop if the node may be one; whether it does. Rounds of
- * beliefs seldom find them from other parents. */
-static gboolean begin_with_event_loop(Evidence *e, Joint *j, float *chance)
+/* Begins with the parents of an event loop if the node may be one. Rounds of beliefs seldom find
+ * them from other parents. */
+static void begin_with_event_loop(Evidence *e, Joint *j, float *chance)
 {
         g_autofree guint32 *parent = g_memdup2(
                 j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
 
         if (!may_be_event_loop(e, j, chance)) {
                 assignment_take(j->assignment, parent);
-                return FALSE;
+                return;
         }
         parent_walk_forget(&j->model->walk);
         joint_learn_from_assigned(j, G_MAXUINT64);
         joint_start_beliefs(j);
-        return TRUE;
 }
 
 /* Finds whether the node works in order. First order is supposed; then the chain's assignments say
@@ -296,11 +295,10 @@ static gboolean try_last(Evidence *e, Joint *j)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         JointState *before = joint_save(j);
-        gboolean looped;
         double odds = 1;
         Sampler *chain;
 
-        looped = begin_with_event_loop(e, j, chance);
+        begin_with_event_loop(e, j, chance);
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
@@ -310,8 +308,6 @@ static gboolean try_last(Evidence *e, Joint *j)
         if (odds >= ORDER_ODDS) {
                 drop(e);
                 joint_restore(j, before);
-                if (looped)
-                        evidence_round(&j->model->evidence, j);
         }
         joint_state_free(before);
         return odds < ORDER_ODDS;

@@ -141,6 +141,25 @@ void evidence_refine(const EvidenceSet *s, float *chance)
         }
 }
 
+void evidence_save(const EvidenceSet *s, gpointer saved[EVIDENCE_MOST])
+{
+        for (guint i = 0; i < s->n; i++) {
+                const Evidence *e = s->of[i];
+
+                saved[i] = e->watched && e->kind->save ? e->kind->save(e) : NULL;
+        }
+}
+
+void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST])
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (saved[i])
+                        e->kind->restore(e, saved[i]);
+        }
+}
+
 void evidence_forget(EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {

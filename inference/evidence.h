@@ -88,6 +88,10 @@ struct EvidenceKind {
         void (*learn_truth)(Evidence *e, Joint *j);
         /* A round of a later problem, with a model that goes on; last: the last round of it. */
         void (*learn)(Evidence *e, Joint *j, gboolean last);
+        /* What rounds have taught it so far, to be freed with g_free(); goes back to that. For a
+         * try that fails. */
+        gpointer (*save)(const Evidence *e);
+        void (*restore)(Evidence *e, gconstpointer saved);
         /* Forgets what it noted of the present outputs; keeps what it learned. */
         void (*forget)(Evidence *e);
 
@@ -158,6 +162,9 @@ void evidence_end(EvidenceSet *s);
 /* choice: some call has more than one candidate. */
 void evidence_try_first(EvidenceSet *s, Joint *j, gboolean choice);
 void evidence_round(EvidenceSet *s, Joint *j);
+/* What kinds have learned by rounds, each to be freed with g_free() or NULL; goes back to that. */
+void evidence_save(const EvidenceSet *s, gpointer saved[EVIDENCE_MOST]);
+void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST]);
 void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);

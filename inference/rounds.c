@@ -73,34 +73,60 @@ void joint_begin_chain(Joint *j, float *chance)
 struct JointState {
         guint32 *parent;
         Belief *beliefs;
+        GBytes *walk;
+        gpointer evidence[EVIDENCE_MOST];
 };
+
+static GBytes *walk_to_bytes(ParentWalk *w)
+{
+        Bytes b = bytes_to_write();
+
+        parent_walk_bytes(w, &b);
+        return bytes_written(&b);
+}
+
+static void walk_from_bytes(ParentWalk *w, GBytes *bytes)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(bytes, &n);
+        Bytes b = bytes_to_read(data, n);
+
+        parent_walk_clear(w);
+        parent_walk_bytes(w, &b);
+        bytes_end(&b, NULL);
+}
 
 JointState *joint_save(const Joint *j)
 {
-        JointState *state = g_new(JointState, 1);
+        JointState *state = g_new0(JointState, 1);
 
         state->parent = g_memdup2(j->assignment->parent,
                                   j->problem->node->n_out * sizeof *j->assignment->parent);
         state->beliefs = g_memdup2(j->beliefs->beliefs,
                                    problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
+        state->walk = walk_to_bytes(&j->model->walk);
+        evidence_save(&j->model->evidence, state->evidence);
         return state;
 }
 
 void joint_restore(Joint *j, const JointState *state)
 {
         assignment_take(j->assignment, state->parent);
-        parent_walk_forget(&j->model->walk);
-        joint_learn_from_assigned(j, G_MAXUINT64);
+        evidence_restore(&j->model->evidence, state->evidence);
+        walk_from_bytes(&j->model->walk, state->walk);
+        trellis_begin(j->trellis, j->model);
         memcpy(j->beliefs->beliefs, state->beliefs,
                problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
         joint_sum_beliefs(j);
-        joint_learn_from_beliefs(j, G_MAXUINT64);
 }
 
 void joint_state_free(JointState *state)
 {
         g_free(state->parent);
         g_free(state->beliefs);
+        g_bytes_unref(state->walk);
+        for (guint i = 0; i < EVIDENCE_MOST; i++)
+                g_free(state->evidence[i]);
         g_free(state);
 }
 

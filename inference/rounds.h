@@ -24,7 +24,8 @@ void joint_count_assigned(Joint *j, guint64 calm);
 /* Assigns each child to the parent with the greatest share of belief. */
 void joint_assign_by_beliefs(Joint *j);
 
-/* The assignment and the beliefs of a time. Restoring them learns from them again. */
+/* The assignment, the beliefs and all that is learned at a time: a try that fails leaves no trace.
+ */
 typedef struct JointState JointState;
 
 JointState *joint_save(const Joint *j);

@@ -307,9 +307,6 @@
 /* By these parents walks may be less likely by so many nats an output, which order then can make up
  * for. Event loops lost 0.0 to 0.8, busy nodes with threads mostly 0.9 to 3.3. W; speed. */
 #define LOOP_LOSS            1.0
-/* Nodes with more outputs a parent are not tried: where one with 21, a PHP site, was, in vain, leases
- * that were learned on the way stayed wrong. Event loops had 5 at most. W, on two systems. */
-#define LOOP_OUTPUTS         8
 
 /* --- Roots (roots.c) --- */
 
