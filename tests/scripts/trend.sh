@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ravel trend: what changes from store to store is found with its size, and nothing else is.
-# RAVEL_LONG=1: a hundred sets without a change as well, and 500 stores in 5 s of CPU. TAP.
+# RAVEL_LONG=1: a share that changes and a hundred sets without a change as well, and 500 stores
+# in 5 s of CPU. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -10,7 +11,8 @@ export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:$
 command -v python3 >/dev/null || skip_all 'python3 is not installed'
 cd "$dir" || exit 99
 
-stores() { # CASE SEED MESSAGES [OPTION...]: in a folder of that name
+stores() { # CASE SEED MESSAGES [OPTION...]: in a folder of that name. --cheat, which is soon done, where
+	# it is all the same who found the parents
 	mkdir -p "$1"
 	(cd "$1" && python3 "$source/tests/scripts/trend-stores.py" "$ravel" "$source/examples/multi-tier.conf" \
 		"$2" "$1" 12 "${@:3}")
@@ -36,19 +38,15 @@ stores step 7 24000
 found step >out
 awk '$1 != "own" || $2 != "step" || $3 != 7 || $4 != "AUTH" || $5 < 0.022 || $5 > 0.036 { bad = 1 } END { exit bad || NR != 1 }' out
 result $? 'a node that takes 3 % longer from store 7 on' out
-stores new 7 24000
+stores new 7 24000 --cheat
 found new >out
 awk '$1 != "pattern" || $2 != "new" || $3 != 8 || $4 ~ /AUTH/ { bad = 1 } END { exit bad || NR < 4 }' out
 result $? 'a path that is new in store 8' out
-stores rate 7 24000
+stores rate 7 24000 --cheat
 found rate >out
 awk '$1 != "rate" || $2 != "step" || $3 != 7 { bad = 1 } $4 == "client>WS1" { fell = $5 < -0.25 } END { exit bad || NR != 2 || !fell }' out
 result $? 'an entry that is asked half as often, and the other more' out
-stores mix 7 24000
-found mix >out
-awk '$1 != "share" || $2 != "step" || $3 != 7 { bad = 1 } END { exit bad || NR < 4 }' out
-result $? 'fewer questions to a database: shares, and no own time' out
-stores odd 7 12000
+stores odd 7 12000 --cheat
 found odd >out
 awk '$1 != "own" || $2 != "odd" || $3 != 5 || $4 !~ /^AP[12]$/ || $5 < 0.8 { bad = 1 } END { exit bad || NR != 2 }' out
 result $? 'one odd store' out
@@ -151,6 +149,10 @@ result $? 'by day: too few' err
 result $? 'by hour: the same' err
 
 if [ -n "${RAVEL_LONG:-}" ]; then
+	stores mix 7 24000
+	found mix >out
+	awk '$1 != "share" || $2 != "step" || $3 != 7 { bad = 1 } END { exit bad || NR < 4 }' out
+	result $? 'fewer questions to a database: shares, and no own time' out
 	alarms=0
 	for seed in $(seq 1001 1100); do
 		stores none "$seed" 6000
