@@ -15,7 +15,7 @@ static struct {
 static const ToolChoice choices[] = { { "--as", &options.as, export_formats }, { .option = NULL } };
 
 static const GOptionEntry entries[] = { { "as", 0, 0, G_OPTION_ARG_STRING, &options.as,
-                                          "otlp, folded (flame graphs), chrome or tsv", "FORMAT" },
+                                          "otlp, folded, chrome, tsv or wireshark", "FORMAT" },
                                         { "output", 'w', 0, G_OPTION_ARG_FILENAME, &options.output,
                                           "Write to FILE instead of standard output", "FILE" },
                                         G_OPTION_ENTRY_NULL };
@@ -30,7 +30,7 @@ static gboolean check_arguments(int argc, ExportWriter *writer, GError **error)
         if (options.as && (*writer = export_writer_lookup(options.as)))
                 return TRUE;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "found no --as, expected --as otlp, folded, chrome or tsv");
+                    "found no --as, expected --as otlp, folded, chrome, tsv or wireshark");
         return FALSE;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "capture/network/node-files.h"
 #include "import/import.h"
+#include "tools/import-mail.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/byte-source.h"
@@ -14,8 +15,8 @@
 enum { READ_SIZE = 1 << 16, MAX_LINE = 64 << 20 };
 
 static struct {
-        gboolean tshark;
-        char *output, **nodes;
+        gboolean tshark, one_clock;
+        char *output, **nodes, **trust;
 } options;
 
 static const GOptionEntry entries[] = {
@@ -25,6 +26,10 @@ static const GOptionEntry entries[] = {
           "Write to FILE instead of standard output", "FILE" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
           "Name nodes by the lines of FILE, as in /etc/hosts", "FILE" },
+        { "trust", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.trust,
+          "Of mails, believe the headers of DOMAIN", "DOMAIN" },
+        { "one-clock", 0, 0, G_OPTION_ARG_NONE, &options.one_clock,
+          "Of mails, leave the clocks of hosts as they are", NULL },
         G_OPTION_ENTRY_NULL
 };
 
@@ -84,7 +89,7 @@ static const ImportFormat *choose_format(GError **error)
                 if (*formats[i].wanted)
                         return formats[i].format;
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "what FILE is was not said: expected --tshark");
+                    "what FILE is was not said: expected --tshark, or mails");
         return NULL;
 }
 
@@ -192,16 +197,71 @@ static gboolean import(Run *run, char **sources, int n, GError **error)
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
 
+/* --- mails ------------------------------------------------------------------------ */
+
+/* MailName: --nodes knows addresses, and may name them otherwise than mails do. */
+static NodeId name_host(gpointer user, const char *name, const char *address)
+{
+        Run *run = user;
+        Endpoint end = { .port = 0 };
+
+        if (address && address_parse(address, strlen(address), &end.address)) {
+                NodeId node = node_names_lookup(run->names, &end, NULL, 0);
+
+                if (!name || !node_names_is_nameless(run->names, end.address))
+                        return node;
+        }
+        name = name ? name : address;
+        return node_table_add(run->nodes, name, strlen(name));
+}
+
+static gboolean write_mails(Run *run, MailImport *mails, char **sources, int n, GError **error)
+{
+        if (!(run->writer = trace_writer_new(options.output ? options.output : "-", run->nodes,
+                                             FALSE, error)))
+                return FALSE;
+        for (int i = 0; i < n; i++)
+                if (!trace_writer_fact(run->writer, "source", sources[i], error))
+                        return FALSE;
+        return trace_writer_fact(run->writer, "importer", "mail", error) &&
+               mail_import_write(mails, run->nodes, run->writer, error) &&
+               trace_writer_close(g_steal_pointer(&run->writer), error);
+}
+
+static gboolean import_mails(Run *run, char **sources, int n, GError **error)
+{
+        const MailOptions mail_options = { name_host, run, (const char *const *)options.trust,
+                                           options.one_clock };
+        g_autoptr(MailImport) mails = mail_import_new(&mail_options);
+        guint64 others = 0;
+
+        run->nodes = node_table_new();
+        run->names = node_names_new(run->nodes);
+        if (!run_files_write("-w", options.output, error) || !load_names(run, error))
+                return FALSE;
+        for (int i = 0; i < n; i++)
+                if (!import_mail_read(mails, sources[i], &others, error))
+                        return FALSE;
+        if (!write_mails(run, mails, sources, n, error))
+                return FALSE;
+        import_mail_report(mails, run->nodes, others);
+        return TRUE;
+}
+
 int tool_import(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("FILE - make a trace of another program's text");
+                g_option_context_new("FILE... - make a trace of other programs' text");
         g_auto(Run) run = { 0 };
         GError *error = NULL;
+        gboolean is_mail;
         int status;
 
         g_option_context_add_main_entries(context, entries, NULL);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        return import(&run, argv + 1, argc - 1, &error) ? tool_done() : tool_fail(error);
+        is_mail = !options.tshark && argc > 1 && import_mail_is(argv[1]);
+        return (is_mail ? import_mails : import)(&run, argv + 1, argc - 1, &error)
+                       ? tool_done()
+                       : tool_fail(error);
 }

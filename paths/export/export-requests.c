@@ -5,6 +5,7 @@
 
 typedef struct {
         guint64 id;
+        char *signature;
         NodeId client;
 } Pattern;
 
@@ -16,13 +17,21 @@ struct ExportRequests {
         guint64 n; /* requests so far */
 };
 
+static void pattern_clear(gpointer data)
+{
+        Pattern *p = data;
+
+        g_free(p->signature);
+}
+
 static gboolean read_patterns(ExportRequests *r, GError **error)
 {
         StoredPattern pattern;
         int status;
 
         while ((status = store_reader_next_pattern(r->reader, &pattern, error)) > 0) {
-                Pattern p = { path_pattern_id(pattern.label, pattern.signature), pattern.client };
+                Pattern p = { path_pattern_id(pattern.label, pattern.signature),
+                              g_strdup(pattern.signature), pattern.client };
 
                 g_array_append_val(r->patterns, p);
         }
@@ -38,6 +47,7 @@ ExportRequests *export_requests_new(StoreReader *reader, GError **error)
         r = g_new0(ExportRequests, 1);
         r->reader = reader;
         r->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
+        g_array_set_clear_func(r->patterns, pattern_clear);
         r->calls = g_array_new(FALSE, FALSE, sizeof(PathCall));
         r->places = g_array_new(FALSE, FALSE, sizeof(guint32));
         return read_patterns(r, error) ? g_steal_pointer(&r) : NULL;
@@ -67,6 +77,7 @@ int export_requests_next(ExportRequests *r, ExportRequest *request, GError **err
         *request = (ExportRequest){
                 .number = ++r->n,
                 .pattern = pattern->id,
+                .signature = pattern->signature,
                 .client = pattern->client,
                 .probability = path.probability,
                 .calls = (const PathCall *)r->calls->data,

@@ -12,7 +12,8 @@
 typedef struct {
         guint64 number;  /* from 1, as path.id */
         guint64 pattern; /* the id of its pattern */
-        NodeId client;   /* the caller of the pattern's root, which may stand for many */
+        const char *signature;
+        NodeId client; /* the caller of the pattern's root, which may stand for many */
         double probability;
         const PathCall *calls;
         guint32 n_calls;

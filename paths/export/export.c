@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-const char *const export_formats[] = { "otlp", "folded", "chrome", "tsv", NULL };
-static const ExportWriter writers[] = { export_otlp, export_folded, export_chrome, export_tsv };
+const char *const export_formats[] = { "otlp", "folded", "chrome", "tsv", "wireshark", NULL };
+static const ExportWriter writers[] = { export_otlp, export_folded, export_chrome, export_tsv,
+                                        export_wireshark };
 
 ExportWriter export_writer_lookup(const char *format)
 {

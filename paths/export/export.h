@@ -24,5 +24,6 @@ gboolean export_otlp(StoreReader *, const NodeTable *, OutputFile *, GError **);
 gboolean export_folded(StoreReader *, const NodeTable *, OutputFile *, GError **);
 gboolean export_chrome(StoreReader *, const NodeTable *, OutputFile *, GError **);
 gboolean export_tsv(StoreReader *, const NodeTable *, OutputFile *, GError **);
+gboolean export_wireshark(StoreReader *, const NodeTable *, OutputFile *, GError **);
 
 #endif

@@ -48,7 +48,7 @@ for helper in ravel-convolution ravel-draw; do
 	done
 done
 PATH=$dir/bin:$PATH
-cp "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
+cp "$src"/tests/data/*.mbox "$src"/tests/data/*.trace "$src"/tests/data/*.nodes "$src"/tests/data/*.sed "$dir/data"
 (cd "$dir/data" && python3 "$src/tests/data/make-captures")
 (cd "$dir/data" && python3 "$src/tests/data/make-tshark" .)
 ln -s "$src/demo" "$dir/data/demo"

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * A line for each call, with what tells the packets of it: its id, which has the client's port and
+ * the number of its first byte, and all its stamps. wireshark/ravel.lua reads it. Path and
+ * probability of a request stand at its first call alone.
+ */
+#include "base/printable.h"
+#include "paths/export/export-requests.h"
+#include "paths/export/export.h"
+#include "paths/write/pattern-text.h"
+
+static void append_stamp(GString *text, gint64 time, gboolean observed)
+{
+        if (observed)
+                export_append_integer(text, time);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+}
+
+static void append_place(GString *text, const ExportRequest *request, guint32 i)
+{
+        const PathCall *c = &request->calls[i];
+
+        export_append_integer(text, (gint64)request->number);
+        g_string_append_c(text, '\t');
+        export_append_integer(text, (gint64)i + 1);
+        g_string_append_c(text, '\t');
+        if (c->parent == NO_PARENT)
+                g_string_append_c(text, '-');
+        else
+                export_append_integer(text, (gint64)c->parent + 1);
+        g_string_append_c(text, '\t');
+        if (c->id_length > 0)
+                printable_append_id(text, c->id, c->id_length);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+}
+
+static void append_figures(GString *text, const ExportRequest *request, const PathCall *c)
+{
+        append_stamp(text, c->start, c->stamps & 1 << CALL_SENT);
+        append_stamp(text, c->enter, c->stamps & 1 << CALL_RECV);
+        append_stamp(text, c->reply, c->stamps & 1 << RET_SENT);
+        append_stamp(text, c->end, c->stamps & 1 << RET_RECV);
+        export_append_integer(text, c->own);
+        g_string_append_c(text, '\t');
+        export_append_integer(text, c->network);
+        g_string_append_c(text, '\t');
+        export_append_probability(text, (double)c->probability);
+        g_string_append_c(text, '\t');
+        if (c->parent == NO_PARENT)
+                export_append_probability(text, request->probability);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+        export_append_integer(text, c->candidates);
+        g_string_append_c(text, '\t');
+}
+
+static void append_names(GString *text, const NodeTable *nodes, const PathCall *c,
+                         const char *label, const char *signature)
+{
+        g_string_append(text, node_table_written(nodes, c->caller));
+        g_string_append_c(text, '\t');
+        g_string_append(text, node_table_written(nodes, c->callee));
+        g_string_append_c(text, '\t');
+        path_append_label_cell(text, label);
+        g_string_append_c(text, '\t');
+        g_string_append(text, c->parent == NO_PARENT ? signature : "-");
+        g_string_append_c(text, '\n');
+}
+
+gboolean export_wireshark(StoreReader *reader, const NodeTable *nodes, OutputFile *out,
+                          GError **error)
+{
+        g_autoptr(ExportRequests) requests = export_requests_new(reader, error);
+        g_autoptr(GString) text = g_string_new(
+                "request\tcall\tparent\tid\tcall_sent\tcall_recv\tret_sent\tret_"
+                "recv\town\tnetwork\t"
+                "probability\trequest_probability\tcandidates\tcaller\tcallee\toperation\tpath\n");
+        ExportRequest request;
+        int status;
+
+        if (!requests)
+                return FALSE;
+        while ((status = export_requests_next(requests, &request, error)) > 0) {
+                for (guint32 i = 0; i < request.n_calls; i++) {
+                        const PathCall *c = &request.calls[i];
+
+                        append_place(text, &request, i);
+                        append_figures(text, &request, c);
+                        append_names(text, nodes, c, store_reader_label(reader, c->label),
+                                     request.signature);
+                }
+                if (!export_flush(text, FALSE, out, error))
+                        return FALSE;
+        }
+        return status == 0 && export_flush(text, TRUE, out, error);
+}
