@@ -4,7 +4,7 @@
 src=${srcdir:-$(dirname "$0")/../..}/tests/fuzz
 n=0
 bad=0
-for target in amqp capture convolution dns dns-stream draw fastcgi header-labels http http2 ldap learned-names \
+for target in amqp capture convolution dns dns-stream draw fastcgi header-labels http http2 json ldap learned-names \
         maketrace memcached mqtt mysql node-files node-names paths pcapng postgres processes redis rpc skewer smtp store tcp tls tls-keys \
         trace trend-condition tshark websocket zookeeper; do
         n=$((n + 1))
