@@ -126,6 +126,26 @@ else
 	echo "ok $tests - known calls of a real system # SKIP no ../shared/traces/hotel beside the sources"
 fi
 
+# --- how right is inference?
+mkdir tmp
+TMPDIR=$dir/tmp "$ravel" score --import spans/shop.jaeger.json spans/shop.otlp.jsonl >out 2>err &&
+	grep -q '^1,600 calls of 200 requests of 1 patterns are known$' out &&
+	grep -q '^joint  *100.0 %  *100.0 %  *100.0 %  *1 of 1  *0  *100.0 %  *100.0 %$' out &&
+	grep -q '^0.99 to 1  *1,400  *100.0 %' out && grep -q '^frontend  *800  *100.0 %' out &&
+	grep -q '^ravel import: spans left out: there twice: 2000$' err
+result $? 'score --import' out
+[ -z "$(ls tmp)" ]
+result $? 'which leaves nothing behind'
+"$ravel" score --import cut.json >out 2>err
+[ $? = 4 ] && grep -q 'ends early\|found the end' err && grep -q '^joint' out
+result $? 'of a file that ends early' err
+"$ravel" score --import broken.json >out 2>err
+[ $? = 3 ] && grep -q '^ravel import: broken.json:2' err && [ ! -s out ]
+result $? 'of no JSON' err
+"$ravel" score --import --top 3 cut.json 2>err
+[ $? = 2 ] && grep -q 'neither --format nor --top' err
+result $? 'has a table of its own' err
+
 # --- any size
 peak() # BYTES: of memory, KB, for so many bytes of lines
 {
