@@ -94,6 +94,14 @@ static void take_elsewhere(Finder *f, SpanCall *c, const Span *s)
         f->counts->elsewhere += !c->elsewhere;
 }
 
+/* Nothing comes before what made it. What ravel exported has the clocks of a capture, which are not
+ * those of its spans. */
+static void count_early(Finder *f, const SpanCall *c)
+{
+        f->counts->early++;
+        f->counts->clocks += !(span_trace_span(f->trace, c->span)->flags & SPAN_INFERRED);
+}
+
 static void take_caller(Finder *f, SpanCall *c, guint32 i)
 {
         const Span *s = span_trace_span(f->trace, i);
@@ -150,9 +158,12 @@ static void stamp_client(SpanCall *c, const Span *client)
 
 static void check_clocks(Finder *f, const SpanCall *c)
 {
+        gboolean skewed = c->stamp[CALL_RECV] < c->stamp[CALL_SENT] ||
+                          c->stamp[RET_SENT] > c->stamp[RET_RECV];
+
         f->counts->both_ends++;
-        f->counts->skewed += c->stamp[CALL_RECV] < c->stamp[CALL_SENT] ||
-                             c->stamp[RET_SENT] > c->stamp[RET_RECV];
+        f->counts->skewed += skewed;
+        f->counts->clocks += skewed;
 }
 
 /* FALSE: there are none. */
@@ -204,7 +215,8 @@ static void check_nesting(Finder *f, const SpanCall *c)
         reply = above->stamp[RET_SENT] != NO_TIME ? above->stamp[RET_SENT] : above->stamp[RET_RECV];
         if (enter == NO_TIME || reply == NO_TIME)
                 return;
-        f->counts->early += span_call_start(c) < enter;
+        if (span_call_start(c) < enter)
+                count_early(f, c);
         f->counts->ties += span_call_start(c) == enter;
         f->counts->late += end > reply;
 }

@@ -41,6 +41,7 @@ typedef struct {
         guint64 inside;      /* spans inside a stay */
         guint64 skewed;      /* stays that do not lie within their client's span */
         guint64 early, late; /* calls that begin before, or outlast, what they were made in */
+        guint64 clocks;      /* skewed and early ones, which clocks alone explain */
         guint64 ties;        /* that begin with it */
         guint64 retried;     /* clients' spans with several stays */
         guint64 follows;     /* spans that nobody waits for */

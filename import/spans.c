@@ -269,6 +269,8 @@ static gboolean spans_write(gpointer import, TraceWriter *writer, GError **error
                 g_array_append_val(s->offsets, at);
         }
         return status == 0 && add_traces(s, error) &&
+               (s->traces.clocks == 0 || s->options.one_clock ||
+                trace_writer_fact(writer, "clocks", "several", error)) &&
                span_messages_write(s->messages, writer, error);
 }
 

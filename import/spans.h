@@ -14,6 +14,7 @@ typedef struct {
         const NodeTable *nodes;     /* borrowed, as long as the import: of all nodes named */
         const char *node_attribute; /* that names a node instead of the service; NULL: none */
         gboolean whole;             /* leave out traces that lack a part */
+        gboolean one_clock;         /* of all spans, whatever they look like */
 } SpanOptions;
 
 /* After import_spans.begin(), before the first file. */

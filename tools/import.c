@@ -220,7 +220,8 @@ static gboolean read_whole(Run *run, Source *s, GError **error)
 
 static void begin(Run *run, const ImportFormat *format)
 {
-        const SpanOptions spans = { run->nodes, options.node_attribute, options.whole };
+        const SpanOptions spans = { run->nodes, options.node_attribute, options.whole,
+                                    options.one_clock };
 
         run->format = format;
         run->import = format->begin(name_node, run);

@@ -113,13 +113,19 @@ round_trip 'strange names' "$source/tests/data/names.trace" no-ids
 # --- known calls of a real system
 set -- "$shared"/traces/hotel/hotel_load150.four.gz
 if [ -e "$1" ]; then
-	for name in hotel_load25 hotel_load150; do
+	for name in hotel_load25 hotel_load50 hotel_load75 hotel_load100 hotel_load125 hotel_load150; do
 		gzip -dc "$shared/traces/hotel/$name.four.gz" >four
 		gzip -dc "$shared/traces/hotel/$name.truth.gz" >truth
 		python3 -B "$make" jaeger four truth . && "$ravel" import -w known.trace known.json 2>err &&
 			"$ravel" nesting --cheat --no-fold --calls calls.tsv -w /dev/null known.trace 2>>err &&
 			python3 -B "$make" compare calls.tsv known.calls >why
 		result $? "$name: calls, parents and times as they are known" why
+		rm -f true.sqlite found.sqlite
+		"$ravel" nesting --cheat -o true.sqlite known.trace >out 2>&1 &&
+			"$ravel" nesting -o found.sqlite known.trace >out 2>&1 &&
+			"$ravel" score --format tsv true.sqlite found.sqlite >out 2>err &&
+			awk -F'\t' 'END { share = $18 / $17; print "# " 100 * share " % of parents"; exit !(share > 0.99) }' out
+		result $? "$name: joint inference finds 99 % of parents" out
 	done
 else
 	tests=$((tests + 1))

@@ -303,7 +303,7 @@ def case_skewed():
         if s['service'] == 'catalog':
             s['start'] += 700
             s['end'] += 700
-    return jaeger([spans]), {"servers' spans not within their client's": 1}
+    return jaeger([spans]), {"servers' spans not within their client's": 1, 'clocks': 'several'}
 
 
 def case_adjusted():
@@ -368,7 +368,7 @@ def case_tie():
 def case_early():
     spans = good()
     find(spans, service='cart')['start'] = find(spans, name='GET /cart')['start'] - 5
-    return jaeger([spans]), {'calls that begin before what makes them': 1}
+    return jaeger([spans]), {'calls that begin before what makes them': 1, 'clocks': 'several'}
 
 
 def case_follows():
@@ -455,24 +455,23 @@ def write_known(four, truth, directory):
     for line in open(four, encoding='utf-8'):
         sent, returned, received, replied, caller, callee, i = line.split()
         stamps[sent, caller, callee, i] = tuple(map(int, (sent, returned, received, replied)))
-    traces, servers, known = {}, {}, []
-    number = 0
-    for line in open(truth, encoding='utf-8'):
-        start, caller, callee, i, above_caller, above_callee, above_id, trace = line.split()
+    traces, servers, known = collections.defaultdict(list), {}, []
+    lines = [line.split() for line in open(truth, encoding='utf-8')]
+    for n, (start, caller, callee, i, _, _, above_id, trace) in enumerate(lines):
+        sent, _, received, _ = stamps[start.replace('.', ''), caller, callee, i]
+        servers[trace, caller, callee, i] = hex_id(2 * n + 1), received if above_id == '-' else sent
+    for n, (start, caller, callee, i, above_caller, above_callee, above_id, trace) in enumerate(lines):
         sent, returned, received, replied = stamps[start.replace('.', ''), caller, callee, i]
-        above = servers.get((trace, above_caller, above_callee, above_id))
         span = dict(trace=f'{int(trace) + 1:032x}', name='call', kind='server', service=callee)
-        number += 2
-        if above:
-            client = dict(span, id=hex_id(number), parent=above[0], kind='client', service=caller,
-                          start=sent, end=returned)
-            traces.setdefault(trace, []).append(client)
-        server = dict(span, id=hex_id(number + 1), parent=hex_id(number) if above else None,
-                      start=received, end=replied)
-        traces.setdefault(trace, []).append(server)
-        servers[trace, caller, callee, i] = server['id'], f'{caller} {callee} {sent if above else received}'
-        known.append(f"{caller} {callee} {above[1] if above else None} "
-                     f"{sent if above else received} {returned if above else replied}\n")
+        if above_id == '-':
+            traces[trace].append(dict(span, id=hex_id(2 * n + 1), parent=None, start=received, end=replied))
+            known.append(f'{caller} {callee} None {received} {replied}\n')
+            continue
+        above, above_start = servers[trace, above_caller, above_callee, above_id]
+        traces[trace] += [dict(span, id=hex_id(2 * n), parent=above, kind='client', service=caller,
+                               start=sent, end=returned),
+                          dict(span, id=hex_id(2 * n + 1), parent=hex_id(2 * n), start=received, end=replied)]
+        known.append(f'{caller} {callee} {above_caller} {above_callee} {above_start} {sent} {returned}\n')
     write(directory, 'known.json', json.dumps(jaeger(list(traces.values()))))
     write(directory, 'known.calls', ''.join(known))
 
