@@ -103,6 +103,7 @@ static void import_value(const char *before, const guint8 *data, gsize n, const 
         g_assert(import_spans.say(import, count_calls, &calls, NULL));
         g_assert(trace_writer_close(writer, NULL));
         import_spans.end(import);
-        read_back(path, calls);
+        if (n % 4 == 0) /* opening a trace takes longer than all else */
+                read_back(path, calls);
         close(fd);
 }

@@ -52,6 +52,22 @@ tail -n +2 spans/shop.otlp.jsonl | gzip >part2
 messages parts | cmp - found >why
 result $? 'a trace in several files, one of them compressed' why
 
+# --- what paths they make
+shop='client>frontend(cart,catalog(postgres),redis)'
+while read -r name signature; do
+	"$ravel" import "spans/$name.json" 2>err | "$ravel" nesting --cheat --format json -w out - 2>>err
+	grep -qF "\"signature\": \"$signature\"" out
+	result $? "paths of spans: $name" out
+done <<END
+good $shop~>orders~>mailer(postgres)
+mixed_ids $shop~>orders~>mailer(postgres)
+linked $shop~>orders~>mailer(postgres)
+no_queue $shop~>mailer(postgres)
+follows client>frontend(catalog(postgres),redis)~>{cart,orders~>mailer(postgres)}
+retried client>frontend(cart,catalog,catalog(postgres),redis)~>orders~>mailer(postgres)
+lost_server client>frontend(cart,cart,catalog(postgres),redis)~>orders~>mailer(postgres)
+END
+
 # --- options
 "$ravel" import --whole -w out.trace spans/sampled.json 2>err
 [ "$(grep -c 'path=[0-9]*[[:blank:]]\|path=[0-9]*$' out.trace)" = 6 ] && facts out.trace |
