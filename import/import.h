@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * What other programs know, as a trace: a format of theirs is a file here and a row in the table of
- * ravel import. Lines go in one at a time, calls and returns come out in the order of time.
+ * ravel import. Lines go in one at a time, or bytes as the format likes them; calls and returns
+ * come out in the order of time.
  */
 #ifndef RAVEL_IMPORT_H
 #define RAVEL_IMPORT_H
@@ -25,6 +26,17 @@ typedef struct {
         guint64 not_between; /* returns that do not go back the way that their call came */
 } ImportCounts;
 
+/* The bytes of a file. */
+typedef struct {
+        const char *name;
+        gssize (*read)(gpointer user, void *buffer, gsize n, GError **error); /* as read(2) */
+        gpointer user;
+} ImportInput;
+
+/* Something to say of what was read: "spans left out, there twice", and how many, or a
+ * text of more than that. FALSE with error set where it could not be said. */
+typedef gboolean (*ImportSay)(gpointer user, const char *what, const char *value, GError **error);
+
 typedef struct {
         const char *name; /* as in --tshark */
         gpointer (*begin)(ImportName name, gpointer user);
@@ -36,8 +48,19 @@ typedef struct {
         gboolean (*write)(gpointer import, TraceWriter *writer, GError **error);
         const ImportCounts *(*counts)(gconstpointer import);
         void (*end)(gpointer import); /* frees it */
+
+        /* Whether a file that begins so is of this format. NULL: it has to be asked for. */
+        gboolean (*is_format)(const guint8 *data, gsize n);
+
+        /* Instead of add: a whole file. An error of the code RAVEL_ERROR_PARTIAL says that it ends
+         * within something: what stood before is used. */
+        gboolean (*read)(gpointer import, const ImportInput *input, GError **error);
+
+        /* Instead of counts, after write: all that there is to say. */
+        gboolean (*say)(gconstpointer import, ImportSay say, gpointer user, GError **error);
 } ImportFormat;
 
 extern const ImportFormat import_tshark;
+extern const ImportFormat import_spans;
 
 #endif

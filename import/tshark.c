@@ -521,5 +521,23 @@ static const ImportCounts *tshark_counts(gconstpointer import)
         return &((const Tshark *)import)->counts;
 }
 
-const ImportFormat import_tshark = { "tshark",     tshark_begin,  tshark_add,
-                                     tshark_write, tshark_counts, tshark_end };
+/* What -T ek writes begins with where a packet is to be put; the header of columns has one for the
+ * packet's number. */
+static gboolean tshark_is_format(const guint8 *data, gsize n)
+{
+        const guint8 *end = memchr(data, '\n', n);
+        gssize length = end ? end - data : (gssize)n;
+        const char *line = (const char *)data;
+
+        return g_strstr_len(line, length, "{\"index\":{\"_index\":\"packets-") == line ||
+               (length > 0 && *line != '{' && *line != '[' &&
+                g_strstr_len(line, length, "frame.number"));
+}
+
+const ImportFormat import_tshark = { .name = "tshark",
+                                     .begin = tshark_begin,
+                                     .add = tshark_add,
+                                     .write = tshark_write,
+                                     .counts = tshark_counts,
+                                     .end = tshark_end,
+                                     .is_format = tshark_is_format };

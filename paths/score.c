@@ -9,6 +9,7 @@
 #include "base/hash.h"
 
 const guint score_tolerances[SCORE_TOLERANCES] = { 0, 2, 6 };
+const double score_classes[SCORE_CLASSES] = { 0.99, 0.9, 0.5, 0 };
 
 typedef enum { TRUE_ONE, FOUND_ONE, N_SIDES } Side;
 
@@ -30,6 +31,8 @@ typedef struct {
         guint32 n_paths;
         struct {
                 guint32 parent, path;
+                NodeId caller;
+                float probability;
         } * calls;
         Key *keys;
         guint32 n_calls;
@@ -55,6 +58,7 @@ struct Score {
         GArray *patterns;      /* of Pattern */
         GArray *rank[N_SIDES]; /* of guint32: those that have instances, most first */
         ScoreParents parents;
+        GArray *nodes;   /* of ScoreNode, by NodeId */
         gboolean labels; /* patterns are compared by them, too */
 };
 
@@ -180,6 +184,8 @@ static gboolean read_calls(Score *s, Side side, StoreReader *reader, Paths *path
                 }
                 paths->calls[i].parent = call.parent;
                 paths->calls[i].path = call.path;
+                paths->calls[i].caller = call.caller;
+                paths->calls[i].probability = (float)call.probability;
                 paths->keys[i] = (Key){
                         .start = call.start,
                         .what = hash_word(call.id ? hash_bytes(call.id, call.id_length) : 0,
@@ -268,6 +274,28 @@ static gboolean has_true_parent(const Paths *truth, const Paths *found, const gu
                                    : found_parent != NO_PARENT && found_of[parent] == found_parent;
 }
 
+static void count_said(ScoreParents *p, float probability, gboolean is_right)
+{
+        guint i = 0;
+
+        while (i + 1 < SCORE_CLASSES && probability < (float)score_classes[i])
+                i++;
+        p->said[i].calls++;
+        p->said[i].right += is_right;
+}
+
+static void count_node(Score *s, NodeId node, gboolean is_right, float probability)
+{
+        ScoreNode *n;
+
+        if (node >= s->nodes->len)
+                g_array_set_size(s->nodes, node + 1);
+        n = &g_array_index(s->nodes, ScoreNode, node);
+        n->calls++;
+        n->right += is_right;
+        n->said += (double)probability;
+}
+
 /* right: by true path, how many of its calls are found with their true parents. */
 static void count_call(Score *s, const Paths *truth, const Paths *found, const guint32 *found_of,
                        guint32 call, guint32 *right)
@@ -282,6 +310,8 @@ static void count_call(Score *s, const Paths *truth, const Paths *found, const g
         if (f != NOT_FOUND)
                 pattern_at(s, pattern)->same_calls +=
                         found->path_pattern[found->calls[f].path] == pattern;
+        if (f != NOT_FOUND && found->calls[f].parent != NO_PARENT)
+                count_said(p, found->calls[f].probability, is_right);
         if (is_root) {
                 p->roots++;
                 p->right_roots += is_right;
@@ -296,6 +326,8 @@ static void count_call(Score *s, const Paths *truth, const Paths *found, const g
                 p->none++;
         else
                 p->other++;
+        count_node(s, truth->calls[call].caller, is_right,
+                   f == NOT_FOUND ? 0 : found->calls[f].probability);
         pattern_at(s, pattern)->children++;
         pattern_at(s, pattern)->right_parents += is_right;
 }
@@ -356,6 +388,7 @@ Score *score_new(StoreReader *truth, StoreReader *found, GError **error)
         gboolean ok = TRUE;
 
         s->patterns = g_array_new(FALSE, FALSE, sizeof(Pattern));
+        s->nodes = g_array_new(FALSE, TRUE, sizeof(ScoreNode));
         s->labels = store_reader_has_labels(truth) && store_reader_has_labels(found);
         for (Side k = 0; ok && k < N_SIDES; k++)
                 ok = read_patterns(s, by_key, k, readers[k], &paths[k], error) &&
@@ -386,6 +419,7 @@ void score_free(Score *s)
                         g_array_free(p->nodes[k], TRUE);
         }
         g_array_free(s->patterns, TRUE);
+        g_array_free(s->nodes, TRUE);
         for (Side k = 0; k < N_SIDES; k++)
                 if (s->rank[k])
                         g_array_free(s->rank[k], TRUE);
@@ -395,6 +429,13 @@ void score_free(Score *s)
 const ScoreParents *score_parents(const Score *s)
 {
         return &s->parents;
+}
+
+ScoreNode score_node(const Score *s, NodeId node)
+{
+        const ScoreNode none = { 0, 0, 0 };
+
+        return node < s->nodes->len ? g_array_index(s->nodes, ScoreNode, node) : none;
 }
 
 /* --- the first N ----------------------------------------------------------- */

@@ -40,6 +40,15 @@ typedef struct {
         ScoreDelay latency_mean, latency_p99, own_mean, own_p99;
 } ScoreRow;
 
+/* What the calls found with a parent said of how likely it is: at least so much, and less than the
+ * one before. */
+enum { SCORE_CLASSES = 4 };
+extern const double score_classes[SCORE_CLASSES]; /* 0.99, 0.9, 0.5, 0 */
+
+typedef struct {
+        guint64 calls, right;
+} ScoreClass;
+
 /* Of all calls. */
 typedef struct {
         guint64 in_both;
@@ -47,7 +56,14 @@ typedef struct {
         guint64 right, other, none, gone; /* of these: found with the same parent, with another,
                                              with none, not found at all */
         guint64 roots, right_roots;       /* calls without one; of these found without */
+        ScoreClass said[SCORE_CLASSES];   /* calls in both stores, found with a parent */
 } ScoreParents;
+
+/* Of the calls that a node makes and that have a parent in the true store. */
+typedef struct {
+        guint64 calls, right;
+        double said; /* the sum of the probabilities that they were found with */
+} ScoreNode;
 
 /* Reads both stores to their ends. They have to have the same node table. NULL and
  * error set where one cannot be read. Takes about 60 bytes a call of each store, and
@@ -60,5 +76,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Score, score_free)
 void score_row(const Score *score, guint32 n, ScoreRow *row);
 
 const ScoreParents *score_parents(const Score *score);
+
+ScoreNode score_node(const Score *score, NodeId node);
 
 #endif

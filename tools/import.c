@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * ravel import FILE...: a trace of what another program knows of packets.
+ * ravel import FILE...: a trace of what another program knows of packets, or of spans.
  */
 #include <string.h>
 
 #include "base/error.h"
 #include "capture/network/node-files.h"
 #include "import/import.h"
+#include "import/spans.h"
 #include "tools/import-mail.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -15,8 +16,8 @@
 enum { READ_SIZE = 1 << 16, MAX_LINE = 64 << 20 };
 
 static struct {
-        gboolean tshark, one_clock;
-        char *output, **nodes, **trust;
+        gboolean tshark, one_clock, whole;
+        char *output, **nodes, *node_attribute, **trust;
 } options;
 
 static const GOptionEntry entries[] = {
@@ -26,18 +27,25 @@ static const GOptionEntry entries[] = {
           "Write to FILE instead of standard output", "FILE" },
         { "nodes", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &options.nodes,
           "Name nodes by the lines of FILE, as in /etc/hosts", "FILE" },
+        { "node-attr", 0, 0, G_OPTION_ARG_STRING, &options.node_attribute,
+          "Name nodes of spans by this attribute", "NAME" },
+        { "one-clock", 0, 0, G_OPTION_ARG_NONE, &options.one_clock,
+          "All was stamped by one clock: move none", NULL },
         { "trust", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.trust,
           "Of mails, believe the headers of DOMAIN", "DOMAIN" },
-        { "one-clock", 0, 0, G_OPTION_ARG_NONE, &options.one_clock,
-          "Of mails, leave the clocks of hosts as they are", NULL },
+        { "whole", 0, 0, G_OPTION_ARG_NONE, &options.whole,
+          "Leave out traces of spans that lack a part", NULL },
         G_OPTION_ENTRY_NULL
 };
 
-/* One option each. */
+/* Known by how a file begins, the first that does, or by an option. */
 static const struct {
         const ImportFormat *format;
-        const gboolean *wanted;
-} formats[] = { { &import_tshark, &options.tshark } };
+        const gboolean *wanted; /* NULL: there is no option */
+} formats[] = {
+        { &import_tshark, &options.tshark },
+        { &import_spans, NULL },
+};
 
 typedef struct {
         const ImportFormat *format;
@@ -45,6 +53,7 @@ typedef struct {
         NodeTable *nodes;
         NodeNames *names;
         TraceWriter *writer;
+        gboolean cut; /* a file ends early */
 } Run;
 
 static void run_clear(Run *run)
@@ -83,13 +92,62 @@ static gboolean load_names(Run *run, GError **error)
         return TRUE;
 }
 
-static const ImportFormat *choose_format(GError **error)
+/* Bytes of a file, of which the first were read to know it. */
+typedef struct {
+        ByteSource *source;
+        guint8 *begin;
+        gsize n_begin, at;
+} Source;
+
+static void source_clear(Source *s)
+{
+        byte_source_free(s->source);
+        g_free(s->begin);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Source, source_clear)
+
+static gboolean source_open(Source *s, const char *path, GError **error)
+{
+        gssize n = 1;
+
+        s->source = byte_source_new(path, error);
+        if (!s->source)
+                return FALSE;
+        byte_source_set_progress(s->source, tool_progress_read);
+        s->begin = g_malloc(READ_SIZE);
+        while (n > 0 && s->n_begin < READ_SIZE) {
+                n = byte_source_read(s->source, s->begin + s->n_begin, READ_SIZE - s->n_begin,
+                                     error);
+                s->n_begin += (gsize)MAX(n, 0);
+        }
+        return n >= 0;
+}
+
+/* ImportInput.read */
+static gssize source_read(gpointer user, void *buffer, gsize n, GError **error)
+{
+        Source *s = user;
+        gsize left = MIN(n, s->n_begin - s->at);
+
+        if (left == 0)
+                return byte_source_read(s->source, buffer, n, error);
+        memcpy(buffer, s->begin + s->at, left);
+        s->at += left;
+        return (gssize)left;
+}
+
+static const ImportFormat *choose_format(const Source *s, GError **error)
 {
         for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
-                if (*formats[i].wanted)
+                if (formats[i].wanted && *formats[i].wanted)
                         return formats[i].format;
-        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                    "what FILE is was not said: expected --tshark, or mails");
+        for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
+                if (formats[i].format->is_format &&
+                    formats[i].format->is_format(s->begin, s->n_begin))
+                        return formats[i].format;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                    "%s: found neither JSON of spans, nor mails, nor what tshark writes",
+                    byte_source_name(s->source));
         return NULL;
 }
 
@@ -130,22 +188,66 @@ static gboolean take_lines(Run *run, const char *source, GByteArray *bytes, gboo
         return FALSE;
 }
 
-static gboolean read_source(Run *run, const char *path, GError **error)
+static gboolean read_lines(Run *run, Source *s, GError **error)
 {
-        g_autoptr(ByteSource) source = byte_source_new(path, error);
         g_autoptr(GByteArray) bytes = g_byte_array_new();
+        const char *name = byte_source_name(s->source);
         guint8 buffer[READ_SIZE];
         guint64 number = 0;
         gssize n;
 
-        if (!source)
-                return FALSE;
-        while ((n = byte_source_read(source, buffer, sizeof buffer, error)) > 0) {
+        while ((n = source_read(s, buffer, sizeof buffer, error)) > 0) {
                 g_byte_array_append(bytes, buffer, (guint)n);
-                if (!take_lines(run, byte_source_name(source), bytes, FALSE, &number, error))
+                if (!take_lines(run, name, bytes, FALSE, &number, error))
                         return FALSE;
         }
-        return n == 0 && take_lines(run, byte_source_name(source), bytes, TRUE, &number, error);
+        return n == 0 && take_lines(run, name, bytes, TRUE, &number, error);
+}
+
+/* A file that ends within a value is used as far as it goes, as a trace is. */
+static gboolean read_whole(Run *run, Source *s, GError **error)
+{
+        ImportInput input = { byte_source_name(s->source), source_read, s };
+        g_autoptr(GError) failed = NULL;
+
+        if (run->format->read(run->import, &input, &failed))
+                return TRUE;
+        if (!g_error_matches(failed, RAVEL_ERROR, RAVEL_ERROR_PARTIAL)) {
+                g_propagate_error(error, g_steal_pointer(&failed));
+                return FALSE;
+        }
+        tool_warn("%s; what stands before is used", failed->message);
+        run->cut = TRUE;
+        return TRUE;
+}
+
+static void begin(Run *run, const ImportFormat *format)
+{
+        const SpanOptions spans = { run->nodes, options.node_attribute, options.whole,
+                                    options.one_clock };
+
+        run->format = format;
+        run->import = format->begin(name_node, run);
+        if (format == &import_spans)
+                import_spans_set(run->import, &spans);
+}
+
+static gboolean read_source(Run *run, const char *path, GError **error)
+{
+        g_auto(Source) source = { 0 };
+        const ImportFormat *format;
+
+        if (!source_open(&source, path, error) || !(format = choose_format(&source, error)))
+                return FALSE;
+        if (!run->format)
+                begin(run, format);
+        if (run->format != format) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                            "%s: found what makes a trace of its own (%s), expected %s as before",
+                            path, format->name, run->format->name);
+                return FALSE;
+        }
+        return format->read ? read_whole(run, &source, error) : read_lines(run, &source, error);
 }
 
 static void report(const ImportCounts *c)
@@ -168,32 +270,53 @@ static gboolean write_facts(Run *run, char **sources, int n, GError **error)
                 if (!trace_writer_fact(run->writer, "source", sources[i], error))
                         return FALSE;
         return trace_writer_fact(run->writer, "importer", run->format->name, error) &&
-               trace_writer_fact(run->writer, "clocks", "one", error) &&
-               trace_writer_fact(run->writer, "ids", "connection.sequence", error);
+               ((run->format != &import_tshark && !options.one_clock) ||
+                trace_writer_fact(run->writer, "clocks", "one", error)) &&
+               (run->format != &import_tshark ||
+                trace_writer_fact(run->writer, "ids", "connection.sequence", error));
 }
 
-static gboolean import(Run *run, char **sources, int n, GError **error)
+/* ImportSay: on standard error, and in the trace. */
+static gboolean say(gpointer user, const char *what, const char *value, GError **error)
 {
-        if (!(run->format = choose_format(error)))
+        Run *run = user;
+
+        tool_warn("%s: %s", what, value);
+        return trace_writer_fact(run->writer, what, value, error);
+}
+
+static gboolean check_files(int n, GError **error)
+{
+        if (n == 1 || (n > 1 && !options.tshark))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "%d files named: expected one, or - for standard input", n);
+        return FALSE;
+}
+
+static gboolean read_sources(Run *run, char **sources, int n, GError **error)
+{
+        for (int i = 0; i < n; i++)
+                if (!run_files_read(sources[i], error))
+                        return FALSE;
+        if (!run_files_write("-w", options.output, error) || !load_names(run, error))
                 return FALSE;
-        if (n != 1) {
-                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
-                            "%d files named: expected one, or - for standard input", n);
-                return FALSE;
-        }
-        run->nodes = node_table_new();
-        run->names = node_names_new(run->nodes);
-        if (!run_files_read(sources[0], error) || !run_files_write("-w", options.output, error) ||
-            !load_names(run, error))
-                return FALSE;
-        run->import = run->format->begin(name_node, run);
-        if (!read_source(run, sources[0], error))
-                return FALSE;
-        report(run->format->counts(run->import));
+        tool_progress_start((const char *const *)sources, (guint)n, !options.output);
+        for (int i = 0; i < n; i++)
+                if (!read_source(run, sources[i], error))
+                        return FALSE;
+        return TRUE;
+}
+
+static gboolean write_trace(Run *run, char **sources, int n, GError **error)
+{
+        if (run->format->counts)
+                report(run->format->counts(run->import));
         return (run->writer = trace_writer_new(options.output ? options.output : "-", run->nodes,
                                                FALSE, error)) &&
                write_facts(run, sources, n, error) &&
                run->format->write(run->import, run->writer, error) &&
+               (!run->format->say || run->format->say(run->import, say, run, error)) &&
                trace_writer_close(g_steal_pointer(&run->writer), error);
 }
 
@@ -248,10 +371,21 @@ static gboolean import_mails(Run *run, char **sources, int n, GError **error)
         return TRUE;
 }
 
+/* --- all -------------------------------------------------------------------------- */
+
+static gboolean import(Run *run, char **sources, int n, GError **error)
+{
+        if (!check_files(n, error))
+                return FALSE;
+        run->nodes = node_table_new();
+        run->names = node_names_new(run->nodes);
+        return read_sources(run, sources, n, error) && write_trace(run, sources, n, error);
+}
+
 int tool_import(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
-                g_option_context_new("FILE... - make a trace of other programs' text");
+                g_option_context_new("FILE... - make a trace of what another program knows");
         g_auto(Run) run = { 0 };
         GError *error = NULL;
         gboolean is_mail;
@@ -261,7 +395,7 @@ int tool_import(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         is_mail = !options.tshark && argc > 1 && import_mail_is(argv[1]);
-        return (is_mail ? import_mails : import)(&run, argv + 1, argc - 1, &error)
-                       ? tool_done()
-                       : tool_fail(error);
+        if (!(is_mail ? import_mails : import)(&run, argv + 1, argc - 1, &error))
+                return tool_fail(error);
+        return run.cut ? EXIT_PARTIAL : tool_done();
 }

@@ -23,7 +23,8 @@ static const struct {
         const char *help;
 } verbs[] = {
         { "capture", tool_capture, "packets to a trace: from files or a live interface" },
-        { "import", tool_import, "a trace of what another program knows of packets: tshark" },
+        { "import", tool_import,
+          "a trace of what another program knows: spans, or packets (tshark)" },
         { "merge", tool_merge, "one trace of several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },

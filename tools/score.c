@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * ravel score TRUE FOUND: how right the paths of a store are, given another that
- * has the true ones.
+ * has the true ones; or --import FILE...: how right those are that are inferred of spans.
  */
 #include <string.h>
 
@@ -12,6 +12,7 @@
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
+#include "tools/score-import.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
 
@@ -22,6 +23,7 @@ enum { MAX_TOPS = 1000 };
 static struct {
         GArray *tops; /* of guint32, as asked for; NULL: not asked */
         char *format;
+        gboolean import;
 } options;
 
 /* "1,5,10-20" */
@@ -59,12 +61,15 @@ static const char *const formats[] = { "text", "tsv", "json", NULL };
 static const ToolChoice choices[] = { { "--format", &options.format, formats },
                                       { .option = NULL } };
 
-static const GOptionEntry entries[] = { { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
-                                          "text, tsv or json (default text)", "FORMAT" },
-                                        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
-                                          "Numbers of patterns to score, such as 1,5,10-20",
-                                          "LIST" },
-                                        G_OPTION_ENTRY_NULL };
+static const GOptionEntry entries[] = {
+        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format, "text, tsv or json (default text)",
+          "FORMAT" },
+        { "import", 0, 0, G_OPTION_ARG_NONE, &options.import,
+          "FILE... are of spans: how right is what is inferred", NULL },
+        { "top", 0, 0, G_OPTION_ARG_CALLBACK, parse_top,
+          "Numbers of patterns to score, such as 1,5,10-20", "LIST" },
+        G_OPTION_ENTRY_NULL
+};
 
 /* --- are they of the same trace? ------------------------------------------- */
 
@@ -504,6 +509,17 @@ static void say_what_is_compared(const StoreReader *truth, const StoreReader *fo
                           store_reader_name(has ? found : truth));
 }
 
+static gboolean check_import(int argc, GError **error)
+{
+        if (argc > 1 && !options.format && !options.tops)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    argc > 1
+                            ? "--import has a table of its own: expected neither --format nor --top"
+                            : "--import: no file named, expected those that ravel import reads");
+        return FALSE;
+}
+
 int tool_score(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context =
@@ -518,6 +534,9 @@ int tool_score(int argc, char **argv)
         tool_add_choices(choices);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
+        if (options.import)
+                return check_import(argc, &error) ? score_import(argv + 1, argc - 1)
+                                                  : tool_fail(error);
         if (!check_arguments(argc, &error) || !run_files_read_store(argv[1], &error) ||
             !run_files_read_store(argv[2], &error) || !run_files_write("-w", NULL, &error) ||
             !(truth = store_reader_new(argv[1], nodes, &error)) ||

@@ -152,7 +152,8 @@ static void append_link(const Otlp *o, const ExportRequest *request, const PathC
 /* Where only one end was seen, its stamps are the span's own times already. */
 static void append_events(GString *text, const PathCall *c)
 {
-        gboolean came = (c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT);
+        gboolean came = ((c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT)) ||
+                        ((c->stamps & 1 << MSG_RECV) && (c->stamps & 1 << MSG_SENT));
         gboolean replied = (c->stamps & 1 << RET_SENT) && (c->stamps & 1 << RET_RECV);
 
         if (!came && !replied)
@@ -187,7 +188,7 @@ static void append_name(const Otlp *o, const char *label, const char *caller, co
         g_string_append(text, callee + 1);
 }
 
-/* 2 is OTLP's SPAN_KIND_SERVER. */
+/* OTLP's SPAN_KIND_CONSUMER is 5, for what nobody answers; SPAN_KIND_SERVER is 2. */
 static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
 {
         const PathCall *c = &request->calls[i];
@@ -206,7 +207,8 @@ static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
                 append_hex(text, mix((guint64)request->calls[c->parent].call + 1));
         }
         append_name(o, store_reader_label(o->reader, c->label), caller, callee);
-        APPEND(text, ",\"kind\":2,\"startTimeUnixNano\":");
+        g_string_append(text, path_call_is_message(c) ? ",\"kind\":5,\"startTimeUnixNano\":"
+                                                      : ",\"kind\":2,\"startTimeUnixNano\":");
         append_quoted(text, c->start);
         APPEND(text, ",\"endTimeUnixNano\":");
         append_quoted(text, MAX(c->end, c->start)); /* clocks may disagree */

@@ -52,7 +52,8 @@ static const struct {
         [CALL] = { "call", "SELECT id, path, parent, caller, callee, "
                            "coalesce(call_sent, call_recv) AS call_sent, "
                            "coalesce(ret_recv, ret_sent, CASE WHEN continues IS NOT NULL "
-                           "THEN coalesce(call_sent, call_recv) END) AS ret_recv, trace_id "
+                           "THEN coalesce(call_sent, call_recv) END) AS ret_recv, trace_id, "
+                           "probability "
                            "FROM call ORDER BY id" },
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
@@ -67,7 +68,7 @@ static const struct {
                                            "ORDER BY vertex, delay" },
         [JUDGEMENT] = { "run", "SELECT judgement, fit FROM run" },
         [DOUBT] = { "doubt", "SELECT id, text, reason, caller, callee, count, total, kind, "
-                              "bytes, total_bytes FROM doubt ORDER BY id" },
+                             "bytes, total_bytes FROM doubt ORDER BY id" },
         [LABEL] = { "label", "SELECT id, name FROM label ORDER BY id" },
         [PATTERN_DOUBT] = { "pattern", "SELECT doubt FROM pattern ORDER BY id" },
 };
@@ -687,7 +688,9 @@ int store_reader_next_call(StoreReader *r, StoredCall *call, GError **error)
         if (!check_id(r, CALL, error) || !get_place_in_path(r, call, error) ||
             !get_node(r, CALL, 3, &call->caller, error) ||
             !get_node(r, CALL, 4, &call->callee, error) ||
-            !get_time(r, CALL, 5, &call->start, error) || !get_time(r, CALL, 6, &call->end, error))
+            !get_time(r, CALL, 5, &call->start, error) ||
+            !get_time(r, CALL, 6, &call->end, error) ||
+            !get_probability(r, CALL, 8, &call->probability, error))
                 return -1;
         call->id = (const char *)sqlite3_column_text(r->select[CALL], 7);
         call->id_length = sqlite3_column_bytes(r->select[CALL], 7);

@@ -83,9 +83,10 @@ typedef struct {
         guint32 path;
         guint32 parent; /* a call of the same path that came before, or NO_PARENT for its first */
         NodeId caller, callee;
-        gint64 start, end; /* at the caller, else at the callee; ns since the epoch */
-        const char *id;    /* in the trace; not NUL-terminated */
-        guint32 id_length; /* 0 where there is none */
+        gint64 start, end;  /* at the caller, else at the callee; ns since the epoch */
+        const char *id;     /* in the trace; not NUL-terminated */
+        guint32 id_length;  /* 0 where there is none */
+        double probability; /* that its parent is right */
 } StoredCall;
 
 /* The calls that a node makes, and how far their parents can be trusted. */

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "import/span-files.h"
+#include "import/span-hold.h"
+
+/* What one span has to do with another. */
+typedef struct {
+        gboolean follows;
+        TraceId trace;
+        guint64 id;
+} Reference;
+
+typedef struct {
+        JsonReader *r;
+        const SpanContext *context;
+        SpanDraft *draft;
+        SpanHold *hold;        /* the spans of the trace in hand, by the word for their process */
+        GHashTable *processes; /* the word to NodeId + 1 */
+        GString *key, *value, *process;
+        TraceId trace;
+        GArray *references; /* of the span in hand */
+} Jaeger;
+
+static void keep(const JsonReader *r, GString *text)
+{
+        g_string_truncate(text, 0);
+        g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
+}
+
+/* The next of an array of tags that was entered. */
+static gboolean next_tag(Jaeger *j)
+{
+        g_string_truncate(j->key, 0);
+        g_string_truncate(j->value, 0);
+        if (!json_reader_next_element(j->r))
+                return FALSE;
+        if (json_reader_enter_object(j->r)) {
+                while (json_reader_next_key(j->r)) {
+                        if (json_reader_key_is(j->r, "key") && json_reader_scalar(j->r))
+                                keep(j->r, j->key);
+                        else if (json_reader_key_is(j->r, "value") && json_reader_scalar(j->r))
+                                keep(j->r, j->value);
+                }
+        }
+        return TRUE;
+}
+
+/* An object that was entered. NO_NODE: it names none. */
+static NodeId read_process(Jaeger *j)
+{
+        NodeId service = NO_NODE, named = NO_NODE;
+
+        while (json_reader_next_key(j->r)) {
+                if (json_reader_key_is(j->r, "serviceName") && json_reader_scalar(j->r))
+                        service = span_context_node(j->context, json_reader_text(j->r),
+                                                    json_reader_length(j->r));
+                else if (json_reader_key_is(j->r, "tags") && json_reader_enter_array(j->r))
+                        while (next_tag(j))
+                                if (span_context_names_node(j->context, j->key->str, j->key->len))
+                                        named = span_context_node(j->context, j->value->str,
+                                                                  j->value->len);
+        }
+        return named != NO_NODE ? named : service;
+}
+
+static void read_processes(Jaeger *j)
+{
+        while (json_reader_next_key(j->r)) {
+                gsize n;
+                const char *key = json_reader_key(j->r, &n);
+                g_autofree char *word = g_strndup(key, n);
+
+                if (json_reader_enter_object(j->r)) {
+                        NodeId node = read_process(j);
+
+                        g_hash_table_replace(j->processes, g_steal_pointer(&word),
+                                             GUINT_TO_POINTER(node + 1));
+                }
+        }
+}
+
+static void read_reference(Jaeger *j)
+{
+        Reference reference = { 0 };
+
+        while (json_reader_next_key(j->r)) {
+                if (!json_reader_scalar(j->r))
+                        continue;
+                if (json_reader_key_is(j->r, "refType"))
+                        reference.follows = json_reader_text_is(j->r, "FOLLOWS_FROM");
+                else if (json_reader_key_is(j->r, "traceID"))
+                        reference.trace =
+                                span_parse_trace_id(json_reader_text(j->r),
+                                                    json_reader_length(j->r), j->context->counts);
+                else if (json_reader_key_is(j->r, "spanID"))
+                        reference.id = span_parse_id(json_reader_text(j->r),
+                                                     json_reader_length(j->r), j->context->counts);
+        }
+        g_array_append_val(j->references, reference);
+}
+
+/* Jaeger says in words that it moved the clock of a span. */
+static void read_warnings(Jaeger *j)
+{
+        gboolean adjusted = FALSE;
+
+        while (json_reader_next_element(j->r))
+                if (json_reader_scalar(j->r))
+                        adjusted |=
+                                g_strstr_len(json_reader_text(j->r),
+                                             (gssize)json_reader_length(j->r), "adjusted") != NULL;
+        j->context->counts->adjusted += adjusted;
+}
+
+static void read_text(Jaeger *j, gint64 *duration)
+{
+        Span *s = span_draft_span(j->draft);
+        const char *text = json_reader_text(j->r);
+        gsize n = json_reader_length(j->r);
+
+        if (json_reader_key_is(j->r, "traceID"))
+                s->trace = span_parse_trace_id(text, n, j->context->counts);
+        else if (json_reader_key_is(j->r, "spanID"))
+                s->id = span_parse_id(text, n, j->context->counts);
+        else if (json_reader_key_is(j->r, "parentSpanID"))
+                s->parent =
+                        json_reader_is_null(j->r) ? 0 : span_parse_id(text, n, j->context->counts);
+        else if (json_reader_key_is(j->r, "operationName"))
+                span_draft_set_name(j->draft, text, n);
+        else if (json_reader_key_is(j->r, "startTime"))
+                s->start = span_parse_time(text, n, 3);
+        else if (json_reader_key_is(j->r, "duration"))
+                *duration = span_parse_time(text, n, 3);
+        else if (json_reader_key_is(j->r, "processID"))
+                keep(j->r, j->process);
+}
+
+static void read_list(Jaeger *j, void (*read_one)(Jaeger *j))
+{
+        if (json_reader_enter_array(j->r))
+                while (json_reader_next_element(j->r))
+                        if (json_reader_enter_object(j->r))
+                                read_one(j);
+}
+
+/* An object that was entered. */
+static void read_span(Jaeger *j)
+{
+        Span *s = span_draft_span(j->draft);
+        gint64 duration = NO_TIME;
+
+        span_draft_clear(j->draft);
+        g_string_truncate(j->process, 0);
+        g_array_set_size(j->references, 0);
+        while (json_reader_next_key(j->r))
+                if (json_reader_key_is(j->r, "tags") && json_reader_enter_array(j->r))
+                        while (next_tag(j))
+                                span_draft_attribute(j->draft, j->key->str, j->key->len,
+                                                     j->value->str, j->value->len);
+                else if (json_reader_key_is(j->r, "references"))
+                        read_list(j, read_reference);
+                else if (json_reader_key_is(j->r, "warnings") && json_reader_enter_array(j->r))
+                        read_warnings(j);
+                else if (json_reader_key_is(j->r, "process") && json_reader_enter_object(j->r))
+                        s->node = read_process(j);
+                else if (json_reader_scalar(j->r))
+                        read_text(j, &duration);
+        if (s->start != NO_TIME && duration != NO_TIME && duration <= MAX_STAMP - s->start)
+                s->end = s->start + duration;
+}
+
+static gboolean is_same(TraceId a, TraceId b)
+{
+        return a.low == b.low && (a.high == b.high || a.high == 0 || b.high == 0);
+}
+
+/* Its parent is the first in the same trace of which it is the child; else the first of all that
+ * it follows. */
+static void take_references(Jaeger *j, Span *s)
+{
+        gboolean parent = FALSE;
+        guint used = 0;
+
+        for (guint i = 0; i < j->references->len; i++) {
+                const Reference *f = &g_array_index(j->references, Reference, i);
+
+                if (!f->follows && !parent && is_same(f->trace, s->trace)) {
+                        s->parent = f->id;
+                        parent = TRUE;
+                        used++;
+                } else if (s->other == 0) {
+                        s->other = f->id;
+                        s->other_trace = f->trace;
+                        s->flags |= SPAN_FOLLOWS;
+                        used++;
+                }
+        }
+        j->context->counts->links += j->references->len - used;
+}
+
+static void hold_spans(Jaeger *j)
+{
+        if (!json_reader_enter_array(j->r))
+                return;
+        while (json_reader_next_element(j->r)) {
+                Span *s = span_draft_span(j->draft);
+
+                if (!json_reader_enter_object(j->r))
+                        continue;
+                read_span(j);
+                if (json_reader_error(j->r))
+                        return;
+                if (s->trace.high == 0 && s->trace.low == 0)
+                        s->trace = j->trace;
+                take_references(j, s);
+                span_hold_add(j->hold, span_draft_finish(j->draft), j->process->str,
+                              j->process->len);
+        }
+}
+
+/* The spans of the trace have their processes now. */
+static gboolean give_spans(Jaeger *j, GError **error)
+{
+        for (guint i = 0; i < span_hold_size(j->hold); i++) {
+                const char *word;
+                gsize n;
+                Span s;
+
+                span_hold_get(j->hold, i, &s, &word, &n);
+                if (s.node == NO_NODE) {
+                        g_autofree char *process = g_strndup(word, n);
+
+                        s.node = GPOINTER_TO_UINT(g_hash_table_lookup(j->processes, process)) - 1;
+                }
+                if (!span_give(j->context, &s, error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean read_trace(Jaeger *j, GError **error)
+{
+        span_hold_clear(j->hold);
+        g_hash_table_remove_all(j->processes);
+        j->trace = (TraceId){ 0, 0 };
+        while (json_reader_next_key(j->r))
+                if (json_reader_key_is(j->r, "traceID") && json_reader_scalar(j->r))
+                        j->trace =
+                                span_parse_trace_id(json_reader_text(j->r),
+                                                    json_reader_length(j->r), j->context->counts);
+                else if (json_reader_key_is(j->r, "spans"))
+                        hold_spans(j);
+                else if (json_reader_key_is(j->r, "processes") && json_reader_enter_object(j->r))
+                        read_processes(j);
+        return json_reader_error(j->r) || give_spans(j, error);
+}
+
+gboolean read_jaeger(JsonReader *r, const SpanContext *context, GError **error)
+{
+        g_autoptr(SpanDraft) draft = span_draft_new(context);
+        g_autoptr(SpanHold) hold = span_hold_new();
+        g_autoptr(GHashTable) processes =
+                g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        g_autoptr(GString) key = g_string_new(NULL), value = g_string_new(NULL),
+                           process = g_string_new(NULL);
+        g_autoptr(GArray) references = g_array_new(FALSE, FALSE, sizeof(Reference));
+        Jaeger j = { .r = r,
+                     .context = context,
+                     .draft = draft,
+                     .hold = hold,
+                     .processes = processes,
+                     .key = key,
+                     .value = value,
+                     .process = process,
+                     .references = references };
+
+        if (!json_reader_enter_array(r))
+                return TRUE;
+        while (json_reader_next_element(r))
+                if (json_reader_enter_object(r) && !read_trace(&j, error))
+                        return FALSE;
+        return TRUE;
+}

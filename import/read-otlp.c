@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include <string.h>
+
+#include "import/span-files.h"
+#include "import/span-hold.h"
+
+typedef struct {
+        JsonReader *r;
+        const SpanContext *context;
+        SpanDraft *draft;
+        SpanHold *hold;        /* spans that stand before their resource */
+        GString *key, *value;  /* of an attribute */
+        NodeId service, named; /* of the resource in hand, by the attribute that names nodes */
+        gboolean known;        /* the resource was read */
+} Otlp;
+
+static void keep(const JsonReader *r, GString *text)
+{
+        g_string_truncate(text, 0);
+        g_string_append_len(text, json_reader_text(r), (gssize)json_reader_length(r));
+}
+
+/* {"stringValue": "..."}, and so on; arrays and further attributes in it are passed over. */
+static void read_value(Otlp *o)
+{
+        while (json_reader_next_key(o->r))
+                if (json_reader_scalar(o->r))
+                        keep(o->r, o->value);
+}
+
+/* The next one of an array of attributes that was entered. */
+static gboolean next_attribute(Otlp *o)
+{
+        g_string_truncate(o->key, 0);
+        g_string_truncate(o->value, 0);
+        if (!json_reader_next_element(o->r))
+                return FALSE;
+        if (json_reader_enter_object(o->r)) {
+                while (json_reader_next_key(o->r)) {
+                        if (json_reader_key_is(o->r, "key") && json_reader_scalar(o->r))
+                                keep(o->r, o->key);
+                        else if (json_reader_key_is(o->r, "value") &&
+                                 json_reader_enter_object(o->r))
+                                read_value(o);
+                }
+        }
+        return TRUE;
+}
+
+static void read_resource(Otlp *o)
+{
+        if (!json_reader_enter_object(o->r))
+                return;
+        while (json_reader_next_key(o->r)) {
+                if (!json_reader_key_is(o->r, "attributes") || !json_reader_enter_array(o->r))
+                        continue;
+                while (next_attribute(o)) {
+                        if (strcmp(o->key->str, "service.name") == 0)
+                                o->service =
+                                        span_context_node(o->context, o->value->str, o->value->len);
+                        if (span_context_names_node(o->context, o->key->str, o->key->len))
+                                o->named =
+                                        span_context_node(o->context, o->value->str, o->value->len);
+                }
+        }
+        o->known = TRUE;
+}
+
+static void read_attributes(Otlp *o)
+{
+        if (json_reader_enter_array(o->r))
+                while (next_attribute(o))
+                        span_draft_attribute(o->draft, o->key->str, o->key->len, o->value->str,
+                                             o->value->len);
+}
+
+static gint64 read_time(JsonReader *r)
+{
+        return json_reader_scalar(r)
+                       ? span_parse_time(json_reader_text(r), json_reader_length(r), 0)
+                       : NO_TIME;
+}
+
+/* What ravel export says of a call that both ends saw. */
+static void read_event(Otlp *o)
+{
+        gint64 time = NO_TIME;
+
+        g_string_truncate(o->value, 0);
+        while (json_reader_next_key(o->r))
+                if (json_reader_key_is(o->r, "timeUnixNano"))
+                        time = read_time(o->r);
+                else if (json_reader_key_is(o->r, "name") && json_reader_scalar(o->r))
+                        keep(o->r, o->value);
+        if (strcmp(o->value->str, "call received") == 0)
+                span_draft_span(o->draft)->enter = time;
+        else if (strcmp(o->value->str, "return sent") == 0)
+                span_draft_span(o->draft)->reply = time;
+}
+
+/* The first link counts. */
+static void read_link(Otlp *o)
+{
+        Span *s = span_draft_span(o->draft);
+        TraceId trace = { 0, 0 };
+        guint64 id = 0;
+
+        while (json_reader_next_key(o->r))
+                if (json_reader_key_is(o->r, "traceId") && json_reader_scalar(o->r))
+                        trace = span_parse_trace_id(json_reader_text(o->r),
+                                                    json_reader_length(o->r), o->context->counts);
+                else if (json_reader_key_is(o->r, "spanId") && json_reader_scalar(o->r))
+                        id = span_parse_id(json_reader_text(o->r), json_reader_length(o->r),
+                                           o->context->counts);
+        if (s->other == 0) {
+                s->other = id;
+                s->other_trace = trace;
+                s->flags |= SPAN_FOLLOWS;
+        } else {
+                o->context->counts->links++;
+        }
+}
+
+static void read_list(Otlp *o, void (*read_one)(Otlp *o))
+{
+        if (json_reader_enter_array(o->r))
+                while (json_reader_next_element(o->r))
+                        if (json_reader_enter_object(o->r))
+                                read_one(o);
+}
+
+static void read_text(Otlp *o, Span *s)
+{
+        const char *text = json_reader_text(o->r);
+        gsize n = json_reader_length(o->r);
+
+        if (json_reader_key_is(o->r, "traceId"))
+                s->trace = span_parse_trace_id(text, n, o->context->counts);
+        else if (json_reader_key_is(o->r, "spanId"))
+                s->id = span_parse_id(text, n, o->context->counts);
+        else if (json_reader_key_is(o->r, "parentSpanId"))
+                s->parent =
+                        json_reader_is_null(o->r) ? 0 : span_parse_id(text, n, o->context->counts);
+        else if (json_reader_key_is(o->r, "name"))
+                span_draft_set_name(o->draft, text, n);
+        else if (json_reader_key_is(o->r, "kind"))
+                s->kind = (guint8)span_parse_kind(text, n);
+        else if (json_reader_key_is(o->r, "startTimeUnixNano"))
+                s->start = span_parse_time(text, n, 0);
+        else if (json_reader_key_is(o->r, "endTimeUnixNano"))
+                s->end = span_parse_time(text, n, 0);
+}
+
+static void read_span(Otlp *o)
+{
+        Span *s = span_draft_span(o->draft);
+
+        span_draft_clear(o->draft);
+        while (json_reader_next_key(o->r))
+                if (json_reader_key_is(o->r, "attributes"))
+                        read_attributes(o);
+                else if (json_reader_key_is(o->r, "events"))
+                        read_list(o, read_event);
+                else if (json_reader_key_is(o->r, "links"))
+                        read_list(o, read_link);
+                else if (json_reader_scalar(o->r))
+                        read_text(o, s);
+}
+
+static gboolean give(Otlp *o, Span *s, GError **error)
+{
+        if (o->named != NO_NODE)
+                s->node = o->named;
+        else if (s->node == NO_NODE)
+                s->node = o->service;
+        return span_give(o->context, s, error);
+}
+
+/* A span that the bytes end in is not one. */
+static gboolean read_spans(Otlp *o, GError **error)
+{
+        if (!json_reader_enter_array(o->r))
+                return TRUE;
+        while (json_reader_next_element(o->r)) {
+                if (!json_reader_enter_object(o->r))
+                        continue;
+                read_span(o);
+                if (json_reader_error(o->r))
+                        break;
+                if (!o->known)
+                        span_hold_add(o->hold, span_draft_finish(o->draft), "", 0);
+                else if (!give(o, span_draft_finish(o->draft), error))
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+static gboolean read_scopes(Otlp *o, GError **error)
+{
+        if (!json_reader_enter_array(o->r))
+                return TRUE;
+        while (json_reader_next_element(o->r))
+                if (json_reader_enter_object(o->r))
+                        while (json_reader_next_key(o->r))
+                                if (json_reader_key_is(o->r, "spans") && !read_spans(o, error))
+                                        return FALSE;
+        return TRUE;
+}
+
+/* Where the bytes ended before their resource came, they are nobody's. */
+static gboolean give_held(Otlp *o, GError **error)
+{
+        for (guint i = 0; !json_reader_error(o->r) && i < span_hold_size(o->hold); i++) {
+                const char *word;
+                gsize n;
+                Span s;
+
+                span_hold_get(o->hold, i, &s, &word, &n);
+                if (!give(o, &s, error))
+                        return FALSE;
+        }
+        span_hold_clear(o->hold);
+        return TRUE;
+}
+
+/* The spans of one resource. */
+static gboolean read_resource_spans(Otlp *o, GError **error)
+{
+        o->service = o->named = NO_NODE;
+        o->known = FALSE;
+        while (json_reader_next_key(o->r))
+                if (json_reader_key_is(o->r, "resource"))
+                        read_resource(o);
+                else if (json_reader_key_is(o->r, "scopeSpans") && !read_scopes(o, error))
+                        return FALSE;
+        return give_held(o, error);
+}
+
+gboolean read_otlp(JsonReader *r, const SpanContext *context, GError **error)
+{
+        g_autoptr(SpanDraft) draft = span_draft_new(context);
+        g_autoptr(SpanHold) hold = span_hold_new();
+        g_autoptr(GString) key = g_string_new(NULL), value = g_string_new(NULL);
+        Otlp o = {
+                .r = r, .context = context, .draft = draft, .hold = hold, .key = key, .value = value
+        };
+
+        if (!json_reader_enter_array(r))
+                return TRUE;
+        while (json_reader_next_element(r))
+                if (json_reader_enter_object(r) && !read_resource_spans(&o, error))
+                        return FALSE;
+        return TRUE;
+}
