@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/find-call-pairs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
 enum {
-        MAX_CHAIN = 1024, /* open calls of one key that are looked through */
-        MAX_LONE = 100000,
+        MAX_CHAIN = 1024,     /* open calls of one key that are looked through */
+        MAX_LONE = 100000,    /* of each kind */
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
         LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
         OUTLASTS = 4,         /* so many times the longest of them */
@@ -50,6 +52,10 @@ typedef struct {
         guint32 call;
 } Settling;
 
+typedef struct {
+        guint64 words[SHORT_ID / 8];
+} ShortId;
+
 struct CallMatcher {
         gint64 window, id_window, horizon, max_call; /* id_window: of calls with an id */
         OpenCall *open;
@@ -66,7 +72,9 @@ struct CallMatcher {
         guint n_done, done_size;
         GPtrArray *done_ids; /* the long ones of them */
         gboolean long_done;  /* there are such */
-        GArray *lone;        /* of LoneMessage */
+        ShortId *kept_ids;   /* of them, where their places may be taken again */
+        guint kept_size;
+        GArray *lone; /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
         guint64 latest; /* the number of the call that the last message of a call is of */
@@ -115,6 +123,7 @@ void call_matcher_free(CallMatcher *m)
         g_array_free(m->edges, TRUE);
         g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
+        g_free(m->kept_ids);
         g_array_free(m->lone, TRUE);
         g_free(m);
 }
@@ -267,6 +276,33 @@ static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, cons
         return index;
 }
 
+/* --- lone messages -------------------------------------------------------- */
+
+/* Returns from the first on, then calls from the last on. */
+static int compare_lone(const void *a, const void *b)
+{
+        const LoneMessage *x = a, *y = b;
+
+        if (x->is_return != y->is_return)
+                return x->is_return ? -1 : 1;
+        if (x->time != y->time)
+                return x->is_return ? COMPARE(x->time, y->time) : COMPARE(y->time, x->time);
+        return x->caller != y->caller ? COMPARE(x->caller, y->caller)
+                                      : COMPARE(x->callee, y->callee);
+}
+
+/* Keeps the MAX_LONE of each kind that come first, whatever the order in which they were found. */
+static void thin_lone(CallMatcher *m)
+{
+        guint n_returns = m->n_lone[TRUE], n_calls = m->n_lone[FALSE];
+
+        qsort(m->lone->data, m->lone->len, sizeof(LoneMessage), compare_lone);
+        m->n_lone[FALSE] = MIN(n_calls, MAX_LONE);
+        m->n_lone[TRUE] = MIN(n_returns, MAX_LONE);
+        g_array_set_size(m->lone, n_returns + m->n_lone[FALSE]);
+        g_array_remove_range(m->lone, m->n_lone[TRUE], n_returns - m->n_lone[TRUE]);
+}
+
 static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
 {
         Edge *e = edge_at(m, edge);
@@ -280,9 +316,12 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
                 m->counts.lone_calls++;
                 e->lone_calls++;
         }
-        if (m->n_lone[is_return]++ < MAX_LONE)
-                g_array_append_val(m->lone, lone);
+        g_array_append_val(m->lone, lone);
+        if (G_UNLIKELY(++m->n_lone[is_return] == 2 * MAX_LONE))
+                thin_lone(m);
 }
+
+/* --- the end of a call ---------------------------------------------------- */
 
 G_ALWAYS_INLINE static inline gint64 first_of(const OpenCall *c, guint8 stamps, MessageOp a,
                                               MessageOp b)
@@ -439,6 +478,30 @@ static void settle_until(CallMatcher *m, gint64 time)
                 if (m->open[s->call].in_use && m->open[s->call].number == s->number)
                         take_out(m, slot_of_call(m, s->call), s->call);
         }
+}
+
+/* The ids of the pairs that are handed out stay, whatever is opened in their places. */
+static void keep_ids(CallMatcher *m)
+{
+        if (m->n_done > m->kept_size) {
+                m->kept_size = m->done_size;
+                m->kept_ids = g_renew(ShortId, m->kept_ids, m->kept_size);
+        }
+        for (guint i = 0; i < m->n_done; i++) {
+                if (m->done[i].id_length > SHORT_ID)
+                        continue;
+                memcpy(&m->kept_ids[i], m->done[i].id, sizeof m->kept_ids[i]);
+                m->done[i].id = (const char *)&m->kept_ids[i];
+        }
+}
+
+/* A message came at a moment, and nothing waits from before it any longer: not for this message
+ * either, so that what came on other edges meanwhile is all the same. */
+static void settle_before(CallMatcher *m, gint64 time)
+{
+        settle_until(m, time - m->horizon);
+        if (G_UNLIKELY(m->n_done > 0))
+                keep_ids(m);
 }
 
 /* --- matching ------------------------------------------------------------- */
@@ -698,13 +761,15 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
 {
         gboolean sent = message->op == MSG_SENT;
         guint64 nodes = (guint64)message->sender << 32 | message->receiver;
-        guint32 tag = key_tag(message->id_words, nodes), slot = find_key(m, tag, nodes, message);
         guint8 stamps = sent ? 1 << CALL_SENT | 1 << RET_RECV : 1 << CALL_RECV | 1 << RET_SENT;
-        guint32 index = find_other_end(m, slot, stamps);
+        guint32 tag = key_tag(message->id_words, nodes), slot, index;
         OpenCall *c;
 
         begin(m);
         note_time(m, message);
+        settle_before(m, message->time);
+        slot = find_key(m, tag, nodes, message);
+        index = find_other_end(m, slot, stamps);
         if (index == NO_CALL) {
                 index = append_call(m, slot, tag, nodes, find_edge(m, nodes), message);
                 m->open[index].one_way = TRUE;
@@ -718,7 +783,6 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
                 take_out(m, slot_of_call(m, index), index);
         else
                 settle(m, index, message->time);
-        settle_until(m, message->time - m->horizon);
         return MATCH_OPENED | (m->n_done ? MATCH_DONE : 0);
 }
 
@@ -735,15 +799,14 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
                 edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
+        if (G_UNLIKELY(m->queue_length > 0))
+                settle_before(m, message->time);
         /* Calls and returns follow each other at random, so one branch will be missed:
          * this one, since which it is is known long before its place in the table. */
         if (message->op >= RET_SENT)
                 result = add_one(m, message, TRUE);
         else
                 result = add_one(m, message, FALSE);
-        /* Last, so that no call is opened in the place of one handed out. */
-        if (G_UNLIKELY(m->queue_length > 0))
-                settle_until(m, message->time - m->horizon);
         return result | (m->n_done ? MATCH_DONE : 0);
 }
 
@@ -824,8 +887,10 @@ const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
         return (const Edge *)m->edges->data;
 }
 
-const LoneMessage *call_matcher_lone(const CallMatcher *m, guint *n)
+const LoneMessage *call_matcher_lone(CallMatcher *m, guint *n)
 {
+        if (MAX(m->n_lone[FALSE], m->n_lone[TRUE]) > MAX_LONE)
+                thin_lone(m);
         *n = m->lone->len;
         return (const LoneMessage *)m->lone->data;
 }

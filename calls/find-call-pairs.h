@@ -11,7 +11,8 @@
  * the caller's clock and the two at the callee on the callee's, never one
  * against the other: clocks may disagree by any amount. A call then waits for
  * its missing stamps while its edge is known to carry them, at most a second of
- * trace time (or the skew window, if that is longer).
+ * trace time (or the skew window, if that is longer). What came on other edges meanwhile
+ * makes no difference, where messages are in time order.
  *
  * A return without a call is counted and dropped at once, except that with a
  * skew window, or where it has an id and call_matcher_wait() says so, it waits that long
@@ -60,7 +61,7 @@ typedef struct {
         guint64 one_way[2];  /* MSG_SENT, MSG_RECV: not in messages */
         gint64 longest;      /* end - start of the longest call pair, ns; at least 0 */
         gint64 longest_stay; /* reply - enter of the one that is longest there, ns; at least 0 */
-        double busy;         /* reply - enter of all call pairs together, ns */
+        gint128 busy;        /* reply - enter of all call pairs together, ns */
 } Edge;
 
 typedef struct {
@@ -116,8 +117,8 @@ const MatchCounts *call_matcher_counts(CallMatcher *matcher);
 /* Borrowed; in order of first sight. */
 const Edge *call_matcher_edges(const CallMatcher *matcher, guint *n);
 
-/* In no particular order, up to the first 100,000 of each kind, which is far more
+/* In no particular order, the first 100,000 returns and the last 100,000 calls, by time: far more
  * than a capture's start and end cut. Complete after _finish(). Borrowed. */
-const LoneMessage *call_matcher_lone(const CallMatcher *matcher, guint *n);
+const LoneMessage *call_matcher_lone(CallMatcher *matcher, guint *n);
 
 #endif

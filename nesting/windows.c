@@ -224,7 +224,7 @@ static gint64 find_context(const Nesting *n)
 
         for (guint i = 0; i < n_edges; i++)
                 if (edges[i].pairs && n->calls.roles.calling[edges[i].callee])
-                        longest = MAX(longest, edges[i].busy / (double)edges[i].pairs);
+                        longest = MAX(longest, (double)edges[i].busy / (double)edges[i].pairs);
         return MIN(CONTEXT * longest, (double)MAX(n->options.span, LEAST_CONTEXT));
 }
 
