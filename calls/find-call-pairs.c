@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/compare.h"
+#include "base/digest.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
@@ -146,7 +147,9 @@ static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
 
 static guint32 add_edge(CallMatcher *m, guint64 nodes)
 {
-        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
+        Edge edge = { .caller = nodes >> 32,
+                      .callee = (NodeId)nodes,
+                      .first = { G_MAXINT64, G_MAXINT64, G_MAXINT64, G_MAXINT64 } };
 
         g_array_append_val(m->edges, edge);
         if (m->edges->len * 2 > m->edge_mask) {
@@ -169,6 +172,15 @@ static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
         guint32 e = edge_slot(m, nodes)->edge;
 
         return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
+}
+
+void call_matcher_know_edge(CallMatcher *m, NodeId caller, NodeId callee, guint8 kinds,
+                            gint64 kinds_since)
+{
+        Edge *edge = edge_at(m, find_edge(m, (guint64)caller << 32 | callee));
+
+        edge->kinds = kinds;
+        edge->kinds_since = kinds_since;
 }
 
 /* --- the table of open calls ---------------------------------------------- */
@@ -303,10 +315,15 @@ static void thin_lone(CallMatcher *m)
         g_array_remove_range(m->lone, m->n_lone[TRUE], n_returns - m->n_lone[TRUE]);
 }
 
-static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
+guint64 lone_message_key(const char *id, guint32 length)
+{
+        return length ? digest_bytes(DIGEST_BEGIN, id, length) | 1 : 0;
+}
+
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return, guint64 key)
 {
         Edge *e = edge_at(m, edge);
-        LoneMessage lone = { time, e->caller, e->callee, is_return };
+        LoneMessage lone = { time, e->caller, e->callee, is_return, key };
 
         e->messages++;
         if (is_return) {
@@ -388,7 +405,9 @@ static void release_lone(CallMatcher *m, guint32 index)
         add_lone(m, c->edge,
                  is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
                            : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
-                 is_return);
+                 is_return,
+                 lone_message_key(c->long_id ? c->long_id : (const char *)c->id_words,
+                                  c->id_length));
         g_free(c->long_id);
         free_call(m, index);
 }
@@ -553,6 +572,7 @@ G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, 
                 return index;
         }
         first = &m->open[m->keys[slot].call - 1];
+        m->counts.repeated |= !is_pair(&m->open[first->tail]);
         m->open[first->tail].next = index;
         first->tail = index;
         first->chain++;
@@ -635,7 +655,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
 
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
-                edge->kinds_since = message->time;
+                edge->kinds_since = edge->first[message->op] = message->time;
         }
         if (m->keys[slot].call) {
                 give_up(m, slot, edge_index, message->time);
@@ -646,7 +666,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 found = find_open(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && window_of(m, message) == 0) {
-                        add_lone(m, edge_index, message->time, TRUE);
+                        add_lone(m, edge_index, message->time, TRUE,
+                                 lone_message_key(message->id, message->id_length));
                         return 0;
                 }
                 found = append_call(m, slot, tag, nodes, edge_index, message);
@@ -860,6 +881,23 @@ guint call_matcher_finish(CallMatcher *m)
         m->keys_used = 0;
         m->queue_length = 0;
         return m->n_done ? MATCH_DONE : 0;
+}
+
+void call_matcher_take(CallMatcher *m, const Edge *edges, guint n_edges, const MatchCounts *counts,
+                       const LoneMessage *lone, guint n_lone)
+{
+        for (guint i = 0; i < n_edges; i++) {
+                guint32 at = find_edge(m, (guint64)edges[i].caller << 32 | edges[i].callee);
+
+                g_assert(at == i);
+                *edge_at(m, at) = edges[i];
+        }
+        m->counts = *counts;
+        g_array_set_size(m->lone, 0);
+        g_array_append_vals(m->lone, lone, n_lone);
+        m->n_lone[FALSE] = m->n_lone[TRUE] = 0;
+        for (guint i = 0; i < n_lone; i++)
+                m->n_lone[lone[i].is_return]++;
 }
 
 guint64 call_matcher_latest(const CallMatcher *m)
