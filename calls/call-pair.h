@@ -49,6 +49,7 @@ enum {
         WANT_TREES = 32,
         WANT_CONTEXTS = 64,
         WANT_FAMILIES = 128,
+        WANT_ORDINALS = 256,
 };
 
 /* All call pairs of a trace, or those of it that are still needed, in the order in

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/find-call-pairs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/digest.h"
 #include "base/grow.h"
 #include "base/hash.h"
 
 enum {
-        MAX_CHAIN = 1024, /* open calls of one key that are looked through */
-        MAX_LONE = 100000,
+        MAX_CHAIN = 1024,     /* open calls of one key that are looked through */
+        MAX_LONE = 100000,    /* of each kind */
         HORIZON = 1000000000, /* ns that a call waits for its other stamps */
         LEARNED = 100,        /* calls of an edge tell how long its calls may last, */
         OUTLASTS = 4,         /* so many times the longest of them */
@@ -50,6 +53,10 @@ typedef struct {
         guint32 call;
 } Settling;
 
+typedef struct {
+        guint64 words[SHORT_ID / 8];
+} ShortId;
+
 struct CallMatcher {
         gint64 window, id_window, horizon, max_call; /* id_window: of calls with an id */
         OpenCall *open;
@@ -66,7 +73,9 @@ struct CallMatcher {
         guint n_done, done_size;
         GPtrArray *done_ids; /* the long ones of them */
         gboolean long_done;  /* there are such */
-        GArray *lone;        /* of LoneMessage */
+        ShortId *kept_ids;   /* of them, where their places may be taken again */
+        guint kept_size;
+        GArray *lone; /* of LoneMessage */
         guint n_lone[2];
         guint64 next_number;
         guint64 latest; /* the number of the call that the last message of a call is of */
@@ -115,6 +124,7 @@ void call_matcher_free(CallMatcher *m)
         g_array_free(m->edges, TRUE);
         g_free(m->done);
         g_ptr_array_free(m->done_ids, TRUE);
+        g_free(m->kept_ids);
         g_array_free(m->lone, TRUE);
         g_free(m);
 }
@@ -137,7 +147,9 @@ static inline EdgeSlot *edge_slot(const CallMatcher *m, guint64 nodes)
 
 static guint32 add_edge(CallMatcher *m, guint64 nodes)
 {
-        Edge edge = { .caller = nodes >> 32, .callee = (NodeId)nodes };
+        Edge edge = { .caller = nodes >> 32,
+                      .callee = (NodeId)nodes,
+                      .first = { G_MAXINT64, G_MAXINT64, G_MAXINT64, G_MAXINT64 } };
 
         g_array_append_val(m->edges, edge);
         if (m->edges->len * 2 > m->edge_mask) {
@@ -160,6 +172,15 @@ static inline guint32 find_edge(CallMatcher *m, guint64 nodes)
         guint32 e = edge_slot(m, nodes)->edge;
 
         return G_LIKELY(e) ? e - 1 : add_edge(m, nodes);
+}
+
+void call_matcher_know_edge(CallMatcher *m, NodeId caller, NodeId callee, guint8 kinds,
+                            gint64 kinds_since)
+{
+        Edge *edge = edge_at(m, find_edge(m, (guint64)caller << 32 | callee));
+
+        edge->kinds = kinds;
+        edge->kinds_since = kinds_since;
 }
 
 /* --- the table of open calls ---------------------------------------------- */
@@ -267,10 +288,42 @@ static inline guint32 new_call(CallMatcher *m, guint64 nodes, guint32 edge, cons
         return index;
 }
 
-static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return)
+/* --- lone messages -------------------------------------------------------- */
+
+/* Returns from the first on, then calls from the last on. */
+static int compare_lone(const void *a, const void *b)
+{
+        const LoneMessage *x = a, *y = b;
+
+        if (x->is_return != y->is_return)
+                return x->is_return ? -1 : 1;
+        if (x->time != y->time)
+                return x->is_return ? COMPARE(x->time, y->time) : COMPARE(y->time, x->time);
+        return x->caller != y->caller ? COMPARE(x->caller, y->caller)
+                                      : COMPARE(x->callee, y->callee);
+}
+
+/* Keeps the MAX_LONE of each kind that come first, whatever the order in which they were found. */
+static void thin_lone(CallMatcher *m)
+{
+        guint n_returns = m->n_lone[TRUE], n_calls = m->n_lone[FALSE];
+
+        qsort(m->lone->data, m->lone->len, sizeof(LoneMessage), compare_lone);
+        m->n_lone[FALSE] = MIN(n_calls, MAX_LONE);
+        m->n_lone[TRUE] = MIN(n_returns, MAX_LONE);
+        g_array_set_size(m->lone, n_returns + m->n_lone[FALSE]);
+        g_array_remove_range(m->lone, m->n_lone[TRUE], n_returns - m->n_lone[TRUE]);
+}
+
+guint64 lone_message_key(const char *id, guint32 length)
+{
+        return length ? digest_bytes(DIGEST_BEGIN, id, length) | 1 : 0;
+}
+
+static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_return, guint64 key)
 {
         Edge *e = edge_at(m, edge);
-        LoneMessage lone = { time, e->caller, e->callee, is_return };
+        LoneMessage lone = { time, e->caller, e->callee, is_return, key };
 
         e->messages++;
         if (is_return) {
@@ -280,9 +333,12 @@ static void add_lone(CallMatcher *m, guint32 edge, gint64 time, gboolean is_retu
                 m->counts.lone_calls++;
                 e->lone_calls++;
         }
-        if (m->n_lone[is_return]++ < MAX_LONE)
-                g_array_append_val(m->lone, lone);
+        g_array_append_val(m->lone, lone);
+        if (G_UNLIKELY(++m->n_lone[is_return] == 2 * MAX_LONE))
+                thin_lone(m);
 }
+
+/* --- the end of a call ---------------------------------------------------- */
 
 G_ALWAYS_INLINE static inline gint64 first_of(const OpenCall *c, guint8 stamps, MessageOp a,
                                               MessageOp b)
@@ -349,7 +405,9 @@ static void release_lone(CallMatcher *m, guint32 index)
         add_lone(m, c->edge,
                  is_return ? first_of(c, c->stamps, RET_SENT, RET_RECV)
                            : first_of(c, c->stamps, CALL_RECV, CALL_SENT),
-                 is_return);
+                 is_return,
+                 lone_message_key(c->long_id ? c->long_id : (const char *)c->id_words,
+                                  c->id_length));
         g_free(c->long_id);
         free_call(m, index);
 }
@@ -441,6 +499,30 @@ static void settle_until(CallMatcher *m, gint64 time)
         }
 }
 
+/* The ids of the pairs that are handed out stay, whatever is opened in their places. */
+static void keep_ids(CallMatcher *m)
+{
+        if (m->n_done > m->kept_size) {
+                m->kept_size = m->done_size;
+                m->kept_ids = g_renew(ShortId, m->kept_ids, m->kept_size);
+        }
+        for (guint i = 0; i < m->n_done; i++) {
+                if (m->done[i].id_length > SHORT_ID)
+                        continue;
+                memcpy(&m->kept_ids[i], m->done[i].id, sizeof m->kept_ids[i]);
+                m->done[i].id = (const char *)&m->kept_ids[i];
+        }
+}
+
+/* A message came at a moment, and nothing waits from before it any longer: not for this message
+ * either, so that what came on other edges meanwhile is all the same. */
+static void settle_before(CallMatcher *m, gint64 time)
+{
+        settle_until(m, time - m->horizon);
+        if (G_UNLIKELY(m->n_done > 0))
+                keep_ids(m);
+}
+
 /* --- matching ------------------------------------------------------------- */
 
 /* How long a return may be stamped before its call. */
@@ -490,6 +572,7 @@ G_ALWAYS_INLINE static inline guint32 append_call(CallMatcher *m, guint32 slot, 
                 return index;
         }
         first = &m->open[m->keys[slot].call - 1];
+        m->counts.repeated |= !is_pair(&m->open[first->tail]);
         m->open[first->tail].next = index;
         first->tail = index;
         first->chain++;
@@ -572,7 +655,7 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
 
         if (!(edge->kinds & bit)) {
                 edge->kinds |= bit;
-                edge->kinds_since = message->time;
+                edge->kinds_since = edge->first[message->op] = message->time;
         }
         if (m->keys[slot].call) {
                 give_up(m, slot, edge_index, message->time);
@@ -583,7 +666,8 @@ static guint add_any(CallMatcher *m, const Message *message, guint64 nodes, guin
                 found = find_open(m, slot, edge, message);
         if (found == NO_CALL) {
                 if (is_return && window_of(m, message) == 0) {
-                        add_lone(m, edge_index, message->time, TRUE);
+                        add_lone(m, edge_index, message->time, TRUE,
+                                 lone_message_key(message->id, message->id_length));
                         return 0;
                 }
                 found = append_call(m, slot, tag, nodes, edge_index, message);
@@ -698,13 +782,15 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
 {
         gboolean sent = message->op == MSG_SENT;
         guint64 nodes = (guint64)message->sender << 32 | message->receiver;
-        guint32 tag = key_tag(message->id_words, nodes), slot = find_key(m, tag, nodes, message);
         guint8 stamps = sent ? 1 << CALL_SENT | 1 << RET_RECV : 1 << CALL_RECV | 1 << RET_SENT;
-        guint32 index = find_other_end(m, slot, stamps);
+        guint32 tag = key_tag(message->id_words, nodes), slot, index;
         OpenCall *c;
 
         begin(m);
         note_time(m, message);
+        settle_before(m, message->time);
+        slot = find_key(m, tag, nodes, message);
+        index = find_other_end(m, slot, stamps);
         if (index == NO_CALL) {
                 index = append_call(m, slot, tag, nodes, find_edge(m, nodes), message);
                 m->open[index].one_way = TRUE;
@@ -718,7 +804,6 @@ guint call_matcher_add_message(CallMatcher *m, const Message *message)
                 take_out(m, slot_of_call(m, index), index);
         else
                 settle(m, index, message->time);
-        settle_until(m, message->time - m->horizon);
         return MATCH_OPENED | (m->n_done ? MATCH_DONE : 0);
 }
 
@@ -735,15 +820,14 @@ guint call_matcher_add(CallMatcher *m, const Message *message)
                 edge_at(m, find_edge(m, nodes))->one_way[message->op - MSG_SENT]++;
                 return 0;
         }
+        if (G_UNLIKELY(m->queue_length > 0))
+                settle_before(m, message->time);
         /* Calls and returns follow each other at random, so one branch will be missed:
          * this one, since which it is is known long before its place in the table. */
         if (message->op >= RET_SENT)
                 result = add_one(m, message, TRUE);
         else
                 result = add_one(m, message, FALSE);
-        /* Last, so that no call is opened in the place of one handed out. */
-        if (G_UNLIKELY(m->queue_length > 0))
-                settle_until(m, message->time - m->horizon);
         return result | (m->n_done ? MATCH_DONE : 0);
 }
 
@@ -799,6 +883,23 @@ guint call_matcher_finish(CallMatcher *m)
         return m->n_done ? MATCH_DONE : 0;
 }
 
+void call_matcher_take(CallMatcher *m, const Edge *edges, guint n_edges, const MatchCounts *counts,
+                       const LoneMessage *lone, guint n_lone)
+{
+        for (guint i = 0; i < n_edges; i++) {
+                guint32 at = find_edge(m, (guint64)edges[i].caller << 32 | edges[i].callee);
+
+                g_assert(at == i);
+                *edge_at(m, at) = edges[i];
+        }
+        m->counts = *counts;
+        g_array_set_size(m->lone, 0);
+        g_array_append_vals(m->lone, lone, n_lone);
+        m->n_lone[FALSE] = m->n_lone[TRUE] = 0;
+        for (guint i = 0; i < n_lone; i++)
+                m->n_lone[lone[i].is_return]++;
+}
+
 guint64 call_matcher_latest(const CallMatcher *m)
 {
         return m->latest;
@@ -824,8 +925,10 @@ const Edge *call_matcher_edges(const CallMatcher *m, guint *n)
         return (const Edge *)m->edges->data;
 }
 
-const LoneMessage *call_matcher_lone(const CallMatcher *m, guint *n)
+const LoneMessage *call_matcher_lone(CallMatcher *m, guint *n)
 {
+        if (MAX(m->n_lone[FALSE], m->n_lone[TRUE]) > MAX_LONE)
+                thin_lone(m);
         *n = m->lone->len;
         return (const LoneMessage *)m->lone->data;
 }

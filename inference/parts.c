@@ -4,11 +4,11 @@
 
 gint64 parts_mean_life(const NodeProblem *node)
 {
-        double sum = 0;
+        gint128 sum = 0;
 
         for (guint32 p = 0; p < node->n_in; p++)
-                sum += (double)MAX(node->in[p].reply - node->in[p].enter, 0);
-        return (gint64)(sum / MAX(node->n_in, 1));
+                sum += MAX(node->in[p].reply - node->in[p].enter, 0);
+        return (gint64)((double)sum / MAX(node->n_in, 1));
 }
 
 static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)

@@ -305,14 +305,14 @@ static int compare_nodes(const void *a, const void *b)
 /* How long calls into a node take together, ns. */
 static double time_at(const Search *s, NodeId node)
 {
-        double time = 0;
+        gint128 time = 0;
 
         for (guint32 i = s->by.first_in[node]; i < s->by.first_in[node + 1]; i++) {
                 Span span = s->of->calls->pairs.at_callee[s->by.in[i]];
 
-                time += (double)(span.to - span.from);
+                time += span.to - span.from;
         }
-        return time;
+        return (double)time;
 }
 
 /* A node's work is that of all nestings that there may be: calls out of it, times the calls into it

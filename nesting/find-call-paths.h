@@ -14,6 +14,10 @@
 /* An instance is about to go to the set: n calls, its root first. FALSE with error set stops. */
 typedef gboolean (*InstanceBegins)(gpointer data, const PathCall *path, guint32 n, GError **error);
 
+/* Takes an instance in place of the set; is_cut: the capture has cut it. */
+typedef gboolean (*InstanceTaken)(gpointer data, const PathCall *path, guint32 n, gboolean is_cut,
+                                  GError **error);
+
 typedef struct {
         KnownCalls *calls; /* borrowed */
         CallTrees trees;
@@ -21,7 +25,8 @@ typedef struct {
         Cut *cuts;             /* by NodeId */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */
-        gpointer data;         /* for it */
+        InstanceTaken take;    /* NULL: the set has them */
+        gpointer data;         /* for these */
         PathCall *path;        /* the instance in hand */
         guint32 path_size;
 } CallPaths;

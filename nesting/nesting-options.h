@@ -43,6 +43,7 @@ typedef struct {
         gboolean fold;             /* fold clients */
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
+        gboolean ordinals;         /* calls.ordinals will be */
         guint threads;             /* joint: of so many nodes at a time; 0: one */
         WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;

@@ -43,16 +43,17 @@ static inline void score(KnownCalls *calls, Scoreboard *board, CallingNode *node
         }
 }
 
-void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, double smooth,
-                    gboolean cycles)
+void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, const Slice *slice,
+                    double smooth, gboolean cycles)
 {
-        gboolean starts, enters;
+        gboolean starts, enters, all = slice->from == G_MININT64 && slice->to == G_MAXINT64;
         guint32 call;
 
         while (call_order_next(order, &call, &starts, &enters)) {
                 const EdgeRole *role = known_calls_edge(calls, call);
 
                 if (starts && role->at_caller &&
+                    (G_LIKELY(all) || slice_has(slice, calls->pairs.at_caller[call].from)) &&
                     call_links_parent(&calls->links, call) == NO_PARENT)
                         score(calls, board, role->at_caller, call, cycles);
                 if (enters && role->at_callee) {

@@ -173,7 +173,7 @@ static gboolean find_pairs(Windows *w, GError **error)
         Nesting *n = &w->run;
         PairSearch search = nesting_run_pair_search(n);
 
-        score_nestings(&n->calls, &n->order, &n->board, n->options.smooth, n->cycles);
+        score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, n->options.smooth, n->cycles);
         call_order_restart(&n->order);
         search.faded = TRUE;
         return find_nested_pairs(&search, &n->paths.trees, error);
@@ -224,7 +224,7 @@ static gint64 find_context(const Nesting *n)
 
         for (guint i = 0; i < n_edges; i++)
                 if (edges[i].pairs && n->calls.roles.calling[edges[i].callee])
-                        longest = MAX(longest, edges[i].busy / (double)edges[i].pairs);
+                        longest = MAX(longest, (double)edges[i].busy / (double)edges[i].pairs);
         return MIN(CONTEXT * longest, (double)MAX(n->options.span, LEAST_CONTEXT));
 }
 

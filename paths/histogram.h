@@ -13,7 +13,7 @@
 
 #include <glib.h>
 
-__extension__ typedef __int128 gint128;
+#include "base/int128.h"
 
 /* How the shape is kept depends on how much there is of it, since most patterns
  * are rare: nothing but the number of the one bin; a list of a bin a value; a

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exact-sum.h"
 #include "base/hash.h"
 #include "paths/path-shape.h"
 
@@ -61,7 +62,7 @@ typedef struct PatternEntry {
         LabelCounts *labels;  /* by node; NULL: no call had one */
         const Variant *first; /* that it was found with; NULL for a linear pattern */
         gboolean is_whole;    /* of a store: there is nothing to be made of instances */
-        double probability_sum;
+        ExactSum probability;
 } PatternEntry;
 
 /* An open-addressed table from hash to something kept elsewhere. */
@@ -90,6 +91,7 @@ struct PathSet {
         gboolean goes_on; /* a pattern does */
         guint32 latest;
         PathTrust *trust; /* by NodeId */
+        ExactSum *right;  /* of those guessed, until all is asked for; NULL where a store told it */
         guint32 n_trust;
         GPtrArray *patterns;   /* of PatternEntry, which must not move */
         HashTable by_sequence; /* of Variant, owned */
@@ -192,6 +194,7 @@ void path_set_free(PathSet *set)
         g_free(set->by_sequence.places);
         g_free(set->by_id.places);
         g_free(set->trust);
+        g_free(set->right);
         g_free(set->summary);
         g_free(set);
 }
@@ -487,6 +490,12 @@ static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, co
         return beyond >> 32 == 0;
 }
 
+/* A product of roundings may be a little outside. */
+static inline double probability_within(double probability)
+{
+        return probability > 0 ? MIN(probability, 1) : 0;
+}
+
 static inline void count_parent(PathSet *set, const PathCall *call)
 {
         PathTrust *trust;
@@ -495,13 +504,18 @@ static inline void count_parent(PathSet *set, const PathCall *call)
                 guint32 n = node_table_size(set->nodes);
 
                 set->trust = g_renew(PathTrust, set->trust, n);
+                set->right = g_renew(ExactSum, set->right, n);
                 memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
+                memset(set->right + set->n_trust, 0, (n - set->n_trust) * sizeof *set->right);
                 set->n_trust = n;
         }
         trust = &set->trust[call->caller];
         trust->calls++;
-        trust->guessed += call->probability < 1;
-        trust->right += (double)call->probability;
+        if (call->probability < 1) {
+                trust->guessed++;
+                exact_sum_add(&set->right[call->caller],
+                              probability_within((double)call->probability));
+        }
 }
 
 static inline void count_network(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
@@ -586,7 +600,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         if (G_UNLIKELY(entry->pattern.goes_on))
                 count_goes_on(entry, calls, slot);
         entry->pattern.count++;
-        entry->probability_sum += probability;
+        exact_sum_add(&entry->probability, probability_within(probability));
 
         set->latest = entry->index;
         guint64 number = set->n_instances++;
@@ -661,7 +675,7 @@ void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, 
                 histogram_clear(&hops[i].stay);
         }
         entry->pattern.count += count;
-        entry->probability_sum += probability * (double)count;
+        exact_sum_add_times(&entry->probability, probability_within(probability), count);
         set->n_instances += count;
 }
 
@@ -680,6 +694,7 @@ void path_set_add_pattern(PathSet *set, const PathPattern *pattern)
 
 void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust)
 {
+        g_assert(!set->right);
         if (node >= set->n_trust) {
                 set->trust = g_renew(PathTrust, set->trust, node + 1);
                 memset(set->trust + set->n_trust, 0,
@@ -739,7 +754,8 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
                 return &entry->pattern;
         if (entry->n_waiting > 0)
                 count_waiting(entry);
-        entry->pattern.probability = entry->probability_sum / (double)entry->pattern.count;
+        entry->pattern.probability =
+                exact_sum_value(&entry->probability) / (double)entry->pattern.count;
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
                 histogram_add_zeros(network, entry->pattern.count - network->count);
@@ -754,9 +770,20 @@ const NodeTable *path_set_nodes(const PathSet *set)
         return set->nodes;
 }
 
+/* The parents that were not guessed are right, too. */
+static double right_of(const PathTrust *trust, const ExactSum *guessed)
+{
+        ExactSum all = *guessed;
+
+        exact_sum_add_times(&all, 1, trust->calls - trust->guessed);
+        return exact_sum_value(&all);
+}
+
 const PathTrust *path_set_trust(const PathSet *set, guint32 *n)
 {
         *n = set->n_trust;
+        for (guint32 i = 0; set->right && i < set->n_trust; i++)
+                set->trust[i].right = right_of(&set->trust[i], &set->right[i]);
         return set->trust;
 }
 

@@ -28,6 +28,7 @@ static const struct {
         { "merge", tool_merge, "one trace of several, in the order of time" },
         { "stats", tool_stats, "what is in a trace" },
         { "nesting", tool_nesting, "causal paths of calls and returns" },
+        { "merge-state", tool_merge_state, "one result of those of several processes" },
         { "convolution", run_convolution, "causal paths of any messages" },
         { "show", tool_show, "what was found, in every format" },
         { "report", tool_report, "a page to look at what was found" },

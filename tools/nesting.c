@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/printable.h"
-#include "calls/forwarded.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
-#include "paths/path-clocks.h"
 #include "tools/explain.h"
+#include "tools/nesting-report.h"
+#include "tools/partial.h"
 #include "tools/result.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
@@ -178,74 +178,6 @@ static Nesting *read_calls(TraceReader *reader, NodeTable *nodes, GError **error
         return g_steal_pointer(&nesting);
 }
 
-static void report_forwarded(const KnownCalls *calls)
-{
-        enum { SHOWN = 3 };
-        g_autoptr(GArray) forwarded = forwarded_find(calls->matcher);
-        const NodeTable *nodes = calls->nodes;
-
-        for (guint i = 0; i < MIN(forwarded->len, SHOWN); i++) {
-                const Forwarded *f = &g_array_index(forwarded, Forwarded, i);
-
-                tool_warn(
-                        "%" G_GUINT64_FORMAT " of these returns are sent by %s to %s, which calls "
-                        "%s: forwarded calls are for convolution",
-                        f->answers, node_table_written(nodes, f->answering),
-                        node_table_written(nodes, f->caller), node_table_written(nodes, f->callee));
-        }
-        if (forwarded->len > SHOWN)
-                tool_warn("%u other pairs of nodes forward calls in this way",
-                          forwarded->len - SHOWN);
-}
-
-/* What a user should know before trusting the patterns. */
-static void report_matching(const KnownCalls *known, const TraceReader *reader)
-{
-        const MatchCounts *counts = call_matcher_counts(known->matcher);
-        guint64 calls = counts->pairs + counts->lone_calls;
-
-        if (counts->linked && !calls && !counts->lone_returns) {
-                ; /* messages that continue each other are paths, too */
-        } else if (!counts->messages) {
-                tool_report_empty(reader);
-        } else if (!counts->pairs && !calls && !counts->lone_returns) {
-                tool_warn("%s: no calls, only %" G_GUINT64_FORMAT
-                          " one-way messages: nesting needs calls and returns, ravel convolution "
-                          "does not",
-                          trace_reader_name(reader), counts->one_way);
-        } else if (!counts->pairs && !counts->lone_returns) {
-                tool_warn("%s: none of %" G_GUINT64_FORMAT " calls has a return: capture where "
-                          "both directions pass",
-                          trace_reader_name(reader), calls);
-        } else if (!counts->pairs && !calls) {
-                tool_warn("%s: none of %" G_GUINT64_FORMAT " returns has a call: capture where "
-                          "both directions pass",
-                          trace_reader_name(reader), counts->lone_returns);
-        } else if (!counts->pairs) {
-                tool_warn("%s: none of %" G_GUINT64_FORMAT " calls and %" G_GUINT64_FORMAT
-                          " returns match: a return must have its call's id, and go from its "
-                          "receiver to its sender",
-                          trace_reader_name(reader), counts->lone_calls, counts->lone_returns);
-        } else {
-                if (counts->lone_calls)
-                        tool_warn("%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                                  " calls are left out: they have no return",
-                                  counts->lone_calls, calls);
-                if (counts->lone_returns)
-                        tool_warn("%" G_GUINT64_FORMAT " returns are left out: they have no call",
-                                  counts->lone_returns);
-        }
-        if (counts->lone_returns)
-                report_forwarded(known);
-        if (counts->one_way && (counts->linked || calls || counts->lone_returns))
-                tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
-                          "convolution",
-                          counts->one_way);
-        if (known->roles.folded)
-                tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
-                          known->roles.folded);
-}
-
 /* FALSE with error set where there is nothing to cheat by. */
 static gboolean report_truth(const KnownCalls *calls, const TruthCounts *truth,
                              const TraceReader *reader, GError **error)
@@ -295,26 +227,6 @@ static void put_call(GString *line, const KnownCalls *k, guint32 call)
         printable_append_id(line, length ? id : "-", MAX(length, 1));
 }
 
-/* A double in the fewest digits that say it. */
-static void put_probability(GString *line, float probability)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(line, g_ascii_formatd(text, sizeof text, "%.6g", probability));
-}
-
-static OutputFile *open_calls(GError **error)
-{
-        static const char header[] =
-                "call_time\treturn_time\tcaller\tcallee\tid\tparent_call_time\tparent_caller\t"
-                "parent_callee\tparent_id\tinstance\tpattern\tprobability\n";
-        g_autoptr(OutputFile) out = output_file_new(options.calls, options.nesting.span > 0, error);
-
-        if (!out || !output_file_write(out, header, sizeof header - 1, error))
-                return NULL;
-        return g_steal_pointer(&out);
-}
-
 static void format_call(GString *line, const KnownCalls *k, const PathSet *set, guint32 call)
 {
         guint32 parent =
@@ -342,7 +254,8 @@ static void format_call(GString *line, const KnownCalls *k, const PathSet *set, 
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
                                        place->instance, path_set_pattern(set, place->pattern)->id);
         if (path_set_shows_probability(set))
-                put_probability(line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);
+                nesting_report_probability(
+                        line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);
         else
                 g_string_append_c(line, '-');
         g_string_append_c(line, '\n');
@@ -376,34 +289,12 @@ static const char *method(void)
         return nesting_methods[options.nesting.method].name;
 }
 
-static char *parameters(const NodeTable *nodes, const GArray *clocks, const Nesting *n)
-{
-        const NestingOptions *o = &options.nesting;
-        g_autoptr(GString) text = g_string_new(NULL);
-        gboolean joint = nesting_parents_from(o) == PARENTS_JOINT;
-
-        g_string_printf(text,
-                        "method=%s\npenalty=%g,%g,%g\nskew_window_ns=%" G_GINT64_FORMAT
-                        "\nsmooth=%g\nfold=%d\nsibling_order=%s\nmax_call_ns=%" G_GINT64_FORMAT
-                        "\nwindow_ns=%" G_GINT64_FORMAT "\n",
-                        method(), o->overlap, o->same, o->any, o->window, o->smooth, o->fold,
-                        options.siblings == SIBLINGS_STRICT ? "strict" : "multiset", o->max_call,
-                        o->span);
-        path_clocks_append_parameters(text, clocks, nodes);
-        if (joint && n)
-                g_string_append_printf(text, "log_likelihood=%.0f\n",
-                                       nesting_log_likelihood(n, FALSE));
-        if (joint && n && nesting_methods[o->method].truth)
-                g_string_append_printf(text, "true_log_likelihood=%.0f\n",
-                                       nesting_log_likelihood(n, TRUE));
-        return g_string_free(g_steal_pointer(&text), FALSE);
-}
-
 /* n: NULL with windows. */
 static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
                          const char *arguments, GError **error)
 {
-        g_autofree char *params = parameters(nodes, path_set_summary(set)->clocks, n);
+        g_autofree char *params = nesting_report_parameters(
+                &options.nesting, options.siblings, nodes, path_set_summary(set)->clocks, n);
         StoreRun run = { .arguments = arguments,
                          .parameters = params,
                          .patterns_only = options.no_requests };
@@ -426,24 +317,13 @@ static void count_both_ends(const CallPairs *c, Fitness *fitness)
 
 static Verdict *judge(const KnownCalls *k, const TraceReader *reader)
 {
-        guint n_edges;
-        const Edge *edges = call_matcher_edges(k->matcher, &n_edges);
-        const MatchCounts *counts = call_matcher_counts(k->matcher);
-        g_autofree EdgeCalls *calls = g_new(EdgeCalls, n_edges);
-        Fitness fitness = { .calls = counts->pairs + counts->linked + counts->lone_calls,
-                            .returns = counts->pairs + counts->linked,
-                            .one_way = counts->one_way };
-        Verdict *verdict;
+        g_autoptr(GArray) doubts = trace_reader_doubts(reader);
+        Fitness fitness = { 0 };
+        guint n_facts;
+        char *const *facts = trace_reader_facts(reader, &n_facts);
 
-        for (guint i = 0; i < n_edges; i++)
-                calls[i] = (EdgeCalls){ edges[i].caller, edges[i].callee,
-                                        edges[i].pairs + edges[i].lone_calls };
         count_both_ends(&k->pairs, &fitness);
-        verdict = result_judge(reader, &fitness, calls, n_edges, FALSE, k->nodes);
-        for (NodeId i = 0; k->roles.folded && verdict->folded == NO_NODE; i++)
-                if (k->roles.fold[i] != i)
-                        verdict->folded = k->roles.fold[i];
-        return verdict;
+        return nesting_report_judge(k, &fitness, facts, n_facts, g_steal_pointer(&doubts));
 }
 
 static gboolean write_explanation(const Nesting *nesting, gboolean probable, GError **error)
@@ -480,7 +360,8 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         tool_progress_stage(NULL);
         *status = result_status(verdict, path_set_instances(set));
         if (options.calls &&
-            (!(calls = open_calls(error)) || !write_calls(known, set, 0, calls, error) ||
+            (!(calls = nesting_report_open_calls(options.calls, options.nesting.span > 0, error)) ||
+             !write_calls(known, set, 0, calls, error) ||
              !output_file_close(g_steal_pointer(&calls), error)))
                 return FALSE;
         return options.explain ? write_explanation(nesting, verdict->fit, error)
@@ -603,7 +484,8 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
                         return FALSE;
         }
         if (!(r.out = result_open(TRUE, error)) ||
-            (options.calls && !(r.calls = open_calls(error))))
+            (options.calls && !(r.calls = nesting_report_open_calls(
+                                        options.calls, options.nesting.span > 0, error))))
                 return FALSE;
         r.set = new_set(&r);
         r.windows = windows_new(nodes, &options.nesting, r.set, write_window, &r);
@@ -621,7 +503,7 @@ static gboolean report_windows(TraceReader *reader, NodeTable *nodes, const char
         tool_report_reader(reader);
         if (known->key && !report_truth(known, windows_truth(r.windows), reader, error))
                 return FALSE;
-        report_matching(known, reader);
+        nesting_report_matching(known, reader, trace_reader_name(reader));
         r.verdict = judge(known, reader);
         report_verdict(r.verdict);
         *exit_status = result_status(r.verdict, windows_instances(r.windows));
@@ -683,6 +565,34 @@ static gboolean check_options(GError **error)
                (!options.calls || run_files_write("--calls", options.calls, error));
 }
 
+/* One step on a slice makes no result yet. */
+static gboolean check_partial(GError **error)
+{
+        const char *with = options.nesting.span > 0               ? "--window"
+                           : options.cheat                        ? "--cheat"
+                           : options.explain                      ? "--explain"
+                           : options.calls                        ? "--calls"
+                           : result_has_store()                   ? "-o"
+                           : strcmp(result_format(), "text") != 0 ? "--format"
+                                                                  : NULL;
+
+        if (!partial_is_wanted())
+                return TRUE;
+        if (nesting_parents_from(&options.nesting) != PARENTS_SCORED && !options.cheat) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--partial, --slice, --halo and --state: expected --method paper with "
+                            "them");
+                return FALSE;
+        }
+        if (!with)
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "--partial with %s: expected a state alone, of which ravel merge-state makes "
+                    "results",
+                    with);
+        return FALSE;
+}
+
 /* Those that --method chooses. */
 static void list_methods(void)
 {
@@ -704,12 +614,19 @@ int tool_nesting(int argc, char **argv)
         list_methods();
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(choices);
+        partial_add_options(context);
         result_add_options(context);
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_options(&error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+        if (!check_options(&error) || !check_partial(&error))
+                return tool_fail(error);
+        if (partial_is_wanted()) {
+                const LearnedHow how = partial_how(&options.nesting, options.siblings);
+
+                return partial_run(argc, argv, &how);
+        }
+        if (!(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
         if (options.nesting.span > 0) {
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
@@ -731,7 +648,7 @@ int tool_nesting(int argc, char **argv)
         if (nesting_calls(nesting)->key &&
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
                 return tool_fail(error);
-        report_matching(nesting_calls(nesting), reader);
+        nesting_report_matching(nesting_calls(nesting), reader, trace_reader_name(reader));
         result_report_clocks(nesting_clocks(nesting), nodes,
                              "calls that fit into no other look like clocks that are off, but "
                              "nothing proves it, and none was moved",

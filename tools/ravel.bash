@@ -4,7 +4,7 @@
 # takes are those that the program lists itself.
 
 _ravel_verbs() {
-	"${COMP_WORDS[0]}" --help 2>/dev/null | sed -nE 's/^  ([a-z]+)  +.*/\1/p'
+	"${COMP_WORDS[0]}" --help 2>/dev/null | sed -nE 's/^  ([a-z-]+)  +.*/\1/p'
 }
 
 _ravel_values() { # VERB OPTION: what may stand after it; nothing: a file

@@ -7,17 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/printable.h"
 #include "calls/find-call-pairs.h"
-#include "paths/write/path-text.h"
 #include "paths/histogram.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
-#include "base/printable.h"
 
 /* The latencies of an edge's calls, at the caller where that was seen. */
 typedef struct {
@@ -292,7 +292,7 @@ static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
 typedef struct {
         const char *name;
         guint64 called, calls;
-        double open; /* ns that calls were open at the node, in all */
+        gint128 open; /* ns that calls were open at the node, in all */
 } NodeRow;
 
 static int compare_nodes(const void *a, const void *b)
@@ -329,7 +329,7 @@ static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
                                               : g_strdup(rows[i].name));
                 text_table_add(table, path_format_count(rows[i].called));
                 text_table_add(table, path_format_count(rows[i].calls));
-                text_table_add(table, g_strdup_printf("%.3f", rows[i].open / span));
+                text_table_add(table, g_strdup_printf("%.3f", (double)rows[i].open / span));
         }
         if (text_table_rows(table))
                 put_table(out, table);

@@ -27,6 +27,7 @@ int tool_export(int argc, char **argv);
 int tool_import(int argc, char **argv);
 int tool_maketrace(int argc, char **argv);
 int tool_merge(int argc, char **argv);
+int tool_merge_state(int argc, char **argv);
 int tool_nesting(int argc, char **argv);
 int tool_query(int argc, char **argv);
 int tool_report(int argc, char **argv);

@@ -31,9 +31,9 @@ completed() { # WORD...: what the last one is completed to
 }
 
 result 'verbs' 'skewer' "$(completed sk)"
-result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | xargs) help --help --version" \
+result 'all verbs' "$("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p' | xargs) help --help --version" \
 	"$(completed '')"
-for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+for verb in $("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p'); do
 	result "options of $verb" "$("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=?' |
 		sed 's/.*--/--/' | xargs)" "$(completed "$verb" --)"
 done
@@ -44,7 +44,7 @@ result 'values after =' 'text tsv json' "$(completed query --format =)"
 result 'the beginning of a value' 'total' "$(completed nesting --sort = t)"
 result 'methods of nesting' 'joint paper oracle' "$(completed nesting --method '')"
 result 'methods of convolution' 'auto paper' "$(completed convolution --method '')"
-result 'a verb of help' 'merge' "$(completed help me)"
+result 'a verb of help' 'merge merge-state' "$(completed help me)"
 result 'no file after it' '' "$(completed help merge '')"
 result 'files are left to bash' '' "$(completed nesting sh)"
 # What the libraries do not give back is no finding of ours.
@@ -60,6 +60,7 @@ done
 for verb in nesting convolution; do
 	for option in $(completed $verb --); do
 		option=${option%=}
+		[ "$option" != --partial ] || continue # a step needs more: partial.sh
 		for value in $(completed $verb "$option" ''); do
 			"$ravel" $verb "$option" "$value" "$source/tests/data/truth.trace" >"$work/out" 2>&1 ||
 				refused+=" $verb $option $value"

@@ -30,18 +30,18 @@ options_of_page() {
 		sed -e 's/^- --/ --/' -e 's/ NS = NS AR /=/g' | sort
 }
 
-for verb in capture convolution import maketrace merge stats nesting diff export query report score show skewer trend; do
+for verb in capture convolution import maketrace merge merge-state stats nesting diff export query report score show skewer trend; do
 	result "$verb: the options of its page and of --help" "$(diff \
 		<("$ravel" $verb --help | options_of_help) <(options_of_page <"$docs/ravel-$verb.1"))"
 done
 result 'every verb has a page, and every page a verb' "$(diff \
-	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/ravel-\1.1/p' | sort) \
+	<("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/ravel-\1.1/p' | sort) \
 	<(cd "$docs" && ls ravel-*.1))"
 result 'ravel(1) names every verb' "$(diff \
-	<("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p' | sort) \
+	<("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p' | sort) \
 	<(sed -nE 's/^\.It Cm //p' "$docs/ravel.1" | sort))"
 result 'every --help fits a screen of 80 columns and 35 lines' "$(
-	for verb in '' $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+	for verb in '' $("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p'); do
 		# shellcheck disable=SC2086 # no verb is no argument
 		"$ravel" $verb --help | awk -v verb="$verb" 'length > 80 { print verb ": " $0 }
 			END { if (NR > 35) print verb ": " NR " lines" }'
@@ -71,7 +71,7 @@ columns_of_store() {
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/ravel-manual.XXXXXX") || exit 99
 trap 'rm -rf "$work"' EXIT
-for verb in $("$ravel" --help | sed -nE 's/^  ([a-z]+)  +.*/\1/p'); do
+for verb in $("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p'); do
 	for option in $("$ravel" "$verb" --help | grep -oE '^  (-[a-zA-Z], )?--[a-z-]+=' | sed 's/.*--/--/; s/=//'); do
 		[ -z "$("$ravel" "$verb" --complete "$option")" ] ||
 			result "$verb $option: --help and its page name the words it takes" \

@@ -125,6 +125,49 @@ static void test_lost_stamp(void)
         assert_pair(m, 0, 1, "b", 10, 10, 12, 13);
 }
 
+/* A stamp that comes after that comes too late, whether or not anything came meanwhile; and what is
+ * opened by the same message does not take the id of what is handed out. */
+static void test_other_edges(void)
+{
+        for (gint between = 0; between < 2; between++) {
+                g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+
+                call(m, 0, CALL_SENT, "a");
+                call(m, 3, RET_RECV, "a");
+                if (between)
+                        g_assert_cmpuint(add(m, SECOND + 4, CALL_SENT, 5, 6, "z"), ==,
+                                         MATCH_OPENED | MATCH_DONE);
+                g_assert_cmpuint(call(m, SECOND + 5, CALL_RECV, "a"), ==,
+                                 between ? MATCH_OPENED : MATCH_OPENED | MATCH_DONE);
+                if (!between)
+                        assert_pair(m, 0, 0, "a", 0, 0, 3, 3);
+                call(m, SECOND + 6, RET_SENT, "a");
+                call_matcher_finish(m);
+                assert_pair(m, 0, between ? 2 : 1, "a", SECOND + 5, SECOND + 5, SECOND + 6,
+                            SECOND + 6);
+        }
+}
+
+static void test_kept_ids(void)
+{
+        enum { CALLS = 300 };
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+
+        for (guint i = 0; i < CALLS; i++) {
+                g_autofree char *id = g_strdup_printf("%s%u", i % 2 ? "" : "longer than fits ", i);
+
+                call(m, i, CALL_SENT, id);
+                call(m, i, RET_RECV, id);
+        }
+        g_assert_cmpuint(call(m, 2 * SECOND, CALL_SENT, "b"), ==, MATCH_OPENED | MATCH_DONE);
+        g_assert_cmpuint(n_done(m), ==, CALLS);
+        for (guint i = 0; i < CALLS; i++) {
+                g_autofree char *id = g_strdup_printf("%s%u", i % 2 ? "" : "longer than fits ", i);
+
+                assert_pair(m, i, i, id, i, i, i, i);
+        }
+}
+
 /* Repeated ids and none: the earliest call that lacks the stamp. */
 static void test_first_in_first_out(void)
 {
@@ -184,6 +227,38 @@ static void test_lone(void)
         g_assert_cmpuint(call_matcher_counts(m)->lone_returns, ==, 1);
         g_assert_cmpuint(call_matcher_counts(m)->one_way, ==, 1);
         g_assert_cmpuint(call_matcher_counts(m)->messages, ==, 5);
+}
+
+/* Of very many the first returns and the last calls are known, in whatever order they came. */
+static void test_many_lone(void)
+{
+        enum { KNOWN = 100000, ALL = 3 * KNOWN, STRIDE = 7919 };
+        g_autoptr(CallMatcher) m = call_matcher_new(0, G_MAXINT64);
+        const LoneMessage *lone;
+        guint n, n_returns = 0;
+
+        for (gint64 i = 0; i < ALL; i++) {
+                g_autofree char *id = g_strdup_printf("%" G_GINT64_FORMAT, i);
+
+                call(m, i * STRIDE % ALL, RET_SENT, id);
+                call(m, i * STRIDE % ALL, CALL_SENT, id);
+        }
+        call_matcher_finish(m);
+        lone = call_matcher_lone(m, &n);
+        g_assert_cmpuint(n, ==, 2 * KNOWN);
+        for (guint i = 0; i < n; i++) {
+                n_returns += lone[i].is_return;
+                if (lone[i].is_return)
+                        g_assert_cmpint(lone[i].time, <, KNOWN);
+                else
+                        g_assert_cmpint(lone[i].time, >=, ALL - KNOWN);
+        }
+        g_assert_cmpuint(n_returns, ==, KNOWN);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_calls, ==, ALL);
+        g_assert_cmpuint(call_matcher_counts(m)->lone_returns, ==, ALL);
+        call_matcher_forget_lone(m, KNOWN - 1);
+        call_matcher_lone(m, &n);
+        g_assert_cmpuint(n, ==, KNOWN + 1);
 }
 
 /* Where an id tells calls apart a return may be made to wait. */
@@ -430,6 +505,9 @@ int main(int argc, char **argv)
         g_test_add_func("/call-pairs/known-side", test_known_side);
         g_test_add_func("/call-pairs/four-stamps", test_four_stamps);
         g_test_add_func("/call-pairs/lost-stamp", test_lost_stamp);
+        g_test_add_func("/call-pairs/other-edges", test_other_edges);
+        g_test_add_func("/call-pairs/kept-ids", test_kept_ids);
+        g_test_add_func("/call-pairs/many-lone", test_many_lone);
         g_test_add_func("/call-pairs/first-in-first-out", test_first_in_first_out);
         g_test_add_func("/call-pairs/keys", test_keys);
         g_test_add_func("/call-pairs/lone", test_lone);

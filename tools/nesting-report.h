@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What ravel nesting says of what it found, and ravel merge-state after it.
+ */
+#ifndef RAVEL_NESTING_REPORT_H
+#define RAVEL_NESTING_REPORT_H
+
+#include "nesting/nesting.h"
+#include "paths/verdict.h"
+#include "tracefmt/fitness.h"
+#include "tracefmt/output-file.h"
+#include "tracefmt/trace-reader.h"
+
+/* What a user should know before trusting the patterns. reader: that of the trace, at its end, or
+ * NULL; name: of the trace. */
+void nesting_report_matching(const KnownCalls *known, const TraceReader *reader, const char *name);
+
+/* Opens the file of --calls and writes its header. */
+OutputFile *nesting_report_open_calls(const char *path, gboolean in_place, GError **error);
+
+/* Appends a probability in the fewest digits that say it. */
+void nesting_report_probability(GString *line, float probability);
+
+/* The parameters of a run, for the database; to be freed. clocks and n may be NULL. */
+char *nesting_report_parameters(const NestingOptions *options, SiblingOrder siblings,
+                                const NodeTable *nodes, const GArray *clocks, const Nesting *n);
+
+/* fitness: both_ends and too_early are set, the rest is found. Takes doubts, of the facts. */
+Verdict *nesting_report_judge(const KnownCalls *known, Fitness *fitness, char *const *facts,
+                              guint n_facts, GArray *doubts);
+
+#endif
