@@ -136,10 +136,18 @@ static void stamp_message(SpanCall *c, gint64 sent, gint64 received)
         c->waits = FALSE;
 }
 
-/* A call that ravel inferred, with the times that its caller saw; a tap's, where these were all. */
+/* What was seen in one place has the same times at both ends. */
+static gboolean is_of_one_tap(const Span *sender, const Span *stay)
+{
+        return sender->start == stay->start && sender->end == stay->end;
+}
+
+/* A call that ravel inferred, with the times that its caller saw; a tap's, where these were all. Of
+ * a message only the sending and the arrival are known. */
 static void stamp_inferred(SpanCall *c, const Span *s)
 {
-        if (s->kind == SPAN_CONSUMER) {
+        if (s->kind == SPAN_CONSUMER &&
+            (s->start == s->end || (s->enter != NO_TIME && s->reply == NO_TIME))) {
                 stamp_message(c, s->start, s->enter);
                 return;
         }
@@ -181,7 +189,7 @@ static gboolean stamp_stay(Finder *f, SpanCall *c, guint32 i)
                         stamp_client(c, via);
                 return client;
         }
-        if (s->flags & SPAN_INFERRED) {
+        if ((s->flags & SPAN_INFERRED) && (!via || is_of_one_tap(via, s))) {
                 stamp_inferred(c, s);
         } else if (via && !queued && via->kind == SPAN_PRODUCER) {
                 stamp_message(c, via->start, s->start);
@@ -243,7 +251,7 @@ static gboolean calls_peer(const Finder *f, guint32 i)
         const SpanPlace *p = span_trace_place(f->trace, i);
         const Span *s = span_trace_span(f->trace, i);
 
-        if (!span_has_times(s))
+        if (!span_has_times(s) || p->told)
                 return FALSE;
         if (s->kind == SPAN_PRODUCER || p->to_consumer)
                 return s->peer != NO_NODE || p->served == 0;

@@ -211,6 +211,7 @@ static void find_place(SpanTrace *t, guint32 i)
 
                 place->up = above->stay ? place->parent : above->up;
                 place->via = sends ? place->parent : above->stay ? NO_SPAN : above->via;
+                place->follows |= sends && !above->stay && above->follows;
         }
         place->stay = is_stay(t, i);
         if (place->via == NO_SPAN)
@@ -218,6 +219,7 @@ static void find_place(SpanTrace *t, guint32 i)
         if (place->stay) {
                 place_at(t, place->via)->served++;
                 place_at(t, place->via)->to_consumer |= s->kind == SPAN_CONSUMER;
+                place_at(t, place->via)->told |= (s->flags & SPAN_INFERRED) != 0;
         } else if (span_is_sender(s)) {
                 place_at(t, place->via)->outer = TRUE;
         }

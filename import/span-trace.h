@@ -20,10 +20,13 @@ typedef struct {
         guint32 via;      /* the nearest span of a client or producer in between, or up itself
                            * where it is one; NO_SPAN: none */
         guint32 served;   /* stays whose via this is */
-        gboolean follows; /* nobody waits for it: the parent is what it has in Span.other */
+        gboolean follows; /* nobody waits for it, or for what sent it: the parent of the one or the
+                           * other is what it has in Span.other */
         gboolean stay;
         gboolean outer;       /* a client's, with another client's span of the same stay in it */
         gboolean to_consumer; /* a client's or producer's, of which a consumer got something */
+        gboolean told;        /* a client's or producer's, whose stay ravel export tells of: who
+                               * called it, it knows */
 } SpanPlace;
 
 typedef struct {

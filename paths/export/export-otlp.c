@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
- * TracesData of one request, a trace. A call is a span of the service that was
- * called, with the times that its caller saw; where both ends of it were observed, two
- * events say when it came in and when the reply went out. Nothing of it was reported by
- * the services: the scope says so.
+ * TracesData of one request, a trace.A call is two spans: one of the service
+ * that calls, with the times that it saw, and below it one of the service that was called,
+ * with its own. The first call of a request is a span of the called service alone, with the times
+ * of the client, which is none of the services; where both ends were observed, two events say when
+ * the call came in and when the reply went out. Nothing of it was reported by the services: the
+ * scope says so.
  *
  * Ids are the same whenever the same store is exported. A trace id is a hash of where
  * the store comes from and the mixed number of the request, a span id the mixed number
  * of the call in the store; mixing is a bijection, so none is given twice.
  */
+#include "paths/export/conventions.h"
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
 #include "paths/write/path-text.h"
@@ -25,11 +28,13 @@ typedef struct {
         GPtrArray *names; /* by NodeId: JSON strings */
         char *scope;      /* what stands between a service's name and its spans */
         guint64 origin;   /* the first half of all trace ids */
-        /* The calls of the request in hand, grouped by service. */
-        GArray *services; /* of NodeId, in the order of their first calls */
-        guint32 *first;   /* by NodeId: its first call; NO_PARENT: none so far */
-        guint32 *last;    /* by NodeId: its last call so far */
-        GArray *next;     /* of guint32, by call: the next one of its service, or NO_PARENT */
+        Conventions *conventions;
+        /* The spans of the request in hand, grouped by service: of call i, 2 i is the caller's and
+         * 2 i + 1 the callee's. */
+        GArray *services; /* of NodeId, in the order of their first spans */
+        guint32 *first;   /* by NodeId: its first span; NO_PARENT: none so far */
+        guint32 *last;    /* by NodeId: its last span so far */
+        GArray *next;     /* of guint32, by span: the next one of its service, or NO_PARENT */
 } Otlp;
 
 /* The finaliser of splitmix64: every bit of the number changes half of the others; only
@@ -102,11 +107,35 @@ static void append_id(GString *text, const PathCall *c)
         APPEND(text, "}}");
 }
 
+/* Of the first call's span, which has no parent. */
+static void append_root(const Otlp *o, const ExportRequest *request)
+{
+        GString *text = o->text;
+
+        APPEND(text, ",{\"key\":\"ravel.pattern\",\"value\":{\"stringValue\":\"");
+        append_hex(text, request->pattern);
+        APPEND(text, "\"}},{\"key\":\"ravel.request\",\"value\":{\"intValue\":");
+        append_quoted(text, (gint64)request->number);
+        APPEND(text, "}},{\"key\":\"ravel.request_probability\",\"value\":{\"doubleValue\":");
+        export_append_probability(text, request->probability);
+        APPEND(text, "}}");
+}
+
+static void append_parent(GString *text, const PathCall *c)
+{
+        APPEND(text, ",{\"key\":\"ravel.probability\",\"value\":{\"doubleValue\":");
+        export_append_probability(text, (double)c->probability);
+        APPEND(text, "}},{\"key\":\"ravel.candidates\",\"value\":{\"intValue\":");
+        append_quoted(text, c->candidates);
+        APPEND(text, "}}");
+}
+
+/* What was found of the call stands at the callee's span. */
 static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequest *request)
 {
         GString *text = o->text;
 
-        APPEND(text, "\"attributes\":[{\"key\":\"ravel.own_ns\",\"value\":{\"intValue\":");
+        APPEND(text, "{\"key\":\"ravel.own_ns\",\"value\":{\"intValue\":");
         append_quoted(text, c->own);
         APPEND(text, "}}");
         if (c->network != 0) {
@@ -116,40 +145,18 @@ static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequ
         }
         if (c->id_length > 0)
                 append_id(text, c);
-        if (c->parent == NO_PARENT) {
-                APPEND(text, ",{\"key\":\"client.address\",\"value\":{\"stringValue\":");
-                g_string_append(text, o->names->pdata[c->caller]);
-                APPEND(text, "}},{\"key\":\"ravel.pattern\",\"value\":{\"stringValue\":\"");
-                append_hex(text, request->pattern);
-                APPEND(text, "\"}},{\"key\":\"ravel.request\",\"value\":{\"intValue\":");
-                append_quoted(text, (gint64)request->number);
-                APPEND(text,
-                       "}},{\"key\":\"ravel.request_probability\",\"value\":{\"doubleValue\":");
-                export_append_probability(text, request->probability);
-        } else {
-                APPEND(text, ",{\"key\":\"ravel.probability\",\"value\":{\"doubleValue\":");
-                export_append_probability(text, (double)c->probability);
-                APPEND(text, "}},{\"key\":\"ravel.candidates\",\"value\":{\"intValue\":");
-                append_quoted(text, c->candidates);
-        }
+        if (c->parent == NO_PARENT)
+                append_root(o, request);
+        else
+                append_parent(text, c);
         if (c->continues == WORK_QUEUED) {
-                APPEND(text, "}},{\"key\":\"ravel.queued_ns\",\"value\":{\"intValue\":");
+                APPEND(text, ",{\"key\":\"ravel.queued_ns\",\"value\":{\"intValue\":");
                 append_quoted(text, c->queued);
+                APPEND(text, "}}");
         }
-        APPEND(text, "}}]");
 }
 
-static void append_link(const Otlp *o, const ExportRequest *request, const PathCall *to)
-{
-        APPEND(o->text, ",\"links\":[{\"traceId\":\"");
-        append_hex(o->text, o->origin);
-        append_hex(o->text, mix(request->number));
-        APPEND(o->text, "\",\"spanId\":\"");
-        append_hex(o->text, mix((guint64)to->call + 1));
-        APPEND(o->text, "\"}]");
-}
-
-/* Where only one end was seen, its stamps are the span's own times already. */
+/* Of a first call, whose caller's times the span has. */
 static void append_events(GString *text, const PathCall *c)
 {
         gboolean came = ((c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT)) ||
@@ -174,60 +181,139 @@ static void append_events(GString *text, const PathCall *c)
 
 /* The operation of the call; without one its caller and its callee, whose quotes meet: "lb" and
  * "web1" are "lb > web1". */
-static void append_name(const Otlp *o, const char *label, const char *caller, const char *callee)
+static void append_name(const Otlp *o, const ExportRequest *request, const PathCall *c,
+                        const ConventionCall *call)
 {
+        NodeId by = c->parent == NO_PARENT ? request->client : c->caller; /* may stand for many */
+        const char *caller = o->names->pdata[by];
         GString *text = o->text;
 
         APPEND(text, "\",\"name\":");
-        if (label) {
-                path_append_json_string(text, label);
+        if (call->label) {
+                path_append_json_string(text, call->label);
                 return;
         }
         g_string_append_len(text, caller, (gssize)strlen(caller) - 1);
         APPEND(text, " > ");
-        g_string_append(text, callee + 1);
+        g_string_append(text, (const char *)o->names->pdata[call->callee] + 1);
 }
 
-/* OTLP's SPAN_KIND_CONSUMER is 5, for what nobody answers; SPAN_KIND_SERVER is 2. */
-static void append_span(const Otlp *o, const ExportRequest *request, guint32 i)
+/* What nobody answers is sent and taken, whatever it is. */
+static SpanKind find_kind(const Otlp *o, const PathCall *c, const ConventionCall *call,
+                          gboolean at_caller)
 {
-        const PathCall *c = &request->calls[i];
-        NodeId by = c->parent == NO_PARENT ? request->client : c->caller;
-        const char *caller = o->names->pdata[by], *callee = o->names->pdata[c->callee];
+        if (path_call_is_message(c))
+                return at_caller ? SPAN_PRODUCER : SPAN_CONSUMER;
+        return conventions_kind(o->conventions, call, at_caller);
+}
+
+/* The two spans of a call are told apart by the highest bit, which no call's number has. */
+static guint64 span_id(const PathCall *c, gboolean at_caller)
+{
+        return mix(((guint64)c->call + 1) | (guint64)(at_caller != FALSE) << 63);
+}
+
+/* What nobody waits for is no child: it is linked to what it continues. */
+static void append_ids(const Otlp *o, const ExportRequest *request, const PathCall *c,
+                       gboolean at_caller)
+{
+        APPEND(o->text, "{\"traceId\":\"");
+        append_hex(o->text, o->origin);
+        append_hex(o->text, mix(request->number));
+        APPEND(o->text, "\",\"spanId\":\"");
+        append_hex(o->text, span_id(c, at_caller));
+        if (c->parent == NO_PARENT || (at_caller && c->continues != WORK_NESTED))
+                return;
+        APPEND(o->text, "\",\"parentSpanId\":\"");
+        append_hex(o->text,
+                   at_caller ? span_id(&request->calls[c->parent], FALSE) : span_id(c, TRUE));
+}
+
+static void append_link(const Otlp *o, const ExportRequest *request, const PathCall *to)
+{
+        APPEND(o->text, ",\"links\":[{\"traceId\":\"");
+        append_hex(o->text, o->origin);
+        append_hex(o->text, mix(request->number));
+        APPEND(o->text, "\",\"spanId\":\"");
+        append_hex(o->text, span_id(to, FALSE));
+        APPEND(o->text, "\"}]");
+}
+
+static void append_times(GString *text, SpanKind kind, gint64 from, gint64 to)
+{
+        APPEND(text, ",\"kind\":");
+        export_append_integer(text, kind);
+        APPEND(text, ",\"startTimeUnixNano\":");
+        append_quoted(text, from);
+        APPEND(text, ",\"endTimeUnixNano\":");
+        append_quoted(text, MAX(to, from)); /* clocks may disagree */
+        APPEND(text, ",\"attributes\":[");
+}
+
+static void append_caller_span(const Otlp *o, const ExportRequest *request, const PathCall *c,
+                               const ConventionCall *call)
+{
         GString *text = o->text;
 
-        APPEND(text, "{\"traceId\":\"");
-        append_hex(text, o->origin);
-        append_hex(text, mix(request->number));
-        APPEND(text, "\",\"spanId\":\"");
-        append_hex(text, mix((guint64)c->call + 1));
-        /* What nobody waits for is no child: it is linked to what it continues. */
-        if (c->parent != NO_PARENT && c->continues == WORK_NESTED) {
-                APPEND(text, "\",\"parentSpanId\":\"");
-                append_hex(text, mix((guint64)request->calls[c->parent].call + 1));
-        }
-        append_name(o, store_reader_label(o->reader, c->label), caller, callee);
-        g_string_append(text, path_call_is_message(c) ? ",\"kind\":5,\"startTimeUnixNano\":"
-                                                      : ",\"kind\":2,\"startTimeUnixNano\":");
-        append_quoted(text, c->start);
-        APPEND(text, ",\"endTimeUnixNano\":");
-        append_quoted(text, MAX(c->end, c->start)); /* clocks may disagree */
-        g_string_append_c(text, ',');
-        append_attributes(o, c, request);
-        append_events(text, c);
-        if (c->parent != NO_PARENT && c->continues != WORK_NESTED)
+        append_ids(o, request, c, TRUE);
+        append_name(o, request, c, call);
+        append_times(text, find_kind(o, c, call, TRUE), c->start, c->end);
+        APPEND(text, "{\"key\":\"peer.service\",\"value\":{\"stringValue\":");
+        g_string_append(text, o->names->pdata[c->callee]);
+        APPEND(text, "}}");
+        conventions_append(o->conventions, call, TRUE, text);
+        g_string_append_c(text, ']');
+        if (c->continues != WORK_NESTED)
                 append_link(o, request, &request->calls[c->parent]);
         g_string_append_c(text, '}');
 }
 
+static void append_callee_span(const Otlp *o, const ExportRequest *request, const PathCall *c,
+                               const ConventionCall *call)
+{
+        SpanKind kind = find_kind(o, c, call, FALSE);
+        gboolean is_first = c->parent == NO_PARENT;
+
+        append_ids(o, request, c, FALSE);
+        append_name(o, request, c, call);
+        append_times(o->text, kind, is_first ? c->start : c->enter, is_first ? c->end : c->reply);
+        append_attributes(o, c, request);
+        conventions_append(o->conventions, call, FALSE, o->text);
+        g_string_append_c(o->text, ']');
+        if (is_first)
+                append_events(o->text, c);
+        g_string_append_c(o->text, '}');
+}
+
+static void append_span(const Otlp *o, const ExportRequest *request, guint32 span)
+{
+        const PathCall *c = &request->calls[span / 2];
+        const ConventionCall call = { c->caller, c->callee,
+                                      store_reader_label(o->reader, c->label) };
+
+        (span % 2 ? append_callee_span : append_caller_span)(o, request, c, &call);
+}
+
 /* --- a trace --------------------------------------------------------------- */
+
+static void add_span(Otlp *o, NodeId service, guint32 span)
+{
+        g_array_index(o->next, guint32, span) = NO_PARENT;
+        if (o->first[service] == NO_PARENT) {
+                o->first[service] = span;
+                g_array_append_val(o->services, service);
+        } else {
+                g_array_index(o->next, guint32, o->last[service]) = span;
+        }
+        o->last[service] = span;
+}
 
 static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError **error)
 {
         for (guint i = 0; i < o->services->len; i++)
                 o->first[g_array_index(o->services, NodeId, i)] = NO_PARENT;
         g_array_set_size(o->services, 0);
-        g_array_set_size(o->next, request->n_calls);
+        g_array_set_size(o->next, 2 * request->n_calls);
         for (guint32 i = 0; i < request->n_calls; i++) {
                 const PathCall *c = &request->calls[i];
 
@@ -238,14 +324,9 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
                                     request->number);
                         return FALSE;
                 }
-                g_array_index(o->next, guint32, i) = NO_PARENT;
-                if (o->first[c->callee] == NO_PARENT) {
-                        o->first[c->callee] = i;
-                        g_array_append_val(o->services, c->callee);
-                } else {
-                        g_array_index(o->next, guint32, o->last[c->callee]) = i;
-                }
-                o->last[c->callee] = i;
+                if (c->parent != NO_PARENT)
+                        add_span(o, c->caller, 2 * i);
+                add_span(o, c->callee, 2 * i + 1);
         }
         return TRUE;
 }
@@ -265,12 +346,12 @@ static gboolean append_trace(Otlp *o, const ExportRequest *request, GError **err
                                 "\"value\":{\"stringValue\":");
                 g_string_append(o->text, o->names->pdata[service]);
                 g_string_append(o->text, o->scope);
-                for (guint32 c = first; c != NO_PARENT; c = g_array_index(o->next, guint32, c)) {
-                        if (c != first)
+                for (guint32 k = first; k != NO_PARENT; k = g_array_index(o->next, guint32, k)) {
+                        if (k != first)
                                 g_string_append_c(o->text, ',');
-                        append_span(o, request, c);
+                        append_span(o, request, k);
                 }
-                APPEND(o->text, "]}]}");
+                APPEND(o->text, "],\"schemaUrl\":\"" CONVENTIONS_SCHEMA "\"}]}");
         }
         APPEND(o->text, "]}\n");
         return TRUE;
@@ -300,6 +381,7 @@ static void otlp_free(Otlp *o)
         g_string_free(o->text, TRUE);
         g_ptr_array_free(o->names, TRUE);
         g_free(o->scope);
+        conventions_free(o->conventions);
         g_array_free(o->services, TRUE);
         g_free(o->first);
         g_free(o->last);
@@ -316,7 +398,8 @@ gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *ou
         ExportRequest request;
         int status;
 
-        if (!requests || !read_origin(reader, &o->origin, error))
+        if (!requests || !read_origin(reader, &o->origin, error) ||
+            !(o->conventions = conventions_new(reader, nodes, error)))
                 return FALSE;
         while ((status = export_requests_next(requests, &request, error)) > 0)
                 if (!append_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))

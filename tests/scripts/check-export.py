@@ -138,14 +138,50 @@ wrong += [f'{call}: {seen[call]} times, expected {expected[call]}'
           for call in seen | expected if seen[call] != expected[call]]
 result(wrong, 'chrome: every call, and calls on a lane nest')
 
-# --- otlp: a trace a request, a span a call
+# --- otlp: a trace a request, a span of its service for each end of a call, but for the first
+# call's caller
 wrong = []
 text = export('otlp')
 lines = text.splitlines()
 if len(lines) != len(paths):
     wrong.append(f'{len(lines)} lines, expected {len(paths)}')
-spans, traces = {}, set()
-keys = iter(calls)
+KINDS = {'CLIENT': 3, 'SERVER': 2, 'PRODUCER': 4, 'CONSUMER': 5}
+# What each kind of span must have by OpenTelemetry's conventions, as far as packets tell.
+REQUIRED = {
+    ('http.request.method', 'caller'): {'server.address', 'server.port', 'url.full'},
+    ('http.request.method', 'callee'): {'url.path', 'url.scheme'},
+    ('db.system.name', 'caller'): {'db.operation.name', 'server.address'},
+    ('rpc.system.name', 'caller'): {'rpc.method', 'server.address'},
+    ('rpc.system.name', 'callee'): {'rpc.method'},
+    ('messaging.system', 'caller'): {'messaging.operation.name', 'messaging.operation.type', 'server.address'},
+    ('messaging.system', 'callee'): {'messaging.operation.name', 'messaging.operation.type'},
+}
+
+
+def check_conventions(span, end):
+    attributes = {a['key']: list(a['value'].values())[0] for a in span['attributes']}
+    if len(attributes) != len(span['attributes']):
+        wrong.append(f'{span}: an attribute twice')
+    for (key, at), others in REQUIRED.items():
+        if key in attributes and at == end and not others <= set(attributes):
+            wrong.append(f'{span}: {others - set(attributes)} missing')
+    for prefix, main in (('db.', 'db.system.name'), ('rpc.', 'rpc.system.name'), ('http.', 'http.request.method'),
+                         ('messaging.', 'messaging.system')):
+        if any(key.startswith(prefix) for key in attributes) and main not in attributes:
+            wrong.append(f'{span}: no {main}')
+    if 'db.system.name' in attributes and span['kind'] != KINDS['CLIENT']:
+        wrong.append(f'{span}: a question to a database that is no client\'s')
+    if 'messaging.system' in attributes and span['kind'] != KINDS[
+            'PRODUCER' if attributes['messaging.operation.type'] == 'send' else 'CONSUMER']:
+        wrong.append(f'{span}: a message that is neither sent nor taken')
+    return attributes
+
+
+def times(span):
+    return int(span['startTimeUnixNano']), int(span['endTimeUnixNano'])
+
+
+spans, traces, first_of_path = {}, set(), 1
 for number_of_path, line in enumerate(lines, 1):
     found = {}
     for resource in json.loads(line)['resourceSpans']:
@@ -156,42 +192,58 @@ for number_of_path, line in enumerate(lines, 1):
                 wrong.append(f'{scope["scope"]}')
             for span in scope['spans']:
                 found[span['spanId']] = service, span
-    in_order = [(k, c) for k, c in ((k, calls[k]) for k in range(
-        len(spans) + 1, len(spans) + len(found) + 1)) if c.path == number_of_path]
-    ids = {}
+                traces.add(span['traceId'])
+                if len(span['traceId']) != 32 or len(span['spanId']) != 16 or span['spanId'] in spans:
+                    wrong.append(f'{span}')
+    spans.update(found)
+    callees = [(service, span) for service, span in found.values() if any(
+        a['key'] == 'ravel.own_ns' for a in span['attributes'])]
+    mine = [(k, c) for k, c in calls.items() if c.path == number_of_path] if len(calls) < 2000 else [
+        (k, calls[k]) for k in range(first_of_path, first_of_path + len(callees))]
+    first_of_path = mine[-1][0] + 1
     by_place = collections.defaultdict(list)
-    for k, c in in_order:
-        by_place[str(c.start), names[c.callee]['name']].append(k)
-    for i, (service, span) in found.items():
-        key = by_place[span['startTimeUnixNano'], service].pop(0)
-        ids[key] = i
+    for k, c in mine:
+        start = c.start if c.parent is None or c.stamps[1] is None else c.stamps[1]
+        by_place[str(start), names[c.callee]['name'], str(c.own)].append(k)
+    ids = {}
+    for service, span in callees:
+        attributes = check_conventions(span, 'callee')
+        key = by_place[span['startTimeUnixNano'], service, attributes['ravel.own_ns']].pop(0)
+        ids[key] = span['spanId']
         c = calls[key]
-        caller = c.caller if c.parent else paths[c.path]['client']
-        attributes = {a['key']: list(a['value'].values())[0] for a in span['attributes']}
+        caller = names[c.caller if c.parent else paths[c.path]['client']]['name']
         probability = attributes['ravel.probability' if c.parent else 'ravel.request_probability']
         events = [(e['name'], int(e['timeUnixNano'])) for e in span.get('events', [])]
         both = [(n, t) for n, s, t in (('call received', c.stamps[0], c.stamps[1]),
                                        ('return sent', c.stamps[3], c.stamps[2]))
                 if s is not None and t is not None]
-        if (span['name'] != (c.label or f"{names[caller]['name']} > {names[c.callee]['name']}")
-                or int(span['endTimeUnixNano']) != max(c.end, c.start)
-                or span['kind'] != 2 or events != both
-                or int(attributes['ravel.own_ns']) != c.own
+        enter = c.stamps[0] if c.stamps[1] is None else c.stamps[1]
+        reply = c.stamps[3] if c.stamps[2] is None else c.stamps[2]
+        first = c.parent is None
+        if (span['name'] != (c.label or f"{caller} > {names[c.callee]['name']}")
+                or times(span) != ((c.start, max(c.end, c.start)) if first else (enter, max(enter, reply)))
+                or span['kind'] not in (2, 5) or events != (both if first else [])
                 or int(attributes.get('ravel.network_ns', 0)) != c.network
-                or attributes.get('ravel.id') != c.id
+                or attributes.get('ravel.id') != c.id or attributes['client.address'] != names[c.caller]['name']
                 or not close(probability, c.probability if c.parent
                              else paths[c.path]['probability'])
                 or (c.parent and int(attributes['ravel.candidates']) != c.candidates)
-                or (not c.parent and attributes['ravel.pattern'] != paths[c.path]['hash'])):
+                or (first and attributes['ravel.pattern'] != paths[c.path]['hash'])):
             wrong.append(f'{span}, expected {c}')
-        traces.add(span['traceId'])
-        if len(span['traceId']) != 32 or len(i) != 16 or i in spans:
-            wrong.append(f'{span}')
-    for k, c in in_order:
-        if found[ids[k]][1].get('parentSpanId') != ids.get(c.parent):
-            wrong.append(f'{found[ids[k]][1]}: expected its parent to be {ids.get(c.parent)}')
-    spans.update(found)
-if len(spans) != len(calls) or len(traces) != len(paths):
+    for k, c in mine:
+        below = found[ids[k]][1].get('parentSpanId')
+        if c.parent is None:
+            if below:
+                wrong.append(f'{found[ids[k]]} has a parent')
+            continue
+        service, span = found[below]
+        attributes = check_conventions(span, 'caller')
+        if (service != names[c.caller]['name'] or times(span) != (c.start, max(c.start, c.end))
+                or span['kind'] not in (3, 4) or span['name'] != found[ids[k]][1]['name']
+                or attributes['peer.service'] != names[c.callee]['name']
+                or span.get('parentSpanId') != ids[c.parent]):
+            wrong.append(f'{span}, expected it to be of {c} below {ids[c.parent]}')
+if len(spans) != 2 * len(calls) - len(paths) or len(traces) != len(paths):
     wrong.append(f'{len(spans)} spans of {len(traces)} traces')
-result(wrong, 'otlp: every call is a span of its service, below its parent')
+result(wrong, 'otlp: two spans a call, of its services, each below its parent, with what it must have')
 result([] if export('otlp') == text else ['other bytes'], 'otlp: the same ids the second time')

@@ -58,6 +58,84 @@ for store in shop many names; do
 	check $store.sqlite
 done
 
+# --- OTLP: attributes by what is asked, of a store that asks all kinds of things
+python3 - <<'PYTHON' >kinds.trace
+time, number = 1000, 0
+def call(caller, callee, label, *below):
+    """Lines of a call with those below it, one after the other."""
+    global time, number
+    number += 1
+    mine, attributes = number, f"\tlabel={label.replace(' ', '%20')}" if label else ""
+    time += 1
+    print(f"{time}\tCALL_SENT\t{caller}\t{callee}\ti{mine}{attributes}")
+    for other in below:
+        call(callee, *other)
+    time += 1
+    print(f"{time}\tRET_SENT\t{callee}\t{caller}\ti{mine}")
+for _ in range(3):
+    call("client", "web", "POST /cart", ("cart:8080", "shop.Cart/Add", ("db", "SELECT items"), ("db", "SET"),
+        ("db", "COMMIT"), ("db", "SELECT ...")), ("redis", "SET"), ("redis", "HGETALL"), ("[::1]:80", "GET /x{id}"),
+        ("nfs", "RPC 100003.3.1"), ("memcached", "get"), ("ldap", "search"), ("other", "frobnicate it"), ("nameless", None),
+        ("rabbit", "publish orders", ("worker", "deliver orders")), ("mosquitto", "publish a/b", ("light", "publish a/b")),
+        ("somewhere", "publish ..."))
+PYTHON
+"$ravel" nesting -o kinds.sqlite kinds.trace >said 2>&1
+check kinds.sqlite
+"$ravel" export kinds.sqlite --as otlp | python3 -c '
+import json, sys
+spans = []
+for resource in json.loads(sys.stdin.readline())["resourceSpans"]:
+    service = resource["resource"]["attributes"][0]["value"]["stringValue"]
+    assert resource["scopeSpans"][0]["schemaUrl"].startswith("https://opentelemetry.io/schemas/1.")
+    for span in resource["scopeSpans"][0]["spans"]:
+        attributes = {a["key"]: list(a["value"].values())[0] for a in span["attributes"]}
+        rest = {k: v for k, v in attributes.items() if not k.startswith("ravel.") and k not in ("peer.service", "client.address")}
+        other = attributes.get("peer.service") or attributes["client.address"]
+        print(service, other, span["name"], span["kind"], *(f"{k}={v}" for k, v in sorted(rest.items())), sep="|")
+' | sort >said
+cat >expected <<'LINES'
+[::1]:80|web|GET /x{id}|2|http.request.method=GET|url.path=/x{id}|url.scheme=http
+cart:8080|db|COMMIT|3|db.operation.name=COMMIT|db.query.summary=COMMIT|db.system.name=other_sql|server.address=db
+cart:8080|db|SELECT ...|3|db.operation.name=SELECT|db.query.summary=SELECT ...|db.system.name=other_sql|server.address=db
+cart:8080|db|SELECT items|3|db.collection.name=items|db.operation.name=SELECT|db.query.summary=SELECT items|db.system.name=other_sql|server.address=db
+cart:8080|db|SET|3|db.operation.name=SET|db.query.summary=SET|db.system.name=other_sql|server.address=db
+cart:8080|web|shop.Cart/Add|2|rpc.method=shop.Cart/Add|rpc.system.name=grpc
+db|cart:8080|COMMIT|2
+db|cart:8080|SELECT ...|2
+db|cart:8080|SELECT items|2
+db|cart:8080|SET|2
+ldap|web|search|2
+light|mosquitto|publish a/b|5|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=process|messaging.system=mqtt
+memcached|web|get|2
+mosquitto|light|publish a/b|3|server.address=light
+mosquitto|web|publish a/b|2
+nameless|web|web > nameless|2
+nfs|web|RPC 100003.3.1|2|onc_rpc.procedure.number=1|onc_rpc.program.name=100003|onc_rpc.version=3|rpc.method=100003.3.1|rpc.system.name=onc_rpc
+other|web|frobnicate it|2
+rabbit|web|publish orders|2
+rabbit|worker|deliver orders|3|server.address=worker
+redis|web|HGETALL|2
+redis|web|SET|2
+somewhere|web|publish ...|2
+web|[::1]:80|GET /x{id}|3|http.request.method=GET|server.address=::1|server.port=80|url.full=http://[::1]:80/x{id}
+web|cart:8080|shop.Cart/Add|3|rpc.method=shop.Cart/Add|rpc.system.name=grpc|server.address=cart|server.port=8080
+web|client|POST /cart|2|http.request.method=POST|url.path=/cart|url.scheme=http
+web|ldap|search|3|server.address=ldap
+web|memcached|get|3|db.operation.name=get|db.system.name=memcached|server.address=memcached
+web|mosquitto|publish a/b|4|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=mqtt|server.address=mosquitto
+web|nameless|web > nameless|3|server.address=nameless
+web|nfs|RPC 100003.3.1|3|onc_rpc.procedure.number=1|onc_rpc.program.name=100003|onc_rpc.version=3|rpc.method=100003.3.1|rpc.system.name=onc_rpc|server.address=nfs
+web|other|frobnicate it|3|server.address=other
+web|rabbit|publish orders|4|messaging.destination.name=orders|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=rabbitmq|server.address=rabbit
+web|redis|HGETALL|3|db.operation.name=HGETALL|db.system.name=redis|server.address=redis
+web|redis|SET|3|db.operation.name=SET|db.system.name=redis|server.address=redis
+web|somewhere|publish ...|4|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=unknown|server.address=somewhere
+worker|rabbit|deliver orders|5|messaging.destination.name=orders|messaging.operation.name=deliver|messaging.operation.type=process|messaging.system=rabbitmq
+LINES
+LC_ALL=C sort said >found
+LC_ALL=C sort expected | diff - found >said
+result $? 'otlp: attributes of HTTP, RPC, databases and brokers'
+
 # --- the added delay: WS2 takes 200 ms more, and no frame but its own says so
 for run in multi-tier multi-tier-added-delay; do
 	"$ravel" maketrace "$source/examples/$run.conf" 2>said | "$ravel" nesting -o $run.sqlite --no-requests - >/dev/null 2>>said
@@ -105,11 +183,20 @@ elif ! command -v npm >/dev/null; then
 	skip "$browser" 'npm is not installed'
 else
 	if fetch @opentelemetry/otlp-transformer@0.203.0; then
-		for store in shop many names; do
+		for store in shop many names kinds; do
 			"$ravel" export $store.sqlite --as otlp >$store.jsonl
 			NODE_PATH=npm/node_modules node "$source/tests/scripts/check-otlp.js" $store.jsonl >said 2>&1
 			result $? "$long: $store"
 		done
+		if fetch @opentelemetry/semantic-conventions@1.45.0; then
+			for key in $(grep -oh '"key":"[a-z._]*"' kinds.jsonl shop.jsonl | cut -d'"' -f4 | sort -u | grep -v '^ravel'); do
+				grep -rqF "\"$key\"" npm/node_modules/@opentelemetry/semantic-conventions/dist || echo "$key"
+			done >said
+			[ ! -s said ]
+			result $? "$long: names of attributes"
+		else
+			skip "$long: names of attributes" 'their package cannot be fetched'
+		fi
 		# The check can fail: a key that is not the protocol's, and a wrong type.
 		sed 's/"kind"/"kinds"/' names.jsonl >wrong.jsonl
 		! NODE_PATH=npm/node_modules node "$source/tests/scripts/check-otlp.js" wrong.jsonl >said 2>&1

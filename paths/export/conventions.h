@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * OpenTelemetry's semantic conventions (1.40) for the spans of a call: which attributes the ends of
+ * an HTTP request, a question to a database, an RPC and a message of a broker have. A store knows
+ * of a call its operation, as ravel capture names it (ravel-privacy(7)), and no protocol; so the
+ * protocol is told by the words of the operation, and where these are several protocols' by what
+ * else its node is asked. What cannot be told has no such attributes.
+ */
+#ifndef RAVEL_CONVENTIONS_H
+#define RAVEL_CONVENTIONS_H
+
+#include "paths/store/store-reader.h"
+
+#define CONVENTIONS_SCHEMA "https://opentelemetry.io/schemas/1.40.0"
+
+/* As OTLP numbers them. */
+typedef enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, SPAN_PRODUCER = 4, SPAN_CONSUMER = 5 } SpanKind;
+
+typedef struct Conventions Conventions;
+
+/* What each node is asked, by the patterns' nodes of reader, of which none were read; nodes is
+ * borrowed. NULL and error set where they cannot be read. */
+Conventions *conventions_new(StoreReader *reader, const NodeTable *nodes, GError **error);
+void conventions_free(Conventions *conventions);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Conventions, conventions_free)
+
+/* A call by its ends and its operation, or NULL. */
+typedef struct {
+        NodeId caller, callee;
+        const char *label;
+} ConventionCall;
+
+/* The kind of the span of the caller's end, or of the callee's. */
+SpanKind conventions_kind(const Conventions *conventions, const ConventionCall *call,
+                          gboolean at_caller);
+
+/* Appends the attributes of that span as members of a JSON array, each after a comma. */
+void conventions_append(const Conventions *conventions, const ConventionCall *call,
+                        gboolean at_caller, GString *json);
+
+#endif
