@@ -189,9 +189,10 @@ else
 			result $? "$long: $store"
 		done
 		if fetch @opentelemetry/semantic-conventions@1.45.0; then
-			for key in $(grep -oh '"key":"[a-z._]*"' kinds.jsonl shop.jsonl | cut -d'"' -f4 | sort -u | grep -v '^ravel'); do
-				grep -rqF "\"$key\"" npm/node_modules/@opentelemetry/semantic-conventions/dist || echo "$key"
-			done >said
+			grep -oh '"key":"[a-z._]*"' kinds.jsonl shop.jsonl | cut -d'"' -f4 | sort -u | grep -v '^ravel' |
+				while IFS= read -r key; do
+					grep -rqF "\"$key\"" npm/node_modules/@opentelemetry/semantic-conventions/dist || echo "$key"
+				done >said
 			[ ! -s said ]
 			result $? "$long: names of attributes"
 		else

@@ -22,9 +22,9 @@ headers agree.mbox && headers agree --maildir && headers off.mbox --off 3 && hea
 result $? 'mails of 12,000 messages' err
 
 imported() { # NAME OPTION... FILE
-	name=$1
+	to=$1
 	shift
-	"$ravel" import --nodes hosts -w "$name.trace" "$@" 2>"$name.err"
+	"$ravel" import --nodes hosts -w "$to.trace" "$@" 2>"$to.err"
 }
 imported agree agree.mbox
 result $? 'an mbox' agree.err
@@ -97,11 +97,11 @@ PYTHON
 paths agree.trace >why 2>&1
 result $? 'convolution finds all frequent paths and no false one' why
 for name in off far; do
-	imported $name $name.mbox && grep -q 'clocks put right: ' $name.err && grep -q '^# skew removed: ' $name.trace
-	result $? "$name: clocks are put right" $name.err
-	paths $name.trace >why 2>&1
+	imported "$name" "$name.mbox" && grep -q 'clocks put right: ' "$name.err" && grep -q '^# skew removed: ' "$name.trace"
+	result $? "$name: clocks are put right" "$name.err"
+	paths "$name.trace" >why 2>&1
 	result $? "$name: all frequent paths and no false one" why
-	imported as-it-is --one-clock $name.mbox && ! grep -q 'skew removed' as-it-is.trace &&
+	imported as-it-is --one-clock "$name.mbox" && ! grep -q 'skew removed' as-it-is.trace &&
 		grep -q '^# clocks: one' as-it-is.trace && ! paths as-it-is.trace >why 2>&1
 	result $? "$name: they would not be found with clocks as they are" why
 done
