@@ -308,14 +308,12 @@ static void append_messaging(const Conventions *c, const ConventionCall *call, A
                 append_string(json, "messaging.destination.name", call->label + n + 1);
 }
 
+/* Who sends a message and waits for the broker's word is a client to the conventions, too. */
 SpanKind conventions_kind(const Conventions *c, const ConventionCall *call, gboolean at_caller)
 {
-        Asks asks = ask_of(c, call);
-        gboolean delivers = is_delivery(c, call, asks);
-
-        if (is_messaging(asks) && at_caller != delivers)
-                return delivers ? SPAN_CONSUMER : SPAN_PRODUCER;
-        return at_caller ? SPAN_CLIENT : SPAN_SERVER;
+        if (at_caller)
+                return SPAN_CLIENT;
+        return is_delivery(c, call, ask_of(c, call)) ? SPAN_CONSUMER : SPAN_SERVER;
 }
 
 void conventions_append(const Conventions *c, const ConventionCall *call, gboolean at_caller,

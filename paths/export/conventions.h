@@ -30,7 +30,7 @@ typedef struct {
         const char *label;
 } ConventionCall;
 
-/* The kind of the span of the caller's end, or of the callee's. */
+/* The kind of the span of the caller's end, or of the callee's, of a call that is answered. */
 SpanKind conventions_kind(const Conventions *conventions, const ConventionCall *call,
                           gboolean at_caller);
 

@@ -3,9 +3,10 @@
  * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
  * TracesData of one request, a trace.A call is two spans: one of the service
  * that calls, with the times that it saw, and below it one of the service that was called,
- * with its own. The first call of a request is a span of the called service alone, with the times
- * of the client, which is none of the services; where both ends were observed, two events say when
- * the call came in and when the reply went out. Nothing of it was reported by the services: the
+ * with its own. The first call of a request, whose client is none of the services, and what goes on
+ * with its work without being waited for, is a span of the called service alone, with the times of
+ * the caller; where both ends were observed, two events say when the call came in and when the
+ * reply went out. Nothing of it was reported by the services: the
  * scope says so.
  *
  * Ids are the same whenever the same store is exported. A trace id is a hash of where
@@ -156,7 +157,14 @@ static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequ
         }
 }
 
-/* Of a first call, whose caller's times the span has. */
+/* Whether the callee's span is the only one of the call. What nobody waits for is no child of a
+ * span: it is linked to what it continues. */
+static gboolean is_alone(const PathCall *c)
+{
+        return c->parent == NO_PARENT || c->continues != WORK_NESTED;
+}
+
+/* Of a span that has the times of the caller. */
 static void append_events(GString *text, const PathCall *c)
 {
         gboolean came = ((c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT)) ||
@@ -213,7 +221,6 @@ static guint64 span_id(const PathCall *c, gboolean at_caller)
         return mix(((guint64)c->call + 1) | (guint64)(at_caller != FALSE) << 63);
 }
 
-/* What nobody waits for is no child: it is linked to what it continues. */
 static void append_ids(const Otlp *o, const ExportRequest *request, const PathCall *c,
                        gboolean at_caller)
 {
@@ -222,7 +229,7 @@ static void append_ids(const Otlp *o, const ExportRequest *request, const PathCa
         append_hex(o->text, mix(request->number));
         APPEND(o->text, "\",\"spanId\":\"");
         append_hex(o->text, span_id(c, at_caller));
-        if (c->parent == NO_PARENT || (at_caller && c->continues != WORK_NESTED))
+        if (is_alone(c))
                 return;
         APPEND(o->text, "\",\"parentSpanId\":\"");
         append_hex(o->text,
@@ -262,26 +269,25 @@ static void append_caller_span(const Otlp *o, const ExportRequest *request, cons
         g_string_append(text, o->names->pdata[c->callee]);
         APPEND(text, "}}");
         conventions_append(o->conventions, call, TRUE, text);
-        g_string_append_c(text, ']');
-        if (c->continues != WORK_NESTED)
-                append_link(o, request, &request->calls[c->parent]);
-        g_string_append_c(text, '}');
+        APPEND(text, "]}");
 }
 
 static void append_callee_span(const Otlp *o, const ExportRequest *request, const PathCall *c,
                                const ConventionCall *call)
 {
         SpanKind kind = find_kind(o, c, call, FALSE);
-        gboolean is_first = c->parent == NO_PARENT;
+        gboolean alone = is_alone(c);
 
         append_ids(o, request, c, FALSE);
         append_name(o, request, c, call);
-        append_times(o->text, kind, is_first ? c->start : c->enter, is_first ? c->end : c->reply);
+        append_times(o->text, kind, alone ? c->start : c->enter, alone ? c->end : c->reply);
         append_attributes(o, c, request);
         conventions_append(o->conventions, call, FALSE, o->text);
         g_string_append_c(o->text, ']');
-        if (is_first)
+        if (alone)
                 append_events(o->text, c);
+        if (alone && c->parent != NO_PARENT)
+                append_link(o, request, &request->calls[c->parent]);
         g_string_append_c(o->text, '}');
 }
 
@@ -324,7 +330,7 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
                                     request->number);
                         return FALSE;
                 }
-                if (c->parent != NO_PARENT)
+                if (!is_alone(c))
                         add_span(o, c->caller, 2 * i);
                 add_span(o, c->callee, 2 * i + 1);
         }

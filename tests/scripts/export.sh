@@ -122,14 +122,14 @@ web|cart:8080|shop.Cart/Add|3|rpc.method=shop.Cart/Add|rpc.system.name=grpc|serv
 web|client|POST /cart|2|http.request.method=POST|url.path=/cart|url.scheme=http
 web|ldap|search|3|server.address=ldap
 web|memcached|get|3|db.operation.name=get|db.system.name=memcached|server.address=memcached
-web|mosquitto|publish a/b|4|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=mqtt|server.address=mosquitto
+web|mosquitto|publish a/b|3|messaging.destination.name=a/b|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=mqtt|server.address=mosquitto
 web|nameless|web > nameless|3|server.address=nameless
 web|nfs|RPC 100003.3.1|3|onc_rpc.procedure.number=1|onc_rpc.program.name=100003|onc_rpc.version=3|rpc.method=100003.3.1|rpc.system.name=onc_rpc|server.address=nfs
 web|other|frobnicate it|3|server.address=other
-web|rabbit|publish orders|4|messaging.destination.name=orders|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=rabbitmq|server.address=rabbit
+web|rabbit|publish orders|3|messaging.destination.name=orders|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=rabbitmq|server.address=rabbit
 web|redis|HGETALL|3|db.operation.name=HGETALL|db.system.name=redis|server.address=redis
 web|redis|SET|3|db.operation.name=SET|db.system.name=redis|server.address=redis
-web|somewhere|publish ...|4|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=unknown|server.address=somewhere
+web|somewhere|publish ...|3|messaging.operation.name=publish|messaging.operation.type=send|messaging.system=unknown|server.address=somewhere
 worker|rabbit|deliver orders|5|messaging.destination.name=orders|messaging.operation.name=deliver|messaging.operation.type=process|messaging.system=rabbitmq
 LINES
 LC_ALL=C sort said >found
@@ -189,9 +189,10 @@ else
 			result $? "$long: $store"
 		done
 		if fetch @opentelemetry/semantic-conventions@1.45.0; then
-			for key in $(grep -oh '"key":"[a-z._]*"' kinds.jsonl shop.jsonl | cut -d'"' -f4 | sort -u | grep -v '^ravel'); do
-				grep -rqF "\"$key\"" npm/node_modules/@opentelemetry/semantic-conventions/dist || echo "$key"
-			done >said
+			grep -oh '"key":"[a-z._]*"' kinds.jsonl shop.jsonl | cut -d'"' -f4 | sort -u | grep -v '^ravel' |
+				while IFS= read -r key; do
+					grep -rqF "\"$key\"" npm/node_modules/@opentelemetry/semantic-conventions/dist || echo "$key"
+				done >said
 			[ ! -s said ]
 			result $? "$long: names of attributes"
 		else

@@ -200,8 +200,10 @@ refused $? 'an id that comes again after a loss' 'id of an earlier one'
 unset halo
 awk '$5 == "id100" && $2 == "RET_SENT" { kept = $0; next } { print; last = $1 }
 	END { $0 = kept; print last "\t" $2 "\t" $3 "\t" $4 "\t" $5 }' t.trace >long.trace
+halo=2s
 both_steps long.trace 3
-refused $? 'a call that lasts from the first slice to the last' 'longer --halo'
+refused $? 'a call that lasts from the first slice to the last' 'may answer a call of'
+unset halo
 for option in '--window 10s' '--calls c' '-o s.sqlite' '--format json' '--explain x' '--cheat' '--from 1'; do
 	# shellcheck disable=SC2086 # an option
 	"$ravel" nesting --method paper --partial learn $option t.trace >out 2>err

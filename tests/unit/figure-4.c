@@ -77,7 +77,9 @@ static void add_edge(Figure4 *f, NodeId caller, NodeId callee, gint64 latency)
 
 static void add_unmatched(Figure4 *f, gint64 time, NodeId caller, NodeId callee, gboolean is_return)
 {
-        LoneMessage m = { time, caller, callee, is_return };
+        LoneMessage m = {
+                .time = time, .caller = caller, .callee = callee, .is_return = is_return
+        };
 
         g_array_append_val(f->unmatched, m);
 }
