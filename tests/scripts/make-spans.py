@@ -353,6 +353,24 @@ def case_retried():
                                        "clients' spans with several servers'": 1}
 
 
+def case_between():
+    """a span of the client's own between its and the server's"""
+    spans = good()
+    server, client = find(spans, service='catalog', kind='server'), find(spans, name='catalog.List')
+    spans.append(dict(client, id='77', kind='internal', name='HTTP', parent=client['id']))
+    server['parent'] = '77'
+    return otlp(spans), {'spans': 11, 'spans inside a node, passed over': 2}
+
+
+def case_nested_clients():
+    """a client's span in that of another library"""
+    spans = good()
+    client = find(spans, name='catalog.List')
+    spans.append(dict(client, id='77', name='grpc', peer='catalog'))
+    client['parent'] = '77'
+    return otlp(spans), {'spans': 11}
+
+
 def case_async():
     spans = good()
     find(spans, service='cart')['end'] += 40000
