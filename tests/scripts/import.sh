@@ -65,6 +65,7 @@ linked $shop~>orders~>mailer(postgres)
 no_queue $shop~>mailer(postgres)
 follows client>frontend(catalog(postgres),redis)~>{cart,orders~>mailer(postgres)}
 retried client>frontend(cart,catalog,catalog(postgres),redis)~>orders~>mailer(postgres)
+internal_root $shop~>orders~>mailer(postgres)
 lost_server client>frontend(cart,cart,catalog(postgres),redis)~>orders~>mailer(postgres)
 END
 
