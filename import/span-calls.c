@@ -2,7 +2,7 @@
 #include "import/span-calls.h"
 
 /* Calls above one another; what is deeper begins anew. Positions are as long as they are deep. */
-enum { DEEPEST = 1000 };
+enum { DEEPEST = 250 };
 
 typedef struct {
         SpanTrace *trace;
@@ -82,6 +82,8 @@ static NodeId root_caller(const Finder *f, const Span *s)
 {
         if (s->client != NO_NODE)
                 return s->client;
+        if (s->kind != SPAN_SERVER && s->kind != SPAN_CONSUMER)
+                return f->names->client;
         return s->peer != NO_NODE ? s->peer : f->names->client;
 }
 
@@ -90,7 +92,7 @@ static void take_elsewhere(Finder *f, SpanCall *c, const Span *s)
 {
         if (s->other == 0)
                 return;
-        c->elsewhere = c->caller != f->names->client;
+        c->elsewhere = s->kind == SPAN_CONSUMER && s->peer != NO_NODE;
         f->counts->elsewhere += !c->elsewhere;
 }
 
@@ -111,8 +113,8 @@ static void take_caller(Finder *f, SpanCall *c, guint32 i)
         if (sent != NO_SPAN) { /* out of a queue */
                 c->parent = sent;
                 c->caller = call_at(f, sent)->callee;
-                f->counts->early +=
-                        s->start != NO_TIME && s->start < span_call_start(call_at(f, sent));
+                if (s->start != NO_TIME && s->start < span_call_start(call_at(f, sent)))
+                        count_early(f, c);
                 continue_call(f, c, sent);
                 return;
         }

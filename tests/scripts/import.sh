@@ -65,6 +65,7 @@ linked $shop~>orders~>mailer(postgres)
 no_queue $shop~>mailer(postgres)
 follows client>frontend(catalog(postgres),redis)~>{cart,orders~>mailer(postgres)}
 retried client>frontend(cart,catalog,catalog(postgres),redis)~>orders~>mailer(postgres)
+internal_root $shop~>orders~>mailer(postgres)
 lost_server client>frontend(cart,cart,catalog(postgres),redis)~>orders~>mailer(postgres)
 END
 
@@ -77,6 +78,8 @@ result $? '--whole leaves out what lacks a part' out.trace
 result $? '--one-clock' err
 "$ravel" import --node-attr host.name spans/numbers.json 2>err | grep -q 'host-of-frontend	host-of-catalog'
 result $? '--node-attr' err
+"$ravel" import --node-attr hostname spans/shop.jaeger.json 2>err | grep -q 'orders	host-of-mailer'
+result $? "--node-attr of Jaeger's processes" err
 
 # --- what is no JSON
 fails() # NAME STATUS TEXT FILE

@@ -353,6 +353,24 @@ def case_retried():
                                        "clients' spans with several servers'": 1}
 
 
+def case_between():
+    """a span of the client's own between its and the server's"""
+    spans = good()
+    server, client = find(spans, service='catalog', kind='server'), find(spans, name='catalog.List')
+    spans.append(dict(client, id='77', kind='internal', name='HTTP', parent=client['id']))
+    server['parent'] = '77'
+    return otlp(spans), {'spans': 11, 'spans inside a node, passed over': 2}
+
+
+def case_nested_clients():
+    """a client's span in that of another library"""
+    spans = good()
+    client = find(spans, name='catalog.List')
+    spans.append(dict(client, id='77', name='grpc', peer='catalog'))
+    client['parent'] = '77'
+    return otlp(spans), {'spans': 11}
+
+
 def case_async():
     spans = good()
     find(spans, service='cart')['end'] += 40000
@@ -396,6 +414,30 @@ def case_no_queue():
         if s['kind'] in ('producer', 'consumer'):
             del s['peer']
     return otlp(spans), {'calls': 6}
+
+
+def case_deep():
+    """more calls in each other than there are in any system"""
+    spans = [dict(trace='ab' * 16, id=f'{i + 1:x}', parent=f'{i:x}' if i else None, service='ab'[i % 2],
+                  kind='server', name='f', start=START + i, end=START + 1000 - i) for i in range(300)]
+    return zipkin(spans), dict(dict.fromkeys(USUAL), **{
+        'spans': 300, 'traces of spans': 1, 'calls': 300, 'calls with too many above them': 1,
+        'traces that lack a part': lacks(1, 1), 'of these at the ends of the files': '1 of 1 (100.0 %)'})
+
+
+def case_late_message():
+    """what is got before it was sent"""
+    spans = good()
+    s = find(spans, kind='consumer')
+    s['start'] = find(spans, kind='producer')['start'] - 100
+    return otlp(spans), {'calls that begin before what makes them': 1, 'clocks': 'several'}
+
+
+def case_internal_root():
+    """a root that is no server's names no caller"""
+    spans = good()
+    find(spans, name='GET /cart').update(kind='internal', peer='postgres')
+    return otlp(spans), {}
 
 
 def case_late_resource():
