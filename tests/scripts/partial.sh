@@ -3,6 +3,7 @@
 #
 # ravel nesting --partial and ravel merge-state: slices of a trace, each in a process of its own,
 # give the bytes of one process, in every format, in any order of states; or are refused. TAP.
+# shellcheck disable=SC2046,SC2012 # names of files without blanks
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -40,7 +41,6 @@ both_steps() {
 	for slice in $(slices "$trace" "$n"); do
 		partial learn "$slice" l$((i += 1)) "$@" "$trace" || return
 	done
-	# shellcheck disable=SC2046 # names without blanks
 	"$ravel" merge-state -w learned $(ls -r l[0-9]*) 2>>err || return
 	i=0
 	for slice in $(slices "$trace" "$n"); do
@@ -75,7 +75,7 @@ results() {
 same() {
 	local bad=
 	for what in text err json tsv calls dump; do
-		cmp -s "one.$what" "two.$what" && [ -s "one.$what" -o "$what" = err ] || bad+=" $what"
+		cmp -s "one.$what" "two.$what" && { [ -s "one.$what" ] || [ "$what" = err ]; } || bad+=" $what"
 	done
 	[ -z "$bad" ]
 	result $? "$1: the bytes of one process" "differ:$bad; $(cat err)"
@@ -146,7 +146,7 @@ refused $? 'other parents where slices meet' 'parents of calls that are open'
 result $? 'and there is no answer'
 unset halo
 "$gen_trace" 12000 5 >t.trace
-times=($(cut_times t.trace 3))
+mapfile -t times < <(cut_times t.trace 3)
 halo=10ms
 both_steps t.trace 3
 refused $? 'calls that are longer than the halo' 'longer --halo'
