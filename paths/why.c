@@ -90,9 +90,16 @@ static Kind *kind_of(const Why *w, guint32 request)
         return w->kinds->pdata[pattern_at(w, request_at(w, request)->pattern)->kind];
 }
 
+/* What a request's time is divided among: own time at each slot, time in the queue before each, and
+ * the network. */
 static guint32 n_slots(const Kind *k)
 {
-        return place_slots_size(k->slots) + 1; /* the network's is the last */
+        return 2 * place_slots_size(k->slots) + 1;
+}
+
+static gboolean is_node(const Kind *k, guint32 slot)
+{
+        return slot < place_slots_size(k->slots);
 }
 
 static void clear_pattern(gpointer data)
@@ -405,6 +412,11 @@ static void add_request(const Why *w, const Kind *k, guint32 request)
                         s->load = c->load;
                         s->node = c->node;
                 }
+                if (c->queued) {
+                        guint32 queue = place_slots_size(k->slots) + slot;
+
+                        stay_of(k->of_slots[queue], request, queue)->own += c->queued;
+                }
                 if (c->network)
                         stay_of(k->of_slots[network], request, network)->own += c->network;
         }
@@ -432,6 +444,18 @@ static char *name_slot(const Why *w, const Kind *k, guint32 slot)
         return g_string_free(text, FALSE);
 }
 
+static char *name_factor(const Why *w, const Kind *k, guint32 slot)
+{
+        g_autofree char *name = NULL;
+
+        if (is_node(k, slot))
+                return name_slot(w, k, slot);
+        if (slot + 1 == n_slots(k))
+                return g_strdup("(network)");
+        name = name_slot(w, k, slot - place_slots_size(k->slots));
+        return g_strconcat(name, " (queue)", NULL);
+}
+
 /* Once, when it is asked for. */
 static void look_at(const Why *w, Kind *k)
 {
@@ -444,7 +468,7 @@ static void look_at(const Why *w, Kind *k)
         k->where = g_ptr_array_new_with_free_func(g_free);
         for (guint32 s = 0; s < n; s++) {
                 k->of_slots[s] = g_array_new(FALSE, FALSE, sizeof(Stay));
-                g_ptr_array_add(k->where, s + 1 < n ? name_slot(w, k, s) : g_strdup("(network)"));
+                g_ptr_array_add(k->where, name_factor(w, k, s));
         }
         k->sorted = g_new(gint64, k->requests->len);
         for (guint i = 0; i < k->requests->len; i++) {
@@ -535,7 +559,6 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
 {
         const GArray *stays = k->of_slots[slot];
         const Stay *s = find_stay(stays, request);
-        gboolean is_network = slot + 1 == n_slots(k);
         guint64 all = k->requests->len;
         g_autoptr(GArray) own = list_values(stays, OF_OWN), calls = list_values(stays, OF_CALLS),
                           load = list_values(stays, OF_LOAD);
@@ -553,8 +576,8 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
                 p.load = s->load;
                 p.queued = s->queued;
                 p.connecting = s->connect;
-                p.node = is_network ? NULL : node_table_written(w->nodes, s->node);
-                if (!is_network)
+                p.node = is_node(k, slot) ? node_table_written(w->nodes, s->node) : NULL;
+                if (is_node(k, slot))
                         find_trend(stays, &p);
         }
         if (s || p.usual || p.usual_calls)
@@ -703,7 +726,7 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
         enum { MOST = 2000 }; /* stretches begin with, or end */
         const gint64 *s, *a;
         WhyBurst best = { .of = slow->len };
-        double most = 0, tests = (double)slow->len * slow->len;
+        double most = 0;
         guint step = slow->len / MOST + 1;
 
         g_array_sort(slow, compare_int64s);
@@ -722,12 +745,14 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
                         if (ratio <= most)
                                 continue;
                         most = ratio;
-                        best = (WhyBurst){ k - i + 1, slow->len, there, s[i], s[k] };
+                        best = (WhyBurst){ k - i + 1, slow->len, there, s[i], s[k], 0 };
                 }
         }
-        /* One in a thousand by chance, of all pairs; and enough of them to matter. */
-        if (most < log(tests * 1000) || best.n * 4 < best.of)
+        /* By chance about once in ten thousand kinds: stretches that overlap are no tests of their
+         * own, about five of each start are. */
+        if (most < log(slow->len * 5 * 1000.0))
                 best.n = 0;
+        best.since = best.n ? best.from - a[0] : 0;
         return best;
 }
 

@@ -22,8 +22,10 @@ enum { WHY_FEWEST = 50 /* requests of a kind, or the median says little */ };
 
 /* A place of a kind in one request. */
 typedef struct {
-        const char *where; /* "web1|web2 / auth" in written names, from below the root on; the
-                              root's is its node; "(network)". Borrowed of the Why */
+        const char
+                *where;    /* "web1|web2 / auth" in written names, from below the root on; the
+                              root's is its node; "(network)"; "... (queue)" of the time
+                                     that what is sent there lay at its caller. Borrowed of the Why */
         const char *node;  /* who it was, of replicas; NULL of the network. Borrowed */
         gint64 own, usual; /* own time of all calls there, and the kind's median, ns */
         double slower;     /* the share of the kind's requests with less, 0 to 1 */
@@ -53,8 +55,8 @@ typedef struct {
  * others. */
 typedef struct {
         guint n, of;
-        guint64 all; /* requests of any speed that began in it */
-        gint64 from, to;
+        guint64 all;            /* requests of any speed that began in it */
+        gint64 from, to, since; /* ns; since the first request of these kinds */
 } WhyBurst;
 
 /* A place of a kind, in its slow requests and in the middle: means over each. */

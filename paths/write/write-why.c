@@ -366,6 +366,7 @@ void why_write_request(GString *out, const WhyRequest *r, WhyFormat format, gboo
 static void append_burst(GString *out, guint indent, const WhyBurst *b, guint columns)
 {
         g_autofree char *length = path_format_duration(b->to - b->from);
+        g_autofree char *since = path_format_duration(b->since);
         g_autofree char *from = format_moment(b->from), *all = path_format_count(b->all);
 
         if (b->n == 0) {
@@ -374,8 +375,10 @@ static void append_burst(GString *out, guint indent, const WhyBurst *b, guint co
                 return;
         }
         append_line(out, indent, columns,
-                    "%u of the %u slowest began within %s, at %s, when %s requests did.", b->n,
-                    b->of, length, from, all);
+                    "%u of the %u slowest began within %s, at %s (%s after the first), when %s "
+                    "requests did%s.",
+                    b->n, b->of, length, from, since, all,
+                    b->n * 2 < b->of ? "; the others at any time" : "");
 }
 
 static gboolean differs(double slow, double middle)
