@@ -10,6 +10,9 @@
 
 enum { FEWEST_OF_SUMMARY = 100, TAIL = 100 /* the slowest one in so many */ };
 
+/* A store may say anything: lengths of time lie within this, so that no difference overflows. */
+#define LENGTH_LIMIT ((gint64)1 << 61)
+
 #define MIDDLE_FROM 0.4
 #define MIDDLE_TO   0.6
 
@@ -135,6 +138,16 @@ void why_free(Why *w)
         g_free(w);
 }
 
+static gint64 limit_length(gint64 ns)
+{
+        return CLAMP(ns, -LENGTH_LIMIT, LENGTH_LIMIT);
+}
+
+static gint64 limit_time(gint64 ns)
+{
+        return CLAMP(ns, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+}
+
 /* --- reading ----------------------------------------------------------------- */
 
 static gboolean read_facts(Why *w, GError **error)
@@ -188,12 +201,12 @@ static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, c
 {
         for (guint i = 0; i < calls->len; i++) {
                 const PathCall *c = &g_array_index(calls, PathCall, i);
-                Call call = { .enter = c->enter,
-                              .reply = c->reply,
-                              .own = c->own,
-                              .network = c->network,
-                              .queued = c->queued,
-                              .connect = c->connect,
+                Call call = { .enter = limit_time(c->enter),
+                              .reply = limit_time(c->reply),
+                              .own = limit_length(c->own),
+                              .network = limit_length(c->network),
+                              .queued = limit_length(c->queued),
+                              .connect = limit_length(c->connect),
                               .parent = c->parent,
                               .place = g_array_index(places, guint32, i),
                               .node = c->callee,
@@ -217,8 +230,8 @@ static gboolean read_requests(Why *w, GError **error)
                 Request r = { .pattern = path.pattern,
                               .first = w->calls->len,
                               .n = path.n_calls,
-                              .start = path.start,
-                              .time = path.completion,
+                              .start = limit_time(path.start),
+                              .time = limit_length(path.completion),
                               .probability = path.probability };
 
                 if (!store_reader_path_calls(w->reader, &path, calls, places, error) ||
@@ -404,9 +417,9 @@ static void add_request(const Why *w, const Kind *k, guint32 request)
                 Stay *s = stay_of(k->of_slots[slot], request, slot);
 
                 s->calls++;
-                s->own += c->own;
-                s->queued += c->queued;
-                s->connect += c->connect;
+                s->own = limit_length(s->own + c->own);
+                s->queued = limit_length(s->queued + c->queued);
+                s->connect = limit_length(s->connect + c->connect);
                 if (c->own > s->most) {
                         s->most = c->own;
                         s->load = c->load;
@@ -415,10 +428,14 @@ static void add_request(const Why *w, const Kind *k, guint32 request)
                 if (c->queued) {
                         guint32 queue = place_slots_size(k->slots) + slot;
 
-                        stay_of(k->of_slots[queue], request, queue)->own += c->queued;
+                        Stay *waited = stay_of(k->of_slots[queue], request, queue);
+
+                        waited->own = limit_length(waited->own + c->queued);
                 }
-                if (c->network)
-                        stay_of(k->of_slots[network], request, network)->own += c->network;
+                if (c->network) {
+                        s = stay_of(k->of_slots[network], request, network);
+                        s->own = limit_length(s->own + c->network);
+                }
         }
 }
 
