@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "paths/place-slots.h"
 
+enum { LEAST_OF_SLOW = 20 /* a burst has one in so many of the slow ones */ };
 enum { FEWEST_OF_SUMMARY = 100, TAIL = 100 /* the slowest one in so many */ };
 
 /* A store may say anything: lengths of time lie within this, so that no difference overflows. */
@@ -767,7 +768,7 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
         }
         /* By chance about once in ten thousand kinds: stretches that overlap are no tests of their
          * own, about five of each start are. */
-        if (most < log(slow->len * 5 * 1000.0))
+        if (most < log(slow->len * 5 * 1000.0) || best.n * LEAST_OF_SLOW < best.of)
                 best.n = 0;
         best.since = best.n ? best.from - a[0] : 0;
         return best;
