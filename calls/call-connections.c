@@ -44,23 +44,6 @@ void call_connections_clear(CallConnections *c)
         big_free(c->of, c->size * sizeof *c->of);
 }
 
-/* The number of an attribute; 0 where it is absent, or no number of up to 18 digits. */
-static gint64 number_of(const Message *message, const char *name)
-{
-        gsize length = 0;
-        const char *text = message_attribute(message, name, &length);
-        gint64 number = 0;
-
-        if (length > 18)
-                return 0;
-        for (gsize i = 0; i < length; i++) {
-                if (!g_ascii_isdigit(text[i]))
-                        return 0;
-                number = 10 * number + text[i] - '0';
-        }
-        return number;
-}
-
 static CallConnection *place_of(CallConnections *c, guint64 call)
 {
         if (call >= c->size) {
@@ -105,14 +88,14 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
         if (call >= G_MAXUINT32 || (!c->by_id && !message->attrs_length))
                 return;
         if (!message_is_call(message)) {
-                if (message->attrs_length && number_of(message, "txn"))
+                if (message->attrs_length && message_number(message, "txn"))
                         place_of(c, call)->transaction = TRUE;
                 return;
         }
         if (call < c->n && c->of[call].connection)
                 return; /* its other stamp */
-        given = message->attrs_length ? number_of(message, "conn") : 0;
-        lead = message->attrs_length ? number_of(message, "syn") : 0;
+        given = message->attrs_length ? message_number(message, "conn") : 0;
+        lead = message->attrs_length ? message_number(message, "syn") : 0;
         if (!c->by_id && !given)
                 return;
         of = place_of(c, call);

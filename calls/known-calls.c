@@ -33,6 +33,7 @@ void known_calls_clear(KnownCalls *k)
         call_connections_clear(&k->connections);
         call_identifiers_clear(&k->identifiers);
         call_links_clear(&k->links);
+        call_facts_clear(&k->facts);
         call_pairs_clear(&k->pairs);
         if (k->ids)
                 g_byte_array_free(k->ids, TRUE);
@@ -91,6 +92,8 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
                 call_connections_add(&k->connections, call, message);
         if ((k->pairs.wanted & WANT_IDENTIFIERS) && message_is_call(message))
                 call_identifiers_add(&k->identifiers, call, message);
+        if ((k->pairs.wanted & WANT_FACTS) && (message_is_call(message) || (did & MATCH_CLOSED)))
+                call_facts_add(&k->facts, call, message);
 }
 
 /* A message that continues another or is continued is like a call that ends at once. */
@@ -173,6 +176,7 @@ void known_calls_close_up(KnownCalls *k)
                         call_connections_move(&k->connections, kept, first, end - first);
                         call_identifiers_move(&k->identifiers, kept, first, end - first);
                         move_ordinals(k, kept, first, end - first);
+                        call_facts_move(&k->facts, kept, first, end - first);
                         call_pairs_move(c, kept, first, end - first);
                 }
                 kept += end - first;
@@ -227,6 +231,7 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         call_labels_drop(&k->labels, n);
         call_connections_drop(&k->connections, n);
         call_identifiers_drop(&k->identifiers, n);
+        call_facts_drop(&k->facts, n);
         k->dropped += n;
         if (k->ids)
                 drop_ids(k);

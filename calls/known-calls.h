@@ -12,6 +12,7 @@
 #include "calls/call-labels.h"
 #include "calls/call-links.h"
 #include "calls/call-order.h"
+#include "calls/call-facts.h"
 #include "calls/edge-roles.h"
 #include "calls/true-path.h"
 
@@ -23,6 +24,7 @@ typedef struct {
         CallConnections connections;
         CallIdentifiers identifiers;
         CallLinks links;
+        CallFacts facts;
         EdgeRoles roles;
         guint64 dropped;  /* calls that are no longer there, all before the others */
         GByteArray *ids;  /* of all calls, one after the other; NULL where not kept */
@@ -42,6 +44,7 @@ enum {
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
         WANT_IDENTIFIERS = 1 << 18,
         WANT_LINKS = 1 << 19,
+        WANT_FACTS = 1 << 20,
 };
 
 /* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:

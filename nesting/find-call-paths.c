@@ -17,6 +17,7 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
         const CallPairs *c = &p->calls->pairs;
         guint32 i = tree->call;
         const EdgeRole *edge = known_calls_edge(p->calls, i);
+        CallFact fact = call_facts_get(&p->calls->facts, i);
 
         /* With every field named, none is cleared first. */
         *to = (PathCall){ .parent = parent,
@@ -35,6 +36,9 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .call = i,
                           .continues = call_links_continues(&p->calls->links, i),
                           .label = call_labels_get(&p->calls->labels, i),
+                          .connect = fact.connect,
+                          .call_bytes = fact.call_bytes,
+                          .ret_bytes = fact.ret_bytes,
                           .own = 0,
                           .network = 0 };
         /* What it continues may be another's. */

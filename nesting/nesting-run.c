@@ -16,7 +16,7 @@ static guint wanted_columns(const NestingOptions *o)
         if (joint)
                 wanted |= WANT_CONTEXTS | WANT_FAMILIES | WANT_CONNECTIONS | WANT_IDENTIFIERS;
         if (o->keep)
-                wanted |= WANT_CANDIDATES;
+                wanted |= WANT_CANDIDATES | WANT_FACTS;
         if (o->places)
                 wanted |= WANT_PLACES;
         if (o->keep || truth)

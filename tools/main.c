@@ -32,6 +32,7 @@ static const struct {
         { "convolution", run_convolution, "causal paths of any messages" },
         { "show", tool_show, "what was found, in every format" },
         { "report", tool_report, "a page to look at what was found" },
+        { "why", tool_why, "why requests were slow: one, the slowest, or each kind" },
         { "diff", tool_diff, "what changed between two runs" },
         { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "asks a store of paths in SQL" },

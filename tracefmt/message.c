@@ -36,6 +36,22 @@ const char *message_attribute(const Message *m, const char *key, gsize *length)
         return NULL;
 }
 
+gint64 message_number(const Message *m, const char *key)
+{
+        gsize length = 0;
+        const char *text = message_attribute(m, key, &length);
+        gint64 number = 0;
+
+        if (length > 18)
+                return 0;
+        for (gsize i = 0; i < length; i++) {
+                if (!g_ascii_isdigit(text[i]))
+                        return 0;
+                number = 10 * number + text[i] - '0';
+        }
+        return number;
+}
+
 void message_set_id(Message *m, const char *id, gsize n)
 {
         m->id = id;

@@ -58,7 +58,7 @@ static const struct {
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
-                         "label, continues, queued "
+                         "label, continues, queued, connect "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
@@ -829,7 +829,8 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
             (sqlite3_column_type(s, 14) != SQLITE_NULL &&
              !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)) ||
             !get_continues(r, PATH_CALLS, 15, &c->continues, error) ||
-            !get_stamp(r, PATH_CALLS, 16, &c->queued, error))
+            !get_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
+            !get_stamp(r, PATH_CALLS, 17, &c->connect, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/grow.h"
+#include "paths/node-hours.h"
 #include "paths/store/store-layout.h"
 #include "paths/verdict.h"
 #include "tracefmt/output-file.h"
@@ -28,12 +30,16 @@ struct Store {
         sqlite3_stmt *insert_path, *insert_call;
         PathSet *set;
         gint64 n_calls; /* so far: the last id given out */
+        guint32 *last;  /* of the path in hand, by call: the last below it */
+        guint32 last_size;
+        NodeHours *hours;
+        gboolean patterns_only;
 };
 
 /* docs/store.md says what each column is; the first two are STORE_APPLICATION and
  * STORE_VERSION. */
 static const char *const BEGIN = "PRAGMA application_id = 0x7276656c;"
-                                 "PRAGMA user_version = 4;"
+                                 "PRAGMA user_version = 5;"
                                  "PRAGMA journal_mode = OFF;"
                                  "PRAGMA synchronous = OFF;"
                                  "PRAGMA locking_mode = EXCLUSIVE;"
@@ -67,6 +73,8 @@ const char *const store_schema =
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
+        /* Before what is long, so that it is quick to find. */
+        "  own_p50 INTEGER,"
         "  latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL, latency BLOB NOT NULL,"
         "  call_delay_mean INTEGER NOT NULL, call_delay_p99 INTEGER NOT NULL,"
         "  call_delay BLOB NOT NULL,"
@@ -87,7 +95,12 @@ const char *const store_schema =
         "  call_sent INTEGER, call_recv INTEGER, ret_sent INTEGER, ret_recv INTEGER,"
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
-        "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER);"
+        "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
+        "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER);"
+        "CREATE TABLE hour ("
+        "  node INTEGER NOT NULL REFERENCES node, hour INTEGER NOT NULL,"
+        "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
+        "  own_mean INTEGER NOT NULL, PRIMARY KEY (node, hour)) WITHOUT ROWID;"
         "CREATE TABLE label (id INTEGER PRIMARY KEY, name TEXT NOT NULL);"
         "CREATE TABLE trust ("
         "  node INTEGER PRIMARY KEY REFERENCES node, calls INTEGER NOT NULL,"
@@ -157,8 +170,13 @@ static void bind_time(sqlite3_stmt *statement, int column, gint64 time, gboolean
 }
 
 /* Ids in the store count from 1, as SQLite's own do. */
+static void bind_some(sqlite3_stmt *statement, int column, gint64 number)
+{
+        bind_time(statement, column, number, number != 0);
+}
+
 static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint32 place,
-                            gint64 first_call, GError **error)
+                            guint32 last, gint64 first_call, GError **error)
 {
         sqlite3_stmt *s = store->insert_call;
 
@@ -189,7 +207,25 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
                 sqlite3_bind_null(s, 16);
         bind_text(s, 17, path_continues_name(c->continues));
         bind_time(s, 18, c->queued, c->continues == WORK_QUEUED);
+        sqlite3_bind_int64(s, 19, first_call + last);
+        bind_some(s, 20, c->call_bytes);
+        bind_some(s, 21, c->ret_bytes);
+        bind_some(s, 22, c->connect);
         return insert(store, s, error);
+}
+
+/* By call, the last of those below it, which come at once after it. */
+static void find_last(Store *store, const PathCall *calls, guint32 n)
+{
+        while (store->last_size < n)
+                GROW(store->last, store->last_size, 64);
+        for (guint32 i = 0; i < n; i++)
+                store->last[i] = i;
+        for (guint32 i = n - 1; i > 0; i--) {
+                guint32 *above = &store->last[calls[i].parent];
+
+                *above = MAX(*above, store->last[i]);
+        }
 }
 
 static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const PathCall *calls,
@@ -199,6 +235,10 @@ static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const P
         sqlite3_stmt *s = store->insert_path;
         gint64 path = (gint64)number + 1, first_call = store->n_calls + 1;
 
+        for (guint32 i = 0; i < n; i++)
+                node_hours_add(store->hours, &calls[i]);
+        if (store->patterns_only)
+                return TRUE;
         sqlite3_bind_int64(s, 1, path);
         sqlite3_bind_int64(s, 2, (gint64)pattern + 1);
         sqlite3_bind_int64(s, 3, calls[0].start);
@@ -209,8 +249,10 @@ static gboolean add_path(gpointer data, guint64 number, guint32 pattern, const P
         bind_time(s, 8, path_completion(calls, n), path_set_latest_goes_on(store->set));
         if (!insert(store, s, error))
                 return FALSE;
+        find_last(store, calls, n);
         for (guint32 i = 0; i < n; i++)
-                if (!insert_call(store, &calls[i], path, slot[i], first_call, error))
+                if (!insert_call(store, &calls[i], path, slot[i], store->last[i], first_call,
+                                 error))
                         return FALSE;
         return TRUE;
 }
@@ -261,6 +303,8 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         store->path = g_strdup(path);
         store->temporary = temporary;
         store->set = set;
+        store->hours = node_hours_new();
+        store->patterns_only = run->patterns_only;
         if (!strcmp(temporary, path))
                 make_empty(path);
         if (sqlite3_open_v2(temporary, &store->db,
@@ -278,12 +322,12 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
                 return NULL;
         store->insert_call = prepare(store,
                                      "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
-                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                                     "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
+                                     "?19, ?20, ?21, ?22)",
                                      error);
         if (!store->insert_call)
                 return NULL;
-        if (!run->patterns_only)
-                path_set_set_sink(set, add_path, store);
+        path_set_set_sink(set, add_path, store);
         return g_steal_pointer(&store);
 }
 
@@ -479,14 +523,15 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         sqlite3_bind_int64(s, 19, node->n_labels);
         bind_text(s, 20, path_continues_name(node->continues));
         bind_if(s, 21, p->goes_on, &node->queued);
+        sqlite3_bind_int64(s, 24, histogram_quantile(&node->own, 0.5));
         return insert(store, s, error);
 }
 
 static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
         sqlite3_stmt *s = prepare(store,
-                                  "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "
-                                  "?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
+                                  "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
+                                  "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
                                   "?20, ?21, ?22, ?23)",
                                   error);
         gboolean ok = s != NULL;
@@ -508,6 +553,27 @@ static gboolean insert_labels(Store *store, GError **error)
         for (guint i = 0; ok && labels && i < labels->len; i++) {
                 sqlite3_bind_int64(s, 1, (gint64)i + 1);
                 bind_text(s, 2, labels->pdata[i]);
+                ok = insert(store, s, error);
+        }
+        sqlite3_finalize(s);
+        return ok;
+}
+
+static gboolean insert_hours(Store *store, GError **error)
+{
+        sqlite3_stmt *s = prepare(store, "INSERT INTO hour VALUES (?1, ?2, ?3, ?4, ?5, ?6)", error);
+        g_autoptr(GPtrArray) hours = node_hours_list(store->hours);
+        gboolean ok = s != NULL;
+
+        for (guint i = 0; ok && i < hours->len; i++) {
+                const NodeHour *h = hours->pdata[i];
+
+                sqlite3_bind_int64(s, 1, (gint64)h->node + 1);
+                sqlite3_bind_int64(s, 2, h->hour);
+                sqlite3_bind_int64(s, 3, (gint64)h->latency.count);
+                sqlite3_bind_int64(s, 4, histogram_mean(&h->latency));
+                sqlite3_bind_int64(s, 5, histogram_quantile(&h->latency, 0.99));
+                sqlite3_bind_int64(s, 6, node_hour_own_mean(h));
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);
@@ -612,8 +678,8 @@ gboolean store_finish(Store *store, GError **error)
         gboolean ok = update_run(store, error) && insert_nodes(store, error) &&
                       insert_doubts(store, error) && insert_patterns(store, error) &&
                       insert_pattern_nodes(store, error) && insert_labels(store, error) &&
-                      insert_trust(store, error) && insert_graph(store, error) &&
-                      run_sql(store, "COMMIT", error);
+                      insert_hours(store, error) && insert_trust(store, error) &&
+                      insert_graph(store, error) && run_sql(store, "COMMIT", error);
         if (ok) {
                 close_database(store);
                 ok = sync_file(store, error) &&
@@ -634,6 +700,8 @@ void store_free(Store *store)
                 unlink(store->temporary);
         else if (store->temporary)
                 make_empty(store->path);
+        node_hours_free(store->hours);
+        g_free(store->last);
         g_free(store->temporary);
         g_free(store->path);
         g_free(store);

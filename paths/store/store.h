@@ -11,7 +11,7 @@
 
 /* PRAGMA application_id ("rvel") and user_version. */
 #define STORE_APPLICATION 0x7276656c
-#define STORE_VERSION     4
+#define STORE_VERSION     5
 
 typedef struct Store Store;
 
@@ -23,8 +23,9 @@ typedef struct {
 } StoreRun;
 
 /* Creates path under a temporary name. set is borrowed: its sink becomes the
- * store unless run->patterns_only, and it must outlive store_finish(). NULL and error set where
- * path cannot be written, or is a device, a pipe or standard output, which cannot hold a database.
+ * store, which with run->patterns_only keeps none of them, and it must outlive store_finish(). NULL
+ * and error set where path cannot be written, or is a device, a pipe or standard output, which
+ * cannot hold a database.
  */
 Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **error);
 

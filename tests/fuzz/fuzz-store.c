@@ -7,10 +7,11 @@
 #include "paths/diff.h"
 #include "paths/export/export.h"
 #include "paths/report.h"
-#include "paths/stored-set.h"
 #include "paths/store/store-query.h"
+#include "paths/stored-set.h"
 #include "paths/trend.h"
 #include "paths/write/path-write.h"
+#include "paths/write/write-why.h"
 
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
@@ -99,6 +100,34 @@ static void show(const char *path)
         check_error(stored != NULL, error);
 }
 
+static void explain(const char *path)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(Why) why = reader ? why_new(reader, nodes, &error) : NULL;
+        g_autoptr(GArray) slowest = why ? why_slowest(why, 3) : NULL;
+        g_autoptr(GString) text = g_string_new(NULL);
+        WhyBurst burst;
+
+        check_error(why != NULL, error);
+        for (guint i = 0; slowest && i < slowest->len; i++) {
+                guint64 id = g_array_index(slowest, guint64, i);
+                g_autoptr(WhyRequest) request = why_request(why, id);
+                g_autofree char *filter = why_display_filter(why, id, NULL);
+
+                for (WhyFormat format = WHY_TEXT; format <= WHY_JSON; format++)
+                        why_write_request(text, request, format, TRUE, 40);
+        }
+        if (why) {
+                g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
+
+                for (WhyFormat format = WHY_TEXT; format <= WHY_JSON; format++)
+                        why_write_kinds(text, kinds, &burst, why_requests(why), format, 80);
+        }
+        g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
         static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
@@ -106,7 +135,9 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 "SELECT * FROM request",       "SELECT * FROM request_node",
                 "SELECT * FROM pattern_hour",  "SELECT * FROM pattern_callee",
                 "SELECT * FROM repeated_call", "SELECT * FROM slowest_request",
-                "SELECT p99(own) FROM call",
+                "SELECT p99(own) FROM call",   "SELECT * FROM hop",
+                "SELECT * FROM before",        "SELECT * FROM request_excess",
+                "SELECT * FROM node_hour",
         };
         const char *path = scratch_file();
         g_autoptr(NodeTable) nodes = node_table_new();
@@ -135,6 +166,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         for (guint i = 0; i < G_N_ELEMENTS(formats); i++)
                 export_as(path, formats[i]);
         show(path);
+        explain(path);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;

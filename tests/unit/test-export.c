@@ -29,14 +29,14 @@ static char *make_store(guint n)
         path_set_summary(set)->first = 0;
         for (gint64 t = 0; t < n * 1000; t += 1000) {
                 PathCall calls[] = {
-                        { NO_PARENT, client, lb, t, t + 5, t + 95, t + 100, 15, 1, 1, 0, "id", 2, 0,
-                          0, 0, 0, 0, 0 },
-                        { 0, lb, web, t + 10, t + 10, t + 40, t + 40, 5, 0.5f, 1, 3, "x", 1, 0, 0,
-                          0, 0, 0, 0 },
-                        { 1, web, db, t + 20, t + 20, t + 30, t + 30, 5, 1, 1, 1, "y", 1, 0, 0, 0,
-                          0, 0, 0 },
-                        { 0, lb, db, t + 50, t + 50, t + 90, t + 90, 10, 1, 1, 1, NULL, 0, 0, 0, 0,
-                          0, 0, 0 },
+                        { NO_PARENT, client, lb, t, t + 5, t + 95, t + 100, 15, 1, 1, 0,
+                          "id",      2,      0,  0, 0,     0,      0,       0,  0, 0, 0 },
+                        { 0,   lb, web, t + 10, t + 10, t + 40, t + 40, 5, 0.5f, 1, 3,
+                          "x", 1,  0,   0,      0,      0,      0,      0, 0,    0, 0 },
+                        { 1,   web, db, t + 20, t + 20, t + 30, t + 30, 5, 1, 1, 1,
+                          "y", 1,   0,  0,      0,      0,      0,      0, 0, 0, 0 },
+                        { 0,    lb, db, t + 50, t + 50, t + 90, t + 90, 10, 1, 1, 1,
+                          NULL, 0,  0,  0,      0,      0,      0,      0,  0, 0, 0 },
                 };
                 g_assert_true(path_set_add(set, calls, G_N_ELEMENTS(calls), NULL));
         }

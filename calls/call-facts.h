@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What the trace says of a call that decides on no parent, but belongs in the store: how many bytes
+ * the call and its return have (bytes=, docs/trace-format.md), and how long before it its
+ * connection was opened (syn=). A column beside the call pairs.
+ */
+#ifndef RAVEL_CALL_FACTS_H
+#define RAVEL_CALL_FACTS_H
+
+#include "tracefmt/message.h"
+
+typedef struct {
+        gint64 call_bytes, ret_bytes; /* 0: unknown */
+        gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
+} CallFact;
+
+typedef struct {
+        CallFact *of;    /* by call */
+        guint32 n, size; /* calls up to the last of which something is known */
+} CallFacts;
+
+void call_facts_clear(CallFacts *f);
+
+/* A message of a call (by number), or of its return. */
+void call_facts_add(CallFacts *f, guint64 call, const Message *message);
+
+/* n calls from a number on have become those from another number on, a smaller one. */
+void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n);
+
+/* Forgets the first calls; the others are so much smaller numbers. */
+void call_facts_drop(CallFacts *f, guint32 n);
+
+static inline CallFact call_facts_get(const CallFacts *f, guint32 call)
+{
+        return call < f->n ? f->of[call] : (CallFact){ 0 };
+}
+
+#endif

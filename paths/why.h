@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Why a request was slow: its own time in each place of its kind (paths/place-slots.h) against what
+ * is usual there, the calls that it made and others did not, how many others its nodes were
+ * serving, and whether it waited. And what the slowest hundredth of a kind has that its middle has
+ * not (docs/why.md has the formulas).
+ *
+ * A *kind* is the requests with one client, one node that it calls, and one operation where the
+ * store has any. The *time* of a request is until all of it is done, which is its latency where
+ * nothing goes on. Of load, all calls of the store count, whatever their parents: it is exact
+ * however parents were inferred.
+ */
+#ifndef RAVEL_WHY_H
+#define RAVEL_WHY_H
+
+#include "paths/store/store-reader.h"
+
+enum { WHY_FEWEST = 50 /* requests of a kind, or the median says little */ };
+
+/* Below this, a parent is worth a warning. */
+#define WHY_SURE 0.9
+
+/* A place of a kind in one request. */
+typedef struct {
+        const char
+                *where;    /* "web1|web2 / auth" in written names, from below the root on; the
+                              root's is its node; "(network)"; "... (queue)" of the time
+                                     that what is sent there lay at its caller. Borrowed of the Why */
+        const char *node;  /* who it was, of replicas; NULL of the network. Borrowed */
+        gint64 own, usual; /* own time of all calls there, and the kind's median, ns */
+        double slower;     /* the share of the kind's requests with less, 0 to 1 */
+        guint calls, usual_calls; /* how many calls there, and the kind's median */
+        guint load, usual_load; /* others that the node was serving when the call with the most own
+                                   time came, and the median of requests that call it */
+        double each; /* own time there for each other call that the node was serving, ns: the
+                        regression line over the kind */
+        double goes_with_load;     /* its share of the variance of own time there, 0 to 1 */
+        gint64 queued, connecting; /* how long it lay at its caller, and before it a connection was
+                                      opened, ns */
+        double probability; /* the least of a call there, one above or one that it made, that its
+                               parent is right */
+} WhyPlace;
+
+typedef struct {
+        guint64 request;               /* path.id */
+        const char *signature, *label; /* label: NULL: none. Borrowed of the Why */
+        gint64 start, time, usual;     /* ns; usual: the kind's median */
+        double slower;                 /* the share of the kind that took less */
+        guint64 alike, pattern_count;  /* requests of the kind, and of the pattern */
+        double probability;            /* that the path is right */
+        GArray *places;                /* of WhyPlace, the greatest excess first */
+} WhyRequest;
+
+/* Of the slow ones, many that began within a short time. n of m: 0 where they are spread like all
+ * others. */
+typedef struct {
+        guint n, of;
+        guint64 all;            /* requests of any speed that began in it */
+        gint64 from, to, since; /* ns; since the first request of these kinds */
+} WhyBurst;
+
+/* A place of a kind, in its slow requests and in the middle: means over each. */
+typedef struct {
+        const char *where;   /* as in WhyPlace */
+        double slow, middle; /* own time, ns */
+        double share; /* of what slow requests take longer; over all places they add up to 1 */
+        double slow_calls, middle_calls;
+        double slow_load, middle_load;       /* over its calls */
+        double slow_waiting, middle_waiting; /* queued and connecting, ns */
+} WhyDifference;
+
+typedef struct {
+        const char *client, *entry, *label; /* written; label: NULL: none. Borrowed of the Why */
+        guint64 count, n_slow;
+        double slow, middle; /* mean times, ns */
+        double doubtful;     /* the share of slow requests whose path has a probability below
+                                WHY_SURE */
+        WhyBurst burst;
+        GArray *places; /* of WhyDifference, the greatest share first */
+} WhyKind;
+
+typedef struct Why Why;
+
+/* Reads all of the store. NULL and error set where it cannot be read or has no requests. Memory:
+ * about 100 bytes a call. */
+Why *why_new(StoreReader *reader, const NodeTable *nodes, GError **error);
+void why_free(Why *why);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Why, why_free)
+
+guint64 why_requests(const Why *why); /* path.id is from 1 to this */
+
+/* Ids of the n requests that took longest, those first; of those that were there at a moment, the
+ * ones with the greatest excess over their kind's median first. The caller's to free. */
+GArray *why_slowest(Why *why, guint n);
+GArray *why_at(Why *why, gint64 time, guint n, guint *n_there);
+
+/* request: from 1 to why_requests(). */
+WhyRequest *why_request(Why *why, guint64 request);
+void why_request_free(WhyRequest *request);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(WhyRequest, why_request_free)
+
+/* Of WhyKind, those with the most time in all first; kinds with fewer than 100 requests have none.
+ * burst: of the slow ones of all of them together. */
+GPtrArray *why_kinds(Why *why, WhyBurst *burst);
+
+/* How Wireshark and tcpdump find the packets of a request. NULL and error set where ids are not
+ * those that ravel capture gives. The caller's to free. */
+char *why_display_filter(Why *why, guint64 request, GError **error);
+char *why_capture_filter(Why *why, guint64 request, GError **error);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Writes why requests were slow (paths/why.h): for people, as tab separated fields, as JSON.
+ */
+#ifndef RAVEL_WRITE_WHY_H
+#define RAVEL_WRITE_WHY_H
+
+#include "paths/why.h"
+
+/* In the order of the option's words. */
+typedef enum { WHY_TEXT, WHY_TSV, WHY_JSON } WhyFormat;
+
+/* Appends a request. first: nothing was written before it. columns: the width of lines of text; 0:
+ * no limit. */
+void why_write_request(GString *out, const WhyRequest *request, WhyFormat format, gboolean first,
+                       guint columns);
+
+/* Appends what slow requests have, of WhyKind. */
+void why_write_kinds(GString *out, const GPtrArray *kinds, const WhyBurst *burst, guint64 requests,
+                     WhyFormat format, guint columns);
+
+#endif

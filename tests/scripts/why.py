@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Checks what `ravel why` says. A line on standard output says what is wrong; none: nothing.
+
+why.py planted RAVEL STORE PLACE...   the three slowest requests name one of PLACE first
+why.py none RAVEL STORE               no place stands out, and there is no burst
+why.py again RAVEL STORE              requests by a second, obvious computation; web1 and web2 are replicas
+why.py packets RAVEL STORE PCAP       the filter of each request finds the packets of all its calls
+"""
+import bisect
+import collections
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+
+RAVEL, STORE = sys.argv[2:4]
+
+
+def why(*arguments):
+    command = [RAVEL, "why", "--format", "json", STORE, *arguments]
+    return [json.loads(line) for line in subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout.splitlines()]
+
+
+def planted(places):
+    for request in why("--slowest", "3"):
+        first = request["places"][0]["place"]
+        if first.replace(" ", "") not in places:
+            print(f"request {request['request']}: {first}, expected one of {places}")
+
+
+def none():
+    (answer,) = why()
+    if answer["burst"]:
+        print("a burst:", answer["burst"])
+    for kind in answer["kinds"]:
+        for place in kind["places"]:
+            if place["place"] != "web1|web2" and place["share"] > 0.5:
+                print("stands out:", place)
+
+
+def median(values):
+    return sorted(values)[(len(values) + 1) // 2 - 1]
+
+
+def again():
+    """Kinds are operations; the slot of a call is the names from the root on, its web being any."""
+    store = sqlite3.connect(STORE)
+    rows = store.execute(
+        "SELECT request, id, parent, node, own, network, enter, reply, entry_label, request_latency FROM hop ORDER BY id"
+    ).fetchall()
+    chain, nodes = {}, collections.defaultdict(list)
+    own = collections.defaultdict(lambda: collections.defaultdict(int))
+    most, kind, time = {}, {}, {}
+    for request, call, parent, node, busy, network, enter, reply, label, latency in rows:
+        name = "web1|web2" if node in ("web1", "web2") else node
+        chain[call] = chain[parent] + (name,) if parent else (name,)
+        nodes[node].append((enter, reply))
+        own[request][chain[call]] += busy
+        own[request]["(network)",] += network
+        key = request, chain[call]
+        if key not in most or busy > most[key][0]:
+            most[key] = busy, node, enter
+        kind[request], time[request] = label, latency
+    members = collections.defaultdict(list)
+    for request, label in kind.items():
+        members[label].append(request)
+    enters = {node: sorted(e for e, _ in spans) for node, spans in nodes.items()}
+    replies = {node: sorted(r for _, r in spans) for node, spans in nodes.items()}
+    answers = why("--slowest", "60")
+    for r in answers:
+        request = r["request"]
+        alike = members[kind[request]]
+        if (int(r["time"]), int(r["usual"]), r["alike"]) != (time[request], median([time[m] for m in alike]), len(alike)):
+            print(f"request {request}: another time")
+        for p in r["places"]:
+            path = tuple(p["place"].split(" / "))
+            path = path if path in (("lb",), ("(network)",)) else ("lb", *path)
+            usual = median([own[m].get(path, 0) for m in alike])
+            load = 0
+            if (request, path) in most:
+                _, node, enter = most[request, path]
+                load = bisect.bisect_left(enters[node], enter) - bisect.bisect_right(replies[node], enter)
+            found = int(p["own"]), int(p["usual"]), p["load"]
+            if found != (own[request].get(path, 0), usual, load):
+                print(f"request {request}, {p['place']}: {found}, expected {own[request].get(path, 0), usual, load}")
+        missing = set(own[request]) - {("lb", *p["place"].split(" / ")) for p in r["places"]} - {("lb",), ("(network)",)}
+        if missing:
+            print(f"request {request}: nothing of {missing}")
+    if len(answers) != 60:
+        print(f"{len(answers)} requests, expected 60")
+
+
+def packets(capture):
+    """The first packet of each call, by port and sequence number, and the last before the answer."""
+    fields = "frame.time_epoch tcp.srcport tcp.dstport tcp.seq_raw tcp.len".split()
+    command = ["tshark", "-r", capture, "-T", "fields", *(w for f in fields for w in ("-e", f)), "tcp.len > 0"]
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    by_port = collections.defaultdict(list)
+    for line in text.splitlines():
+        at, source, target, sequence, length = line.split("\t")
+        seconds, rest = at.split(".")
+        packet = int(seconds) * 10**9 + int(rest.ljust(9, "0")), source, int(sequence), int(length)
+        by_port[source].append(packet)
+        by_port[target].append(packet)
+    for there in by_port.values():
+        there.sort()
+    store = sqlite3.connect(STORE)
+    calls = collections.defaultdict(list)
+    for row in store.execute("SELECT path, trace_id, ret_sent FROM call"):
+        calls[row[0]].append(row[1:])
+    answer = subprocess.run([RAVEL, "why", "--packets", "--slowest", "100000000", STORE], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout.splitlines()
+    term = re.compile(r"\(\(tcp\.port == (\d+) \|\| udp\.port == (\d+)\) && frame\.time_epoch >= (\d+)\.(\d{9}) && "
+                      r"frame\.time_epoch <= (\d+)\.(\d{9})\)")
+    n = 0
+    for i in range(0, len(answer), 3):
+        request = int(answer[i].split()[1])
+        shown, captured = answer[i + 1], answer[i + 2].removeprefix("tcpdump: ").split(" or ")
+        if term.sub("", shown.removeprefix("wireshark: ")).replace(" || ", ""):
+            print(f"request {request}: more than terms in {shown}")
+        found = set()
+        for port, _, s, ns, t, nt in term.findall(shown):
+            there = by_port[port]
+            for at, source, sequence, length in there[bisect.bisect_left(there, (int(s + ns),)) :]:
+                if at > int(t + nt):
+                    break
+                found.add((port, "call", sequence, length) if source == port else (port, "end", at))
+            if f"port {port}" not in captured:
+                print(f"request {request}: tcpdump's filter lacks port {port}")
+        begins = collections.defaultdict(list)
+        for entry in found:
+            if entry[1] == "call":
+                begins[entry[0]].append(entry[2:])
+        for identity, end in calls[request]:
+            port, sequence = (int(word, 16) for word in identity.split("."))
+            n += 1
+            if not any((sequence - first) % 2**32 < length for first, length in begins[str(port)]):
+                print(f"request {request}: the call {identity} is not found")
+            if (str(port), "end", end) not in found:
+                print(f"request {request}: the end of {identity} is not found")
+    if n != sum(map(len, calls.values())):
+        print(f"{n} calls, expected {sum(map(len, calls.values()))}")
+
+
+{"planted": lambda: planted(sys.argv[4:]), "none": none, "again": again, "packets": lambda: packets(sys.argv[4])}[
+    sys.argv[1]
+]()

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel why: a planted cause is named first, with true parents and with those that are found; a second
+# computation says the same; filters find packets. With RAVEL_SHARED also a large recording. TAP.
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+command -v python3 >/dev/null || skip_all 'python3 is not installed'
+cd "$dir" || exit 99
+
+check() { # NAME ARGUMENT...: of why.py, which says what is wrong
+	python3 "$source/tests/scripts/why.py" "$2" "$ravel" "${@:3}" >said 2>&1
+	[ $? = 0 ] && [ ! -s said ]
+	result $? "$1" said
+}
+
+while read -r cause places; do
+	python3 "$source/tests/experiments/planted_causes.py" "$cause" --seed 11 --requests 2000 --parallelism 2.2 >t.trace
+	for parents in --cheat --method=joint; do
+		"$ravel" nesting $parents -o t.sqlite -w out t.trace 2>err
+		if [ "$cause" = none ]; then
+			check "no cause, $parents" none t.sqlite
+		else
+			# shellcheck disable=SC2086 # words
+			check "$cause, $parents" planted t.sqlite $places
+		fi
+	done
+done <<'CAUSES'
+caller web1|web2/auth
+stall web1|web2/auth web1|web2/catalog
+miss web1|web2/catalog/postgres
+queue web1|web2/catalog
+none
+CAUSES
+
+zstd -q -d -c "$source/demo/shop.pcap.zst" >shop.pcap
+"$ravel" capture -r shop.pcap --nodes "$source/demo/shop.nodes" -w shop.trace 2>err
+"$ravel" nesting -o shop.sqlite -w out shop.trace
+check 'a second computation' again shop.sqlite
+if command -v tshark >/dev/null; then
+	check 'filters find the packets of all calls' packets shop.sqlite shop.pcap
+fi
+if command -v tcpdump >/dev/null; then
+	filter=$("$ravel" why shop.sqlite 668 --packets | sed -n 's/^tcpdump: //p')
+	[ "$(tcpdump -nr shop.pcap "$filter" 2>err | wc -l)" -gt 10 ]
+	result $? "tcpdump takes the other" err
+fi
+"$ravel" nesting -o none.sqlite -w out "$source/tests/data/shop.trace"
+"$ravel" why none.sqlite 1 --packets >out 2>err
+[ $? = 3 ] && grep -q 'no packets can be named' err
+result $? 'ids of others name no packets' err
+
+recording=$shared/captures/testbed-conc8
+if [ -f "$recording/bridge.pcap.zst" ]; then
+	"$ravel" capture -r "$recording/bridge.pcap.zst" --nodes "$recording/nodes.txt" -w conc8.trace 2>err
+	"$ravel" nesting -o conc8.sqlite -w out conc8.trace
+	(ulimit -t 1 && "$ravel" why conc8.sqlite) >out 2>err
+	[ $? = 0 ] && grep -q 'at 2026-11-21T10:19:25.71.*14.8 s after the first' out && grep -q 'No place has half of it' out
+	result $? 'a recording: the burst, and that everything swells' out
+fi
+finish

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * ravel why STORE [REQUEST]: why a request was slow, or what slow requests have.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "paths/write/write-why.h"
+#include "tools/run-files.h"
+#include "tools/tool.h"
+#include "tracefmt/output-file.h"
+#include "tracefmt/trace-reader.h"
+
+enum { SHOWN_AT = 3 }; /* requests that were there at a moment */
+
+static struct {
+        char *format, *at;
+        gint slowest;
+        gboolean packets;
+        guint64 request; /* 0: none */
+        gint64 time;
+} options;
+
+static const char *const formats[] = { "text", "tsv", "json", NULL };
+static const ToolChoice choices[] = { { "--format", &options.format, formats },
+                                      { .option = NULL } };
+
+static const GOptionEntry entries[] = { { "slowest", 0, 0, G_OPTION_ARG_INT, &options.slowest,
+                                          "Explain the N slowest requests", "N" },
+                                        { "at", 0, 0, G_OPTION_ARG_STRING, &options.at,
+                                          "Explain the requests that were there at this time",
+                                          "TIME" },
+                                        { "packets", 0, 0, G_OPTION_ARG_NONE, &options.packets,
+                                          "Print filters that find a request's packets", NULL },
+                                        { "format", 0, 0, G_OPTION_ARG_STRING, &options.format,
+                                          "text, tsv or json (default text)", "FORMAT" },
+                                        G_OPTION_ENTRY_NULL };
+
+static gboolean usage(GError **error, const char *found, const char *expected)
+{
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE, "%s, expected %s", found, expected);
+        return FALSE;
+}
+
+static gboolean check_request(const char *text, GError **error)
+{
+        g_autofree char *found = g_strdup_printf("\"%s\"", text);
+        guint64 number;
+
+        if (!g_ascii_string_to_unsigned(text, 10, 1, G_MAXUINT32, &number, NULL))
+                return usage(error, found, "the number of a request, 1 or more");
+        options.request = number;
+        return TRUE;
+}
+
+static gboolean check_arguments(int argc, char **argv, GError **error)
+{
+        if (argc < 2 || argc > 3) {
+                g_autofree char *found = g_strdup_printf("arguments: %d", argc - 1);
+
+                return usage(error, found, "a store, and perhaps the number of a request");
+        }
+        if (argc == 3 && !check_request(argv[2], error))
+                return FALSE;
+        if ((argc == 3) + (options.slowest != 0) + (options.at != NULL) > 1)
+                return usage(error, "too much", "one of a request's number, --slowest and --at");
+        if (options.slowest < 0)
+                return usage(error, "--slowest below 0", "a number of requests");
+        if (options.packets && argc < 3 && options.slowest == 0 && !options.at)
+                return usage(error, "--packets of no request",
+                             "a request's number, --slowest or --at");
+        if (options.packets && options.format && strcmp(options.format, "text") != 0)
+                return usage(error, "--packets with --format", "one of them");
+        if (options.at && !trace_parse_time(options.at, &options.time, error))
+                return FALSE;
+        return run_files_read_store(argv[1], error) && run_files_write("-w", NULL, error);
+}
+
+static gboolean append_packets(Why *why, guint64 request, GString *out, GError **error)
+{
+        g_autofree char *display = why_display_filter(why, request, error), *capture = NULL;
+
+        if (!display || !(capture = why_capture_filter(why, request, error)))
+                return FALSE;
+        g_string_append_printf(out, "request %" G_GUINT64_FORMAT "\nwireshark: %s\ntcpdump: %s\n",
+                               request, display, capture);
+        return TRUE;
+}
+
+static gboolean append_requests(Why *why, const GArray *ids, GString *out, GError **error)
+{
+        WhyFormat format = tool_choice_index(options.format, formats);
+
+        for (guint i = 0; i < ids->len; i++) {
+                guint64 id = g_array_index(ids, guint64, i);
+
+                if (options.packets) {
+                        if (!append_packets(why, id, out, error))
+                                return FALSE;
+                        continue;
+                }
+                g_autoptr(WhyRequest) request = why_request(why, id);
+                why_write_request(out, request, format, i == 0, tool_columns());
+        }
+        return TRUE;
+}
+
+/* The requests that are asked for; NULL with error set where there is no such. */
+static GArray *find_requests(Why *why, const char *path, GError **error)
+{
+        guint there;
+
+        if (options.slowest > 0)
+                return why_slowest(why, (guint)options.slowest);
+        if (options.at) {
+                GArray *ids = why_at(why, options.time, SHOWN_AT, &there);
+
+                if (there > ids->len)
+                        tool_warn("%u requests were there at that time: the %u that took most more "
+                                  "than usual",
+                                  there, ids->len);
+                if (there == 0)
+                        tool_warn("no request was there at that time");
+                return ids;
+        }
+        if (options.request > why_requests(why)) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%s: no request %" G_GUINT64_FORMAT
+                            ", expected one from 1 to %" G_GUINT64_FORMAT,
+                            path, options.request, why_requests(why));
+                return NULL;
+        }
+        GArray *ids = g_array_new(FALSE, FALSE, sizeof(guint64));
+        g_array_append_val(ids, options.request);
+        return ids;
+}
+
+static gboolean append_answer(Why *why, const char *path, GString *out, GError **error)
+{
+        if (options.request || options.slowest > 0 || options.at) {
+                g_autoptr(GArray) ids = find_requests(why, path, error);
+
+                return ids && append_requests(why, ids, out, error);
+        }
+        WhyBurst burst;
+        g_autoptr(GPtrArray) kinds = why_kinds(why, &burst);
+        why_write_kinds(out, kinds, &burst, why_requests(why),
+                        tool_choice_index(options.format, formats), tool_columns());
+        return TRUE;
+}
+
+static gboolean write_out(const GString *text, GError **error)
+{
+        g_autoptr(OutputFile) out = output_file_new("-", FALSE, error);
+
+        return out && output_file_write(out, text->str, text->len, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+int tool_why(int argc, char **argv)
+{
+        g_autoptr(GOptionContext) context =
+                g_option_context_new("STORE [REQUEST] - why requests were slow");
+        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(GString) text = g_string_new(NULL);
+        g_autoptr(StoreReader) reader = NULL;
+        g_autoptr(Why) why = NULL;
+        GError *error = NULL;
+        int status;
+
+        g_option_context_add_main_entries(context, entries, NULL);
+        tool_add_choices(choices);
+        if (!tool_parse(context, &argc, &argv, &status))
+                return status;
+        if (!check_arguments(argc, argv, &error) ||
+            !(reader = store_reader_new(argv[1], nodes, &error)) ||
+            !(why = why_new(reader, nodes, &error)) || !append_answer(why, argv[1], text, &error) ||
+            !write_out(text, &error))
+                return tool_fail(error);
+        return EXIT_DONE;
+}
