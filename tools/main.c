@@ -31,6 +31,7 @@ static const struct {
         { "show", tool_show, "what was found, in every format" },
         { "report", tool_report, "a page to look at what was found" },
         { "diff", tool_diff, "what changed between two runs" },
+        { "variance", tool_variance, "which nodes make latency vary" },
         { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "asks a store of paths in SQL" },
         { "export", tool_export, "hands paths to other programs: OTLP, flame graphs, Perfetto" },
