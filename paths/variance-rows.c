@@ -267,7 +267,8 @@ static void find_pair(const VarianceSums *s, const GArray *found, guint i, guint
                 return;
         pair.r = quotient(both, sqrt(variance_sums_within_pair(s, a, a) *
                                      variance_sums_within_pair(s, b, b)));
-        g_array_append_val(pairs, pair);
+        if (pair.r >= VARIANCE_CORRELATION)
+                g_array_append_val(pairs, pair);
 }
 
 void variance_rows_find(const VarianceFactors *f, GArray *rows, GArray *pairs)

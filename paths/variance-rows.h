@@ -48,7 +48,10 @@ typedef struct {
         double r;     /* the correlation */
 } VariancePair;
 
-#define VARIANCE_PAIR 0.05
+/* Of a pair that is listed: less is nothing to look for, and wrong parents make as much of nothing.
+ */
+#define VARIANCE_PAIR        0.05
+#define VARIANCE_CORRELATION 0.25
 
 /* Factors are numbered: own time in each slot that is kept, queued time in each, elsewhere,
  * network. */

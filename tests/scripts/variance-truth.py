@@ -13,7 +13,7 @@ import math
 import sys
 import urllib.parse
 
-FEWEST, RARE, PAIR, BATCHES, T = 100, 0.01, 0.05, 20, 2.093
+FEWEST, RARE, PAIR, LEAST_R, BATCHES, T = 100, 0.01, 0.05, 0.25, 20, 2.093
 
 
 class Call:
@@ -233,7 +233,8 @@ def entry(requests, others):
         share = 2 * within(factors[a], factors[b])
         if share >= PAIR:
             r = share / 2 / math.sqrt(within(factors[a], factors[a]) * within(factors[b], factors[b]))
-            pairs[frozenset((where(a), where(b)))] = {"share": share, "r": r}
+            if r >= LEAST_R:
+                pairs[frozenset((where(a), where(b)))] = {"share": share, "r": r}
     squares = sorted(((t - mean(times)) ** 2 for t in times), reverse=True)
     sums = list(itertools.accumulate(squares))
     head = {"mean": mean(times), "deviation": math.sqrt(total) / n, "requests": n}
