@@ -34,6 +34,7 @@ static const struct {
         { "report", tool_report, "a page to look at what was found" },
         { "why", tool_why, "why requests were slow: one, the slowest, or each kind" },
         { "diff", tool_diff, "what changed between two runs" },
+        { "variance", tool_variance, "which nodes make latency vary" },
         { "trend", tool_trend, "what changed over many runs, and since when" },
         { "query", tool_query, "asks a store of paths in SQL" },
         { "export", tool_export, "hands paths to other programs: OTLP, flame graphs, Perfetto" },

@@ -36,6 +36,7 @@ int tool_show(int argc, char **argv);
 int tool_skewer(int argc, char **argv);
 int tool_stats(int argc, char **argv);
 int tool_trend(int argc, char **argv);
+int tool_variance(int argc, char **argv);
 int tool_why(int argc, char **argv);
 
 /* Prints "ravel VERB: message" on stderr, in one line with control characters escaped; frees

@@ -90,7 +90,7 @@ gboolean file_kind_expect(FileKind found, FileKind wanted, const char *name, GEr
                                                 "with ravel nesting";
                 break;
         case FILE_STORE:
-                advice = "ravel report, query, export, diff, trend and score read it";
+                advice = "ravel report, query, export, variance, diff, trend and score read it";
                 break;
         default:
                 advice = "no verb of ravel reads it";

@@ -12,7 +12,7 @@
 # tests/data/ and what tests/data/make-captures and make-tshark make. "anybody COMMAND" runs it as
 # a user with no rights to the files of others; "terminal COMMAND" with a terminal
 # as its output; "stores TRACE" makes true.sqlite and found.sqlite of TRACE, "six TRACE" the
-# folder six with six stores of it, "events" makes
+# folder six with six stores of it, "many TRACE" many.db of 150 copies of it, "events" makes
 # events.trace of examples/publish-subscribe.conf.
 src=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
 golden=$src/tests/golden/cli
@@ -77,6 +77,20 @@ SCRIPT
 cat >"$dir/bin/six" <<'SCRIPT'
 #!/bin/sh
 mkdir six && ravel nesting -o six/s1.db "$1" >/dev/null && for i in 2 3 4 5 6; do cp six/s1.db six/s$i.db; done
+SCRIPT
+cat >"$dir/bin/many" <<'SCRIPT'
+#!/usr/bin/env python3
+import subprocess, sys
+at, spaced = [line.split(None, 1) for line in open(sys.argv[1]) if line[0] != '#'], 100
+with open('many.trace', 'w') as out:
+    for i in range(150):
+        for stamp, rest in at:
+            time = round((float(stamp) - float(at[0][0])) * 1e9) * (100 + i * i % 37) // 100 + i * spaced * 10**9
+            words = rest.split()
+            words[3] += 'n%d' % i
+            words = [w.replace('link=', 'link=%d.' % i) for w in words]
+            out.write('%d.%09d %s\n' % (time // 10**9, time % 10**9, ' '.join(words)))
+subprocess.run(['ravel', 'nesting', '-o', 'many.db', 'many.trace'], stdout=subprocess.DEVNULL)
 SCRIPT
 chmod 755 "$dir/bin/"*
 

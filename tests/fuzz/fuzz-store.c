@@ -10,6 +10,7 @@
 #include "paths/store/store-query.h"
 #include "paths/stored-set.h"
 #include "paths/trend.h"
+#include "paths/variance.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-why.h"
 
@@ -128,6 +129,28 @@ static void explain(const char *path)
         g_assert_true(g_utf8_validate(text->str, (gssize)text->len, NULL));
 }
 
+/* However few requests there are. */
+static void divide_variance(const char *path, gboolean completion)
+{
+        g_autoptr(NodeTable) nodes = node_table_new();
+        const VarianceOptions options = { .tail = 0.99, .completion = completion, .fewest = 1 };
+        GError *error = NULL;
+        g_autoptr(StoreReader) reader = store_reader_new(path, nodes, &error);
+        g_autoptr(Variance) v = reader ? variance_new(reader, nodes, &options, &error) : NULL;
+
+        check_error(v != NULL, error);
+        for (guint i = 0; v && i < v->entries->len; i++) {
+                const VarianceEntry *e = g_ptr_array_index(v->entries, i);
+                double sum = 0, size = 0;
+
+                for (guint k = 0; k < e->rows->len; k++) {
+                        sum += g_array_index(e->rows, VarianceRow, k).all;
+                        size += ABS(g_array_index(e->rows, VarianceRow, k).all);
+                }
+                g_assert_true(e->rows->len == 0 || ABS(sum - 1) < 1e-9 * size);
+        }
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
         static const char *const formats[] = { "otlp", "folded", "chrome", "tsv" };
@@ -167,6 +190,8 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 export_as(path, formats[i]);
         show(path);
         explain(path);
+        divide_variance(path, FALSE);
+        divide_variance(path, TRUE);
         for (guint i = 0; i < G_N_ELEMENTS(questions); i++)
                 ask(path, questions[i]);
         return 0;

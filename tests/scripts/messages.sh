@@ -109,11 +109,11 @@ expect 'times after the trace' 0 \
 expect 'times before it' 0 'no messages in the time of --from and --to' "$ravel" stats --to 0.5 good.trace
 
 "$ravel" nesting -o my.sqlite good.trace >out
-expect 'nesting of a store' 3 'this is a store, expected a trace: ravel report, query, export, diff, trend and score read it' \
+expect 'nesting of a store' 3 'this is a store, expected a trace: ravel report, query, export, variance, diff, trend and score read it' \
 	"$ravel" nesting my.sqlite
 expect 'merge of a store' 3 'this is a store, expected a trace' "$ravel" merge good.trace my.sqlite
 expect 'capture of a store' 3 'this is a store, expected a packet capture' "$ravel" capture -r my.sqlite
-for verb in report query export diff score; do
+for verb in report query export diff score variance; do
 	case $verb in
 	query) more=('SELECT 1') ;;
 	export) more=(--as tsv) ;;

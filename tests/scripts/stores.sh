@@ -48,7 +48,7 @@ for version in "$source"/tests/data/stores/*.sql; do
 	name=$(basename "$version" .sql)
 	sql "$name.sqlite" <"$version"
 	ok=0
-	for verb in 'export --as otlp' 'export --as folded' 'export --as chrome' 'export --as tsv'; do
+	for verb in 'export --as otlp' 'export --as folded' 'export --as chrome' 'export --as tsv' 'variance --format json'; do
 		for store in "$name" today; do
 			# shellcheck disable=SC2086 # two words
 			"$ravel" $verb "$store.sqlite" >"$store.out" 2>said || ok=1
