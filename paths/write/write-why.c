@@ -371,7 +371,7 @@ static void append_burst(GString *out, guint indent, const WhyBurst *b, guint co
 
         if (b->n == 0) {
                 append_line(out, indent, columns,
-                            "They began at any time: none of it is one burst.");
+                            "The slow ones began at any time, not in one burst.");
                 return;
         }
         append_line(out, indent, columns,
@@ -470,7 +470,8 @@ static void write_kind_text(GString *out, const WhyKind *k, guint columns)
         append_differences(out, k, columns);
         if (k->places->len > 0)
                 append_verdict(out, k, columns);
-        append_burst(out, 2, &k->burst, columns);
+        if (k->burst.n > 0)
+                append_burst(out, 2, &k->burst, columns);
         if (k->doubtful > 0)
                 append_line(out, 2, columns,
                             "%.0f %% of the slow ones have a path that is right with less than "
@@ -495,7 +496,7 @@ static void write_kinds_text(GString *out, const GPtrArray *kinds, const WhyBurs
                 "%s requests. What the slowest hundredth of each kind has that its middle fifth "
                 "has not; the means of own time:",
                 count);
-        if (kinds->len > 1) {
+        if (kinds->len > 1 || burst->n == 0) {
                 g_string_append_c(out, '\n');
                 append_burst(out, 0, burst, columns);
         }
