@@ -17,8 +17,7 @@ questions() {
 }
 
 check() { # NAME ARGUMENT...: nothing differs
-	questions "${@:2}" >said 2>err
-	[ $? = 0 ] && [ ! -s said ]
+	questions "${@:2}" >said 2>err && [ ! -s said ]
 	result $? "$1" "$(cat said; tail -n 3 err)"
 }
 

@@ -11,8 +11,7 @@ command -v python3 >/dev/null || skip_all 'python3 is not installed'
 cd "$dir" || exit 99
 
 check() { # NAME ARGUMENT...: of why.py, which says what is wrong
-	python3 "$source/tests/scripts/why.py" "$2" "$ravel" "${@:3}" >said 2>&1
-	[ $? = 0 ] && [ ! -s said ]
+	python3 "$source/tests/scripts/why.py" "$2" "$ravel" "${@:3}" >said 2>&1 && [ ! -s said ]
 	result $? "$1" said
 }
 
@@ -56,8 +55,8 @@ recording=$shared/captures/testbed-conc8
 if [ -f "$recording/bridge.pcap.zst" ]; then
 	"$ravel" capture -r "$recording/bridge.pcap.zst" --nodes "$recording/nodes.txt" -w conc8.trace 2>err
 	"$ravel" nesting -o conc8.sqlite -w out conc8.trace
-	(ulimit -t 1 && "$ravel" why conc8.sqlite) >out 2>err
-	[ $? = 0 ] && grep -q 'at 2026-11-21T10:19:25.71.*14.8 s after the first' out && grep -q 'No place has half of it' out
+	(ulimit -t 1 && "$ravel" why conc8.sqlite) >out 2>err &&
+		grep -q 'at 2026-11-21T10:19:25.71.*14.8 s after the first' out && grep -q 'No place has half of it' out
 	result $? 'a recording: the burst, and that everything swells' out
 fi
 finish
