@@ -115,6 +115,7 @@ wait_for() { # PORT
 # through RELAY COMMAND...: a client through the relay to the server on port $server
 through() {
 	relay=$(port)
+	: >listening # what the one before said, says nothing of this
 	python3 "$record" relay told.pcap "$relay" "$server" >listening &
 	relay_pid=$!
 	for _ in $(seq 100); do
