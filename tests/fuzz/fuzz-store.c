@@ -115,8 +115,8 @@ static void explain(const char *path)
         for (guint i = 0; slowest && i < slowest->len; i++) {
                 guint64 id = g_array_index(slowest, guint64, i);
                 g_autoptr(WhyRequest) request = why_request(why, id);
-                g_autofree char *filter = why_display_filter(why, id, NULL);
 
+                g_free(why_display_filter(why, id, NULL));
                 for (WhyFormat format = WHY_TEXT; format <= WHY_JSON; format++)
                         why_write_request(text, request, format, TRUE, 40);
         }
