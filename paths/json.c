@@ -88,8 +88,30 @@ void json_id(Json *j, guint64 id)
 
 void json_number(Json *j, double number, const char *format)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
         separate(j);
-        g_string_append(j->text, g_ascii_formatd(text, sizeof text, format, number));
+        path_append_number(j->text, number, format);
+}
+
+void json_put_count(Json *j, const char *key, guint64 n)
+{
+        json_key(j, key);
+        json_count(j, n);
+}
+
+void json_put_string(Json *j, const char *key, const char *text)
+{
+        json_key(j, key);
+        json_string(j, text);
+}
+
+void json_put_time(Json *j, const char *key, gint128 ns)
+{
+        json_key(j, key);
+        json_time(j, ns);
+}
+
+void json_put_number(Json *j, const char *key, double number, const char *format)
+{
+        json_key(j, key);
+        json_number(j, number, format);
 }

@@ -35,4 +35,10 @@ void json_time(Json *json, gint128 ns);
 void json_id(Json *json, guint64 id);
 void json_number(Json *json, double number, const char *format);
 
+/* A key and its value. */
+void json_put_count(Json *json, const char *key, guint64 n);
+void json_put_string(Json *json, const char *key, const char *text);
+void json_put_time(Json *json, const char *key, gint128 ns);
+void json_put_number(Json *json, const char *key, double number, const char *format);
+
 #endif

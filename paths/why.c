@@ -6,6 +6,7 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "base/time-search.h"
 #include "paths/place-slots.h"
 
 enum { LEAST_OF_SLOW = 20 /* a burst has one in so many of the slow ones */ };
@@ -300,22 +301,6 @@ static gboolean make_kinds(Why *w, GError **error)
 
 /* --- load -------------------------------------------------------------------- */
 
-/* How many numbers are below x, or not above it. */
-static guint count_below(const gint64 *numbers, guint n, gint64 x, gboolean or_equal)
-{
-        guint low = 0, high = n;
-
-        while (low < high) {
-                guint middle = low + (high - low) / 2;
-
-                if (numbers[middle] < x || (or_equal && numbers[middle] == x))
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
 static GArray **list_moments(const Why *w, guint n, gboolean replies)
 {
         GArray **moments = g_new(GArray *, n);
@@ -349,8 +334,8 @@ static void find_loads(Why *w)
         for (guint i = 0; i < w->calls->len; i++) {
                 Call *c = call_at(w, i);
                 const GArray *in = enters[c->node], *out = replies[c->node];
-                guint came = count_below((const gint64 *)in->data, in->len, c->enter, FALSE);
-                guint left = count_below((const gint64 *)out->data, out->len, c->enter, TRUE);
+                guint came = (guint)time_search((const gint64 *)in->data, in->len, c->enter);
+                guint left = (guint)time_search((const gint64 *)out->data, out->len, c->enter + 1);
 
                 c->load = came > left ? came - left : 0;
         }
@@ -506,7 +491,7 @@ static gint64 median_of(GArray *values, guint64 all)
         guint64 rank = (all + 1) / 2, zeros = all - values->len, below;
 
         g_array_sort(values, compare_int64s);
-        below = count_below((const gint64 *)values->data, values->len, 0, FALSE);
+        below = (guint)time_search((const gint64 *)values->data, values->len, 0);
         if (rank <= below)
                 return g_array_index(values, gint64, rank - 1);
         return rank <= below + zeros ? 0 : g_array_index(values, gint64, rank - zeros - 1);
@@ -586,7 +571,7 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
         p.usual_calls = (guint)median_of(calls, all);
         p.usual_load = load->len ? (guint)median_of(load, load->len) : 0;
         if (s) {
-                guint less = count_below((const gint64 *)own->data, own->len, s->own, FALSE);
+                guint less = (guint)time_search((const gint64 *)own->data, own->len, s->own);
 
                 p.own = s->own;
                 p.slower = (double)(less + (s->own > 0 ? all - own->len : 0)) / (double)all;
@@ -646,7 +631,7 @@ WhyRequest *why_request(Why *w, guint64 id)
                              .start = r->start,
                              .time = r->time,
                              .usual = k->sorted[(n + 1) / 2 - 1],
-                             .slower = (double)count_below(k->sorted, n, r->time, FALSE) / n,
+                             .slower = (double)(guint)time_search(k->sorted, n, r->time) / n,
                              .alike = n,
                              .pattern_count = pattern->count,
                              .probability = r->probability };
@@ -752,10 +737,10 @@ static WhyBurst find_burst(GArray *slow, GArray *all)
         s = (const gint64 *)slow->data;
         a = (const gint64 *)all->data;
         for (guint i = 0; i < slow->len; i += step) {
-                guint before = count_below(a, all->len, s[i], FALSE);
+                guint before = (guint)time_search(a, all->len, s[i]);
 
                 for (guint k = i + 2; k < slow->len; k += step) {
-                        guint there = count_below(a, all->len, s[k], TRUE) - before;
+                        guint there = (guint)time_search(a, all->len, s[k] + 1) - before;
                         double n = k - i + 1;
                         double ratio =
                                 log_ratio(n, (double)slow->len * there / all->len, slow->len);

@@ -10,8 +10,8 @@
 #include "paths/diff.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
-#include "paths/write/text-table.h"
 #include "paths/write/pattern-text.h"
+#include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 
@@ -175,13 +175,6 @@ static gboolean row_beyond(const Row *row)
 
 /* --- tsv and json ---------------------------------------------------------- */
 
-static void append_number(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
-}
-
 /* Both runs' values and the interval of the change, each after its part of keys and, of
  * delays, between quotes; none: what stands for an interval that there is not. */
 static void append_values(GString *out, const Row *row, const char *const keys[4],
@@ -201,7 +194,7 @@ static void append_values(GString *out, const Row *row, const char *const keys[4
                 } else {
                         const double shares[] = { row->share[DIFF_A], row->share[DIFF_B],
                                                   row->pattern->low, row->pattern->high };
-                        append_number(out, shares[i]);
+                        path_append_number(out, shares[i], "%.6g");
                 }
         }
 }

@@ -412,13 +412,6 @@ static void write_text(const Trend *t, GString *out)
 
 /* --- tsv and json ---------------------------------------------------------- */
 
-static void append_number(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
-}
-
 static void append_cell(GString *out, const char *text)
 {
         printable_append(out, text, -1, PRINTABLE_TSV);
@@ -445,7 +438,7 @@ static void append_tsv_series(const Trend *t, const TrendSeries *s, GString *out
 
                 g_string_append_printf(out, "%s\t%s\t", trend_kind_names[s->kind],
                                        c ? trend_change_names[c->kind] : "-");
-                append_number(out, s->level);
+                path_append_number(out, s->level, "%.6g");
                 if (c) {
                         numbers[0] = expm1(c->change);
                         numbers[1] = expm1(c->change - c->error);
@@ -455,7 +448,7 @@ static void append_tsv_series(const Trend *t, const TrendSeries *s, GString *out
                 for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
                         g_string_append_c(out, '\t');
                         if (c)
-                                append_number(out, numbers[i]);
+                                path_append_number(out, numbers[i], "%.6g");
                         else
                                 g_string_append_c(out, '-');
                 }
@@ -464,7 +457,7 @@ static void append_tsv_series(const Trend *t, const TrendSeries *s, GString *out
                                                c->to, s->follows);
                 else
                         g_string_append(out, "\t-\t-\t-\t0\t");
-                append_number(out, s->p);
+                path_append_number(out, s->p, "%.6g");
                 append_tsv_pattern(out, s->id, s->subject, s->label);
                 g_string_append_c(out, '\n');
         }
@@ -484,7 +477,7 @@ static void write_tsv(const Trend *t, GString *out)
                         out, "pattern\t%s\t%" G_GUINT64_FORMAT "\t-\t-\t-\t-\t%u\t%u\t%u\t0\t",
                         p->gone ? "gone" : "new", p->count, p->at + 1, p->gone ? 1 : p->at + 1,
                         p->gone ? p->at : t->points->len);
-                append_number(out, p->p);
+                path_append_number(out, p->p, "%.6g");
                 append_tsv_pattern(out, p->id, p->signature, p->label);
                 g_string_append_c(out, '\n');
         }

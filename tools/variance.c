@@ -397,18 +397,13 @@ static void write_text(const Variance *v, const NodeTable *nodes, GString *out)
 
 static void append_number(GString *out, double number)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
+        path_append_number(out, number, "%.6g");
         g_string_append_c(out, '\t');
 }
 
 static void append_cell(GString *out, const char *text)
 {
-        if (text)
-                printable_append(out, text, -1, PRINTABLE_TSV);
-        else
-                g_string_append_c(out, '-');
+        path_append_label_cell(out, text);
         g_string_append_c(out, '\t');
 }
 
@@ -451,8 +446,7 @@ static void write_tsv(const Variance *v, const NodeTable *nodes, GString *out)
 
 static void add_number(Json *j, const char *key, double number)
 {
-        json_key(j, key);
-        json_number(j, number, "%.9g");
+        json_put_number(j, key, number, "%.9g");
 }
 
 static void write_json_load(const LoadEffect *load, Json *j)
@@ -463,8 +457,7 @@ static void write_json_load(const LoadEffect *load, Json *j)
                 return;
         }
         json_open(j, '{');
-        json_key(j, "calls");
-        json_count(j, load->calls);
+        json_put_count(j, "calls", load->calls);
         add_number(j, "others", load->others);
         add_number(j, "explained", load->explained);
         add_number(j, "slope", load->slope);
@@ -479,11 +472,9 @@ static void write_json_load(const LoadEffect *load, Json *j)
 static void write_json_means(const VarianceRow *row, Json *j)
 {
         add_number(j, "by_replica", row->by_replica);
-        json_key(j, "slow");
-        json_string(j, row->slow);
+        json_put_string(j, "slow", row->slow);
         add_number(j, "slow_mean", row->slow_mean);
-        json_key(j, "quick");
-        json_string(j, row->quick);
+        json_put_string(j, "quick", row->quick);
         add_number(j, "quick_mean", row->quick_mean);
 }
 
@@ -491,12 +482,9 @@ static void write_json_row(const VarianceRow *row, Json *j)
 {
         json_line(j, 6);
         json_open(j, '{');
-        json_key(j, "where");
-        json_string(j, row->where);
-        json_key(j, "kind");
-        json_string(j, kind_names[row->kind]);
-        json_key(j, "depth");
-        json_count(j, row->depth);
+        json_put_string(j, "where", row->where);
+        json_put_string(j, "kind", kind_names[row->kind]);
+        json_put_count(j, "depth", row->depth);
         add_number(j, "all", row->all);
         add_number(j, "same", row->same);
         add_number(j, "which", row->which);
@@ -509,8 +497,7 @@ static void write_json_row(const VarianceRow *row, Json *j)
         add_number(j, "tail", row->tail);
         add_number(j, "doubtful", row->doubtful);
         write_json_load(&row->load, j);
-        json_key(j, "replica");
-        json_string(j, row->replica);
+        json_put_string(j, "replica", row->replica);
         if (row->replica)
                 add_number(j, "replica_share", row->replica_share);
         if (row->slow)
@@ -528,10 +515,8 @@ static void write_json_pairs(const VarianceEntry *e, Json *j)
 
                 json_line(j, 6);
                 json_open(j, '{');
-                json_key(j, "a");
-                json_count(j, p->a);
-                json_key(j, "b");
-                json_count(j, p->b);
+                json_put_count(j, "a", p->a);
+                json_put_count(j, "b", p->b);
                 add_number(j, "share", p->share);
                 add_number(j, "r", p->r);
                 json_close(j, '}');
@@ -545,22 +530,15 @@ static void write_json_entry(const VarianceEntry *e, const NodeTable *nodes, Jso
 
         json_line(j, 4);
         json_open(j, '{');
-        json_key(j, "entry");
-        json_string(j, name);
-        json_key(j, "label");
-        json_string(j, e->label);
-        json_key(j, "requests");
-        json_count(j, e->count);
+        json_put_string(j, "entry", name);
+        json_put_string(j, "label", e->label);
+        json_put_count(j, "requests", e->count);
         add_number(j, "mean", e->mean);
         add_number(j, "deviation", e->deviation);
-        json_key(j, "p50");
-        json_time(j, e->p50);
-        json_key(j, "p99");
-        json_time(j, e->p99);
-        json_key(j, "slow_from");
-        json_time(j, e->tail);
-        json_key(j, "half");
-        json_count(j, e->half);
+        json_put_time(j, "p50", e->p50);
+        json_put_time(j, "p99", e->p99);
+        json_put_time(j, "slow_from", e->tail);
+        json_put_count(j, "half", e->half);
         add_number(j, "which", e->which);
         json_line(j, 5);
         json_key(j, "rows");
@@ -578,17 +556,13 @@ static void write_json(const Variance *v, const NodeTable *nodes, GString *out)
 
         json_open(j, '{');
         json_line(j, 2);
-        json_key(j, "format");
-        json_string(j, "ravel variance");
-        json_key(j, "version");
-        json_count(j, 1);
+        json_put_string(j, "format", "ravel variance");
+        json_put_count(j, "version", 1);
         json_line(j, 2);
-        json_key(j, "of");
-        json_string(j, v->completion ? "completion" : "latency");
+        json_put_string(j, "of", v->completion ? "completion" : "latency");
         json_key(j, "tail");
         json_number(j, options.tail, "%.9g");
-        json_key(j, "left_out");
-        json_count(j, v->left_out);
+        json_put_count(j, "left_out", v->left_out);
         json_line(j, 2);
         json_key(j, "entries");
         json_open(j, '[');

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/export/export-requests.h"
 
+#include "base/printable.h"
 #include "paths/write/path-text.h"
 
 typedef struct {
@@ -111,6 +112,33 @@ void export_append_probability(GString *text, double probability)
                 g_string_append_c(text, '1');
         else
                 g_string_append(text, g_ascii_formatd(digits, sizeof digits, "%.6g", probability));
+}
+
+void export_append_parent_cell(GString *text, const PathCall *c)
+{
+        if (c->parent == NO_PARENT)
+                g_string_append_c(text, '-');
+        else
+                export_append_integer(text, (gint64)c->parent + 1);
+        g_string_append_c(text, '\t');
+}
+
+void export_append_id_cell(GString *text, const PathCall *c)
+{
+        if (c->id_length > 0)
+                printable_append_id(text, c->id, c->id_length);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
+}
+
+void export_append_stamp_cell(GString *text, gint64 time, gboolean observed)
+{
+        if (observed)
+                export_append_integer(text, time);
+        else
+                g_string_append_c(text, '-');
+        g_string_append_c(text, '\t');
 }
 
 gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error)

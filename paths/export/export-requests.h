@@ -34,6 +34,11 @@ int export_requests_next(ExportRequests *requests, ExportRequest *request, GErro
 void export_append_integer(GString *text, gint64 n);
 void export_append_probability(GString *text, double probability); /* 6 digits */
 
+/* Cells of a line, each with the tab behind it; "-": there is none. */
+void export_append_parent_cell(GString *text, const PathCall *call); /* from 1 in the request */
+void export_append_id_cell(GString *text, const PathCall *call);
+void export_append_stamp_cell(GString *text, gint64 time, gboolean observed);
+
 /* Writes text once there is enough of it, or in any case (all), and empties it. */
 gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error);
 

@@ -4,20 +4,10 @@
  * column is: those of the table call, whose names they have). Calls are numbered
  * from 1 in their request; times are whole ns.
  */
-#include "base/printable.h"
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-text.h"
-
-static void append_stamp(GString *text, gint64 time, gboolean observed)
-{
-        if (observed)
-                export_append_integer(text, time);
-        else
-                g_string_append_c(text, '-');
-        g_string_append_c(text, '\t');
-}
 
 static void append_goes_on(GString *text, const PathCall *c)
 {
@@ -32,19 +22,15 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
 {
         export_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
-        if (c->parent == NO_PARENT)
-                g_string_append_c(text, '-');
-        else
-                export_append_integer(text, (gint64)c->parent + 1);
-        g_string_append_c(text, '\t');
+        export_append_parent_cell(text, c);
         g_string_append(text, node_table_written(nodes, c->caller));
         g_string_append_c(text, '\t');
         g_string_append(text, node_table_written(nodes, c->callee));
         g_string_append_c(text, '\t');
-        append_stamp(text, c->start, c->stamps & (1 << CALL_SENT | 1 << MSG_SENT));
-        append_stamp(text, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
-        append_stamp(text, c->reply, c->stamps & 1 << RET_SENT);
-        append_stamp(text, c->end, c->stamps & 1 << RET_RECV);
+        export_append_stamp_cell(text, c->start, c->stamps & (1 << CALL_SENT | 1 << MSG_SENT));
+        export_append_stamp_cell(text, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
+        export_append_stamp_cell(text, c->reply, c->stamps & 1 << RET_SENT);
+        export_append_stamp_cell(text, c->end, c->stamps & 1 << RET_RECV);
         export_append_integer(text, c->own);
         g_string_append_c(text, '\t');
         export_append_integer(text, c->network);
@@ -53,11 +39,7 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         g_string_append_c(text, '\t');
         export_append_integer(text, c->candidates);
         g_string_append_c(text, '\t');
-        if (c->id_length > 0)
-                printable_append_id(text, c->id, c->id_length);
-        else
-                g_string_append_c(text, '-');
-        g_string_append_c(text, '\t');
+        export_append_id_cell(text, c);
         path_append_label_cell(text, label);
         if (goes_on)
                 append_goes_on(text, c);

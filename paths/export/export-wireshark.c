@@ -4,19 +4,9 @@
  * the number of its first byte, and all its stamps. wireshark/ravel.lua reads it. Path and
  * probability of a request stand at its first call alone.
  */
-#include "base/printable.h"
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
 #include "paths/write/pattern-text.h"
-
-static void append_stamp(GString *text, gint64 time, gboolean observed)
-{
-        if (observed)
-                export_append_integer(text, time);
-        else
-                g_string_append_c(text, '-');
-        g_string_append_c(text, '\t');
-}
 
 static void append_place(GString *text, const ExportRequest *request, guint32 i)
 {
@@ -26,24 +16,16 @@ static void append_place(GString *text, const ExportRequest *request, guint32 i)
         g_string_append_c(text, '\t');
         export_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
-        if (c->parent == NO_PARENT)
-                g_string_append_c(text, '-');
-        else
-                export_append_integer(text, (gint64)c->parent + 1);
-        g_string_append_c(text, '\t');
-        if (c->id_length > 0)
-                printable_append_id(text, c->id, c->id_length);
-        else
-                g_string_append_c(text, '-');
-        g_string_append_c(text, '\t');
+        export_append_parent_cell(text, c);
+        export_append_id_cell(text, c);
 }
 
 static void append_figures(GString *text, const ExportRequest *request, const PathCall *c)
 {
-        append_stamp(text, c->start, c->stamps & 1 << CALL_SENT);
-        append_stamp(text, c->enter, c->stamps & 1 << CALL_RECV);
-        append_stamp(text, c->reply, c->stamps & 1 << RET_SENT);
-        append_stamp(text, c->end, c->stamps & 1 << RET_RECV);
+        export_append_stamp_cell(text, c->start, c->stamps & 1 << CALL_SENT);
+        export_append_stamp_cell(text, c->enter, c->stamps & 1 << CALL_RECV);
+        export_append_stamp_cell(text, c->reply, c->stamps & 1 << RET_SENT);
+        export_append_stamp_cell(text, c->end, c->stamps & 1 << RET_RECV);
         export_append_integer(text, c->own);
         g_string_append_c(text, '\t');
         export_append_integer(text, c->network);

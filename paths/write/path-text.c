@@ -58,6 +58,13 @@ const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
         return at;
 }
 
+void path_append_number(GString *out, double number, const char *format)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append(out, g_ascii_formatd(text, sizeof text, format, number));
+}
+
 void path_append_json_string(GString *out, const char *text)
 {
         g_string_append_c(out, '"');

@@ -23,6 +23,9 @@ const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
  * stand in a page. */
 void path_append_json_string(GString *out, const char *text);
 
+/* By a format of printf() for a double, whatever the locale. */
+void path_append_number(GString *out, double number, const char *format);
+
 /* "64 %": a share of a whole, to a whole percent; "<1 %" and ">99 %" where that
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);

@@ -9,24 +9,6 @@
 
 enum { FLUSH_SIZE = 1 << 16 };
 
-static void put_time(Json *j, const char *key, gint128 ns)
-{
-        json_key(j, key);
-        json_time(j, ns);
-}
-
-static void put_count(Json *j, const char *key, guint64 n)
-{
-        json_key(j, key);
-        json_count(j, n);
-}
-
-static void put_string(Json *j, const char *key, const char *text)
-{
-        json_key(j, key);
-        json_string(j, text);
-}
-
 /* null where it is none. */
 static void put_index(Json *j, const char *key, guint32 i, guint32 none)
 {
@@ -53,21 +35,21 @@ static gboolean flush(Json *j, gboolean all, OutputFile *file, GError **error)
 /* An empty histogram has no extremes; 0 stands for them. */
 static void put_statistics(Json *j, const Histogram *h)
 {
-        put_time(j, "total", h->sum);
-        put_time(j, "mean", histogram_mean(h));
-        put_time(j, "deviation", histogram_deviation(h));
-        put_time(j, "p50", histogram_quantile(h, 0.5));
-        put_time(j, "p90", histogram_quantile(h, 0.9));
-        put_time(j, "p99", histogram_quantile(h, 0.99));
-        put_time(j, "min", h->min);
-        put_time(j, "max", h->max);
+        json_put_time(j, "total", h->sum);
+        json_put_time(j, "mean", histogram_mean(h));
+        json_put_time(j, "deviation", histogram_deviation(h));
+        json_put_time(j, "p50", histogram_quantile(h, 0.5));
+        json_put_time(j, "p90", histogram_quantile(h, 0.9));
+        json_put_time(j, "p99", histogram_quantile(h, 0.99));
+        json_put_time(j, "min", h->min);
+        json_put_time(j, "max", h->max);
 }
 
 /* Nothing where there is no operation, as of most traces. */
 static void put_label(Json *j, const char *label)
 {
         if (label)
-                put_string(j, "label", label);
+                json_put_string(j, "label", label);
 }
 
 static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
@@ -86,15 +68,15 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
 
         json_line(j, 8);
         json_open(j, '{');
-        put_count(j, "index", i);
+        json_put_count(j, "index", i);
         put_index(j, "parent", node->parent, NO_PARENT);
-        put_count(j, "depth", node->depth);
-        put_string(j, "name", node_table_name(path_set_nodes(set), node->node));
+        json_put_count(j, "depth", node->depth);
+        json_put_string(j, "name", node_table_name(path_set_nodes(set), node->node));
         put_label(j, node->label);
         if (node->label)
-                put_count(j, "labels", node->n_labels);
+                json_put_count(j, "labels", node->n_labels);
         if (path_set_goes_on(set))
-                put_string(j, "continues", path_continues_name(node->continues));
+                json_put_string(j, "continues", path_continues_name(node->continues));
         for (gsize k = 0; k < n_parts; k++) {
                 json_line(j, 9);
                 json_key(j, parts[k].key);
@@ -122,19 +104,19 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
 
         json_line(j, 4);
         json_open(j, '{');
-        put_count(j, "rank", rank + 1);
+        json_put_count(j, "rank", rank + 1);
         json_key(j, "id");
         json_id(j, p->id);
         json_line(j, 5);
-        put_string(j, "signature", p->signature);
+        json_put_string(j, "signature", p->signature);
         put_label(j, p->label);
         json_line(j, 5);
-        put_string(j, "client", node_table_name(path_set_nodes(set), p->client));
+        json_put_string(j, "client", node_table_name(path_set_nodes(set), p->client));
         json_line(j, 5);
-        put_count(j, "count", p->count);
+        json_put_count(j, "count", p->count);
         put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
-        put_count(j, "slowest", path_pattern_slowest(p));
+        json_put_count(j, "slowest", path_pattern_slowest(p));
         json_line(j, 5);
         put_statistics(j, &p->nodes[0].latency);
         json_line(j, 5);
@@ -172,7 +154,7 @@ static void put_stamp(Json *j, const char *key, gint64 time)
 static void put_total(Json *j, const char *key, guint64 n)
 {
         json_line(j, 4);
-        put_count(j, key, n);
+        json_put_count(j, key, n);
 }
 
 /* How far to trust parents, by the node that makes the calls. */
@@ -189,9 +171,9 @@ static void put_trust(Json *j, const PathSet *set)
                         continue;
                 json_line(j, 6);
                 json_open(j, '{');
-                put_string(j, "name", node_table_name(path_set_nodes(set), node));
-                put_count(j, "calls", trust[node].calls);
-                put_count(j, "guessed", trust[node].guessed);
+                json_put_string(j, "name", node_table_name(path_set_nodes(set), node));
+                json_put_count(j, "calls", trust[node].calls);
+                json_put_count(j, "guessed", trust[node].guessed);
                 put_probability(j, set, trust[node].right / (double)trust[node].calls);
                 json_close(j, '}');
         }
@@ -220,10 +202,10 @@ static void put_clocks(Json *j, const PathSet *set)
 
                 json_line(j, 6);
                 json_open(j, '{');
-                put_string(j, "name", node_table_name(path_set_nodes(set), c->node));
+                json_put_string(j, "name", node_table_name(path_set_nodes(set), c->node));
                 json_key(j, "put_right");
                 json_boolean(j, !c->doubtful);
-                put_time(j, "by", path_clock_by(c));
+                json_put_time(j, "by", path_clock_by(c));
                 put_bound(j, "least", path_clock_least(c), G_MININT64);
                 put_bound(j, "most", path_clock_most(c), G_MAXINT64);
                 json_close(j, '}');
@@ -237,18 +219,19 @@ static void put_doubt(Json *j, const Doubt *d, const NodeTable *nodes)
 
         json_line(j, 6);
         json_open(j, '{');
-        put_string(j, "caller", d->caller == NO_NODE ? NULL : node_table_name(nodes, d->caller));
-        put_string(j, "callee", node_table_name(nodes, d->callee));
-        put_string(j, "reason", doubt_word(d->reason));
-        put_count(j, "count", d->count);
-        put_count(j, "of", d->of);
-        put_string(j, "kind", *d->kind ? d->kind : NULL);
+        json_put_string(j, "caller",
+                        d->caller == NO_NODE ? NULL : node_table_name(nodes, d->caller));
+        json_put_string(j, "callee", node_table_name(nodes, d->callee));
+        json_put_string(j, "reason", doubt_word(d->reason));
+        json_put_count(j, "count", d->count);
+        json_put_count(j, "of", d->of);
+        json_put_string(j, "kind", *d->kind ? d->kind : NULL);
         if (d->of_bytes) {
-                put_time(j, "bytes", d->bytes);
-                put_time(j, "of_bytes", d->of_bytes);
+                json_put_time(j, "bytes", d->bytes);
+                json_put_time(j, "of_bytes", d->of_bytes);
         }
         json_line(j, 7);
-        put_string(j, "text", text);
+        json_put_string(j, "text", text);
         json_close(j, '}');
 }
 
@@ -258,7 +241,7 @@ static void put_verdict(Json *j, const PathSet *set)
         const Verdict *v = path_set_summary(set)->verdict;
 
         json_line(j, 4);
-        put_string(j, "judgement", v ? v->judgement : NULL);
+        json_put_string(j, "judgement", v ? v->judgement : NULL);
         json_key(j, "fit");
         if (v)
                 json_boolean(j, v->fit);
@@ -280,7 +263,7 @@ static void put_summary(Json *j, const PathSet *set)
         json_key(j, "summary");
         json_open(j, '{');
         json_line(j, 4);
-        put_string(j, "method", summary->method);
+        json_put_string(j, "method", summary->method);
         put_total(j, "messages", summary->messages);
         put_total(j, "calls", summary->calls);
         put_total(j, "unmatched_calls", summary->unmatched_calls);
@@ -311,20 +294,20 @@ static void put_vertex(Json *j, const PathSet *set, guint32 i)
 
         json_line(j, 4);
         json_open(j, '{');
-        put_count(j, "vertex", i);
+        json_put_count(j, "vertex", i);
         put_index(j, "parent", v->parent, NO_VERTEX);
-        put_string(j, "name", node_table_name(path_set_nodes(set), v->node));
-        put_count(j, "count", v->count);
+        json_put_string(j, "name", node_table_name(path_set_nodes(set), v->node));
+        json_put_count(j, "count", v->count);
         put_probability(j, set, v->probability);
-        put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
+        json_put_string(j, "end", v->end == PATH_GOES_ON ? NULL : path_end_name(v->end));
         json_key(j, "delays");
         json_open(j, '[');
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
                 json_open(j, '{');
-                put_time(j, "delay", d->delay);
-                put_count(j, "count", d->count);
+                json_put_time(j, "delay", d->delay);
+                json_put_count(j, "count", d->count);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -358,8 +341,8 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
 
         json_open(&j, '{');
         json_line(&j, 2);
-        put_string(&j, "format", "ravel paths");
-        put_count(&j, "version", 1);
+        json_put_string(&j, "format", "ravel paths");
+        json_put_count(&j, "version", 1);
         json_line(&j, 2);
         put_summary(&j, set);
         json_line(&j, 2);

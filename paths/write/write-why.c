@@ -225,13 +225,6 @@ static void write_request_text(GString *out, const WhyRequest *r, guint columns)
 
 /* --- a request, for programs ------------------------------------------------------- */
 
-static void append_number(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.4f", number));
-}
-
 static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
 {
         if (first)
@@ -247,10 +240,10 @@ static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
                                        "%" G_GUINT64_FORMAT "\t%" G_GINT64_FORMAT
                                        "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        r->request, r->start, r->time, r->usual);
-                append_number(out, r->slower);
+                path_append_number(out, r->slower, "%.4f");
                 g_string_append_printf(out, "\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
                                        r->alike, r->pattern_count);
-                append_number(out, r->probability);
+                path_append_number(out, r->probability, "%.4f");
                 g_string_append_c(out, '\t');
                 path_append_label_cell(out, r->label);
                 g_string_append_c(out, '\t');
@@ -262,59 +255,40 @@ static void write_request_tsv(GString *out, const WhyRequest *r, gboolean first)
                 g_string_append_printf(
                         out, "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                         p->own, p->usual, p->own - p->usual);
-                append_number(out, p->slower);
+                path_append_number(out, p->slower, "%.4f");
                 g_string_append_printf(out, "\t%u\t%u\t%u\t%u\t%" G_GINT64_FORMAT "\t", p->calls,
                                        p->usual_calls, p->load, p->usual_load, (gint64)p->each);
-                append_number(out, p->goes_with_load);
+                path_append_number(out, p->goes_with_load, "%.4f");
                 g_string_append_printf(out, "\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        p->queued, p->connecting);
-                append_number(out, p->probability);
+                path_append_number(out, p->probability, "%.4f");
                 g_string_append_c(out, '\n');
         }
 }
 
-static void json_number_of(Json *json, const char *key, double number)
+static void put_share(Json *json, const char *key, double number)
 {
-        json_key(json, key);
-        json_number(json, number, "%.4f");
-}
-
-static void json_time_of(Json *json, const char *key, gint64 time)
-{
-        json_key(json, key);
-        json_time(json, time);
-}
-
-static void json_count_of(Json *json, const char *key, guint64 n)
-{
-        json_key(json, key);
-        json_count(json, n);
-}
-
-static void json_string_of(Json *json, const char *key, const char *text)
-{
-        json_key(json, key);
-        json_string(json, text);
+        json_put_number(json, key, number, "%.4f");
 }
 
 static void write_place_json(Json *json, const WhyPlace *p)
 {
         json_open(json, '{');
-        json_string_of(json, "place", p->where);
-        json_string_of(json, "node", p->node);
-        json_time_of(json, "own", p->own);
-        json_time_of(json, "usual", p->usual);
-        json_time_of(json, "excess", p->own - p->usual);
-        json_number_of(json, "slower", p->slower);
-        json_count_of(json, "calls", p->calls);
-        json_count_of(json, "usual_calls", p->usual_calls);
-        json_count_of(json, "load", p->load);
-        json_count_of(json, "usual_load", p->usual_load);
-        json_time_of(json, "each", (gint64)p->each);
-        json_number_of(json, "goes_with_load", p->goes_with_load);
-        json_time_of(json, "queued", p->queued);
-        json_time_of(json, "connecting", p->connecting);
-        json_number_of(json, "probability", p->probability);
+        json_put_string(json, "place", p->where);
+        json_put_string(json, "node", p->node);
+        json_put_time(json, "own", p->own);
+        json_put_time(json, "usual", p->usual);
+        json_put_time(json, "excess", p->own - p->usual);
+        put_share(json, "slower", p->slower);
+        json_put_count(json, "calls", p->calls);
+        json_put_count(json, "usual_calls", p->usual_calls);
+        json_put_count(json, "load", p->load);
+        json_put_count(json, "usual_load", p->usual_load);
+        json_put_time(json, "each", (gint64)p->each);
+        put_share(json, "goes_with_load", p->goes_with_load);
+        json_put_time(json, "queued", p->queued);
+        json_put_time(json, "connecting", p->connecting);
+        put_share(json, "probability", p->probability);
         json_close(json, '}');
 }
 
@@ -324,16 +298,16 @@ static void write_request_json(GString *out, const WhyRequest *r)
         Json json = JSON_IN(out);
 
         json_open(&json, '{');
-        json_count_of(&json, "request", r->request);
-        json_time_of(&json, "start", r->start);
-        json_time_of(&json, "time", r->time);
-        json_time_of(&json, "usual", r->usual);
-        json_number_of(&json, "slower", r->slower);
-        json_count_of(&json, "alike", r->alike);
-        json_count_of(&json, "pattern_count", r->pattern_count);
-        json_number_of(&json, "probability", r->probability);
-        json_string_of(&json, "operation", r->label);
-        json_string_of(&json, "path", r->signature);
+        json_put_count(&json, "request", r->request);
+        json_put_time(&json, "start", r->start);
+        json_put_time(&json, "time", r->time);
+        json_put_time(&json, "usual", r->usual);
+        put_share(&json, "slower", r->slower);
+        json_put_count(&json, "alike", r->alike);
+        json_put_count(&json, "pattern_count", r->pattern_count);
+        put_share(&json, "probability", r->probability);
+        json_put_string(&json, "operation", r->label);
+        json_put_string(&json, "path", r->signature);
         json_key(&json, "places");
         json_open(&json, '[');
         for (guint i = 0; i < r->places->len; i++)
@@ -518,17 +492,17 @@ static void write_kind_tsv(GString *out, const WhyKind *k)
                 g_string_append_printf(
                         out, "\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t%.0f\t%.0f\t",
                         k->count, k->n_slow, k->slow, k->middle);
-                append_number(out, k->doubtful);
+                path_append_number(out, k->doubtful, "%.4f");
                 g_string_append_printf(out, "\t%u\t%" G_GINT64_FORMAT "\t%" G_GINT64_FORMAT "\t",
                                        k->burst.n, k->burst.from, k->burst.to);
                 printable_append(out, d->where, -1, PRINTABLE_TSV);
                 g_string_append_printf(out, "\t%.0f\t%.0f\t", d->slow, d->middle);
-                append_number(out, d->share);
+                path_append_number(out, d->share, "%.4f");
                 const double numbers[] = { d->slow_calls, d->middle_calls, d->slow_load,
                                            d->middle_load };
                 for (guint n = 0; n < G_N_ELEMENTS(numbers); n++) {
                         g_string_append_c(out, '\t');
-                        append_number(out, numbers[n]);
+                        path_append_number(out, numbers[n], "%.4f");
                 }
                 g_string_append_printf(out, "\t%.0f\t%.0f\n", d->slow_waiting, d->middle_waiting);
         }
@@ -537,16 +511,16 @@ static void write_kind_tsv(GString *out, const WhyKind *k)
 static void write_difference_json(Json *json, const WhyDifference *d)
 {
         json_open(json, '{');
-        json_string_of(json, "place", d->where);
-        json_time_of(json, "slow", (gint64)d->slow);
-        json_time_of(json, "middle", (gint64)d->middle);
-        json_number_of(json, "share", d->share);
-        json_number_of(json, "slow_calls", d->slow_calls);
-        json_number_of(json, "middle_calls", d->middle_calls);
-        json_number_of(json, "slow_load", d->slow_load);
-        json_number_of(json, "middle_load", d->middle_load);
-        json_time_of(json, "slow_waiting", (gint64)d->slow_waiting);
-        json_time_of(json, "middle_waiting", (gint64)d->middle_waiting);
+        json_put_string(json, "place", d->where);
+        json_put_time(json, "slow", (gint64)d->slow);
+        json_put_time(json, "middle", (gint64)d->middle);
+        put_share(json, "share", d->share);
+        put_share(json, "slow_calls", d->slow_calls);
+        put_share(json, "middle_calls", d->middle_calls);
+        put_share(json, "slow_load", d->slow_load);
+        put_share(json, "middle_load", d->middle_load);
+        json_put_time(json, "slow_waiting", (gint64)d->slow_waiting);
+        json_put_time(json, "middle_waiting", (gint64)d->middle_waiting);
         json_close(json, '}');
 }
 
@@ -558,25 +532,25 @@ static void write_burst_json(Json *json, const WhyBurst *b)
                 return;
         }
         json_open(json, '{');
-        json_count_of(json, "slow", b->n);
-        json_count_of(json, "of", b->of);
-        json_count_of(json, "requests", b->all);
-        json_time_of(json, "from", b->from);
-        json_time_of(json, "to", b->to);
+        json_put_count(json, "slow", b->n);
+        json_put_count(json, "of", b->of);
+        json_put_count(json, "requests", b->all);
+        json_put_time(json, "from", b->from);
+        json_put_time(json, "to", b->to);
         json_close(json, '}');
 }
 
 static void write_kind_json(Json *json, const WhyKind *k)
 {
         json_open(json, '{');
-        json_string_of(json, "client", k->client);
-        json_string_of(json, "entry", k->entry);
-        json_string_of(json, "operation", k->label);
-        json_count_of(json, "requests", k->count);
-        json_count_of(json, "slow_requests", k->n_slow);
-        json_time_of(json, "slow", (gint64)k->slow);
-        json_time_of(json, "middle", (gint64)k->middle);
-        json_number_of(json, "doubtful", k->doubtful);
+        json_put_string(json, "client", k->client);
+        json_put_string(json, "entry", k->entry);
+        json_put_string(json, "operation", k->label);
+        json_put_count(json, "requests", k->count);
+        json_put_count(json, "slow_requests", k->n_slow);
+        json_put_time(json, "slow", (gint64)k->slow);
+        json_put_time(json, "middle", (gint64)k->middle);
+        put_share(json, "doubtful", k->doubtful);
         write_burst_json(json, &k->burst);
         json_key(json, "places");
         json_open(json, '[');
@@ -592,7 +566,7 @@ static void write_kinds_json(GString *out, const GPtrArray *kinds, const WhyBurs
         Json json = JSON_IN(out);
 
         json_open(&json, '{');
-        json_count_of(&json, "requests", requests);
+        json_put_count(&json, "requests", requests);
         write_burst_json(&json, burst);
         json_key(&json, "kinds");
         json_open(&json, '[');
