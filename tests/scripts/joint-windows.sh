@@ -4,7 +4,7 @@
 # ravel nesting --window by --method joint and oracle: that windows cost no right parents, that a
 # system which changes is followed, that where the trace comes from and on how many threads makes
 # no difference, and that a report is written as its window closes. tests/scripts/windows.sh has what
-# does not depend on the method. RAVEL_LONG=1: at five shapes of traces instead of two. TAP.
+# does not depend on the method. RAVEL_LONG=1: at five shapes of traces instead of one, and three windows. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -35,16 +35,17 @@ no_worse() # POINTS METHOD TRACE WINDOW...: than without windows, by so much
 }
 
 # A request is ten seconds to a minute of them, and a window a few dozens of requests at least.
-shapes=(2 '2 --repeat 3')
-[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3')
+shapes=('2 --repeat 3')
+windows=(30s)
+[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s)
 for shape in "${shapes[@]}"; do
 	# shellcheck disable=SC2086 # options
 	"$gen_trace" 60000 $shape --path | sort -s -k 1,1 >t.trace
 	"$ravel" nesting --cheat -o true.sqlite -w /dev/null t.trace 2>err
-	no_worse 0.5 joint t.trace 8000h 300s 30s
+	no_worse 0.5 joint t.trace "${windows[@]}"
 	result $? "parallelism $shape: windows cost no right parents" err
 done
-no_worse 0.5 oracle t.trace 300s 30s
+no_worse 0.5 oracle t.trace "${windows[@]}"
 result $? 'nor do they by --method oracle' err
 
 # Two systems, one after the other: at WS2 a request takes 200 ms more from then on.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ravel trend: what changes from store to store is found with its size, and nothing else is.
-# RAVEL_LONG=1: a share that changes and a hundred sets without a change as well, and 500 stores
+# RAVEL_LONG=1: with inferred parents, a share that changes and a hundred sets without a change as well, and 500 stores
 # in 5 s of CPU. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -11,8 +11,11 @@ export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:$
 command -v python3 >/dev/null || skip_all 'python3 is not installed'
 cd "$dir" || exit 99
 
-stores() { # CASE SEED MESSAGES [OPTION...]: in a folder of that name. --cheat, which is soon done, where
-	# it is all the same who found the parents
+# True parents, which are soon found: it is all the same to trend who found them.
+parents=(--cheat)
+[ -z "${RAVEL_LONG:-}" ] || parents=()
+
+stores() { # CASE SEED MESSAGES [OPTION...]: in a folder of that name
 	mkdir -p "$1"
 	(cd "$1" && python3 "$source/tests/scripts/trend-stores.py" "$ravel" "$source/examples/multi-tier.conf" \
 		"$2" "$1" 12 "${@:3}")
@@ -23,18 +26,18 @@ found() { # FOLDER: kind, found, at, subject and change of what does not follow,
 	awk -F '\t' 'NR > 1 && $2 != "-" && !$11 { print $1, $2, $8, $14, $4 }' "$dir/tsv" | sort
 }
 
-stores none 7 24000
+stores none 7 24000 "${parents[@]}"
 found none >out && [ ! -s out ] && [ "$(wc -l <tsv)" -gt 40 ]
 result $? 'no change: nothing' out
 "$ravel" trend none >out && grep -qx 'No change beyond chance.' out
 result $? 'and says so' out
 
 # The own time of an application server is 20 of 21 ms that is seen: +0.38 %.
-stores creep 7 24000
+stores creep 7 24000 "${parents[@]}"
 found creep >out
 awk '$1 != "own" || $2 != "creep" || $4 !~ /^AP[12]$/ || $5 < 0.0028 || $5 > 0.0048 { bad = 1 } END { exit bad || NR != 2 }' out
 result $? 'two nodes that creep 0.4 % a store' out
-stores step 7 24000
+stores step 7 24000 "${parents[@]}"
 found step >out
 awk '$1 != "own" || $2 != "step" || $3 != 7 || $4 != "AUTH" || $5 < 0.022 || $5 > 0.036 { bad = 1 } END { exit bad || NR != 1 }' out
 result $? 'a node that takes 3 % longer from store 7 on' out
@@ -100,7 +103,7 @@ result $? 'which may leave too few' err
 [ $? = 2 ] && grep -q 'stores named: 5, expected 6 or more' err
 result $? 'five stores' err
 sed '/CALL_SENT.client/s/$/ label=GET/' trace >labels.trace
-mkdir labels && cp none/s[1-9].sqlite labels && "$ravel" nesting --no-requests -o labels/s10.sqlite labels.trace >/dev/null 2>err
+mkdir labels && cp none/s[1-9].sqlite labels && "$ravel" nesting "${parents[@]}" --no-requests -o labels/s10.sqlite labels.trace >/dev/null 2>err
 "$ravel" trend labels >out && grep -q '^10 stores' out && grep -q '^Without operations: labels/s1.sqlite' out
 result $? 'operations in one only: none are compared' out
 : >empty && "$ravel" nesting -o mixed/empty.sqlite empty >/dev/null 2>&1
@@ -161,7 +164,7 @@ if [ -n "${RAVEL_LONG:-}" ]; then
 	done
 	[ $alarms -le 3 ]
 	result $? "of 100 sets without a change in at most 3 something is found: $alarms"
-	stores none 7 24000
+	stores none 7 24000 "${parents[@]}"
 	mkdir many && for i in $(seq 500); do cp "none/s$((i % 12 + 1)).sqlite" "many/$i.sqlite"; done
 	seconds=$( { TIMEFORMAT=%U; time "$ravel" trend many >out; } 2>&1 )
 	awk "BEGIN { exit !($seconds <= 5) }"
