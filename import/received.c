@@ -388,6 +388,14 @@ static gint64 read_date(char words[][DATE_WORD], guint n)
                G_GINT64_CONSTANT(1000000000);
 }
 
+/* What it is cut to is none of a date. No zero byte ends the text, so this is no g_strlcpy(). */
+static void copy_word(char word[DATE_WORD], const char *text, gsize n)
+{
+        n = MIN(n, DATE_WORD - 1);
+        memcpy(word, text, n);
+        word[n] = '\0';
+}
+
 /* Words of a date, with the comma behind the day of the week taken for a blank. */
 static gint64 take_date(const char *at, const char *end)
 {
@@ -403,7 +411,7 @@ static gint64 take_date(const char *at, const char *end)
                         while (k < t.n && t.text[k] != ',')
                                 k++;
                         if (k > i)
-                                g_strlcpy(words[n++], t.text + i, MIN(k - i + 1, DATE_WORD));
+                                copy_word(words[n++], t.text + i, k - i);
                         i = k + 1;
                 }
         }
