@@ -327,12 +327,14 @@ def serve_sql(port):
     threading.Thread(target=accept, daemon=True).start()
 
 
-def check_paths(capture, ports, published, delivered, asked):
+def check_paths(capture, ports, published, delivered, asked, *options):
     """The paths that ravel nesting finds, against who published, got and asked what, in order."""
+    broker = ports[0][1]
     rows = capture.lines(''.join('127.0.0.1:%d %s\n' % p for p in ports))
     calls = os.path.join(WORK, 'calls')
-    subprocess.run([RAVEL, 'nesting', '--calls', calls, '-w', '/dev/null', '-'], input=capture.trace, text=True,
-                   stderr=subprocess.DEVNULL, check=True)
+    capture.paths = subprocess.run([RAVEL, 'nesting', '--calls', calls, '--format', 'tsv', *options, '-'],
+                                   input=capture.trace, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, check=True).stdout
     with open(calls) as lines:
         head = next(lines).rstrip('\n').split('\t')
         found = {(c['caller'], c['callee'], c['id']): c
@@ -344,18 +346,18 @@ def check_paths(capture, ports, published, delivered, asked):
 
     instance = {}
     for address, said in published.items():
-        for text, i in zip(said, ids(address, 'rabbit')):
-            instance[text] = found.get((address, 'rabbit', i), {}).get('instance')
+        for text, i in zip(said, ids(address, broker)):
+            instance[text] = found.get((address, broker, i), {}).get('instance')
     right = queries = joined = deliveries = 0
     for address, said in delivered.items():
-        got = ids('rabbit', address)
+        got = ids(broker, address)
         for text, i in zip(said, got):
-            call = found.get(('rabbit', address, i)) # none: it had no return
+            call = found.get((broker, address, i)) # none: it had no return
             deliveries += call is not None
             joined += call is not None and call['instance'] == instance[text]
         for k, i in zip(asked[address], ids(address, 'sql')):
             call = found.get((address, 'sql', i))
-            if ('rabbit', address, got[k]) in found:
+            if (broker, address, got[k]) in found:
                 queries += 1
                 right += call is not None and call['parent_id'] == got[k]
     return right, queries, joined, deliveries
@@ -465,6 +467,156 @@ def test_amqp():
         'rabbitmq: only the dead worker leaves calls open', ': %d' % len(open_calls))
 
 
+# --- Redis -----------------------------------------------------------------------
+
+class Redis:
+    def __init__(self, address, port):
+        self.sock = connect(address, port)
+        self.file = self.sock.makefile('rb')
+
+    def read(self):
+        line = self.file.readline()
+        kind, rest = line[:1], line[1:-2].decode()
+        if not line:
+            raise EOFError
+        if kind == b'$':
+            return None if rest == '-1' else self.file.read(int(rest) + 2)[:-2].decode()
+        if kind == b'*':
+            return None if rest == '-1' else [self.read() for _ in range(int(rest))]
+        return rest
+
+    def call(self, *words):
+        words = [word.encode() for word in words]
+        self.sock.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(w), w) for w in words))
+        return self.read()
+
+
+def take_blpop(redis):
+    return redis.call('BLPOP', 'jobs', '1')[1]
+
+
+def take_move(redis):
+    text = redis.call('BRPOPLPUSH', 'jobs', 'taken', '1')
+    if not text:
+        raise TypeError
+    redis.call('LREM', 'taken', '1', text)
+    return text
+
+
+def take_poll(redis):
+    end = time.time() + 1
+    while time.time() < end:
+        text = redis.call('LPOP', 'jobs')
+        if text:
+            return text
+        time.sleep(0.002)
+    raise TypeError
+
+
+def take_stream(redis):
+    return redis.call('XREADGROUP', 'GROUP', 'g', 'w', 'COUNT', '1', 'BLOCK', '1000', 'STREAMS', 'jobs', '>')[0][1][0][1][1]
+
+
+def put_list(redis, text):
+    redis.call('RPUSH', 'jobs', text)
+
+
+def put_stream(redis, text):
+    redis.call('XADD', 'jobs', '*', 'job', text)
+
+
+def run_redis(port, sql, put, takes, pause, n):
+    """Eight producers at a time; a worker for each way to take a job, which asks the database twice and
+    hands it on to a mailer, who asks once."""
+    published, delivered, asked = {}, collections.defaultdict(list), collections.defaultdict(list)
+    capture, threads = Capture(port, sql), []
+
+    def worker(address, take):
+        redis, database = Redis(address, port), Sql(address, sql)
+        try:
+            while True:
+                text = take(redis)
+                delivered[address].append(text)
+                for query in 'SELECT * FROM item', 'INSERT INTO orders VALUES (1)':
+                    asked[address].append(len(delivered[address]) - 1)
+                    database.query(query)
+                redis.call('LPUSH', 'mails', 'mail ' + text)
+        except TypeError: # nothing came
+            time.sleep(0.5)
+
+    def mailer(address):
+        redis, database = Redis(address, port), Sql(address, sql)
+        while True:
+            came = redis.call('BRPOP', 'mails', '1')
+            if not came:
+                break
+            delivered[address].append(came[1])
+            asked[address].append(len(delivered[address]) - 1)
+            database.query('INSERT INTO mail VALUES (1)')
+
+    def producer(address):
+        redis = Redis(address, port)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i) + ' and more' * (i % 2 * 400))
+            put(redis, published[address][-1])
+            time.sleep(pause)
+
+    for i, take in enumerate(takes):
+        threads.append(threading.Thread(target=worker, args=('127.0.7.%d' % (i + 1), take), daemon=True))
+    threads.append(threading.Thread(target=mailer, args=('127.0.7.9',), daemon=True))
+    for i in range(8):
+        published['127.0.6.%d' % (i + 1)] = []
+        threads.append(threading.Thread(target=producer, args=('127.0.6.%d' % (i + 1),), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    time.sleep(0.5)
+    ports = (port, 'redis'), (sql, 'sql')
+    rows = capture.lines(''.join('127.0.0.1:%d %s\n' % p for p in ports))
+    link = {}
+    for address, said in published.items():
+        link.update(zip(said, [r.get('link') for r in rows if r['sender'] == address and r['op'] == 'CALL_SENT']))
+    linked = sum(r.get('link') == link[text] for address in delivered if address != '127.0.7.9'
+                 for r, text in zip([r for r in rows if r['receiver'] == address and r['op'] == 'MSG_SENT'],
+                                    delivered[address]))
+    return capture, ports, published, delivered, asked, linked
+
+
+def test_redis():
+    port, sql, n = 18860, 18851, 60
+    server = subprocess.Popen(['redis-server', '--port', str(port), '--bind', '127.0.0.1', '--protected-mode', 'no',
+                               '--save', '', '--appendonly', 'no'], stdout=subprocess.DEVNULL)
+    is_up(port, 20)
+    serve_sql(sql)
+    setup = Redis('127.0.0.1', port)
+    for name, put, takes in (('lists', put_list, (take_blpop, take_move, take_poll)),
+                             ('streams', put_stream, (take_stream, take_stream, take_stream))):
+        setup.call('DEL', 'jobs')
+        if put is put_stream:
+            setup.call('XGROUP', 'CREATE', 'jobs', 'g', '0', 'MKSTREAM')
+        for load, pause in ('at leisure', 0.1), ('in a hurry', 0.01):
+            capture, ports, published, delivered, asked, linked = run_redis(port, sql, put, takes, pause, n)
+            right, queries, joined, all_of = check_paths(
+                capture, ports, published, {a: d for a, d in delivered.items() if a != '127.0.7.9'}, asked,
+                '-n', '9999')
+            tap(linked == all_of == 8 * n, 'redis: %s %s: what is taken is linked to what was put in' % (name, load),
+                ': %d of %d' % (linked, 8 * n))
+            tap(right >= 0.95 * queries > 0, 'redis: %s %s: queries have the job they are for' % (name, load),
+                ': %d of %d = %.1f %%' % (right, queries, 100 * right / max(queries, 1)))
+            tap(joined == all_of, 'redis: %s %s: jobs are in the path of who put them in' % (name, load),
+                ': %d of %d' % (joined, all_of))
+            whole = sum(int(row[2]) for row in (line.split('\t') for line in capture.paths.splitlines()[1:])
+                        if '>redis~>' in row[16] and 'redis~>127.0.7.9(sql)' in row[16] and row[16].count('sql') == 3)
+            tap(whole >= 0.95 * 8 * n, 'redis: %s %s: one path a job, up to its mail' % (name, load),
+                ': %d of %d' % (whole, 8 * n))
+            waits = [line for line in capture.paths.splitlines()[1:] if not 'redis~>' in line and 'POP\t' in line]
+            tap(not any(line.endswith(('BLPOP', 'BRPOP')) for line in waits), 'redis: waiting is nobody\'s work',
+                ': %d paths' % len(waits))
+    server.terminate()
+    server.wait()
+
+
 # --- ZooKeeper -------------------------------------------------------------------
 
 class ZooKeeper:
@@ -538,6 +690,7 @@ def test_zookeeper():
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
 TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
          ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
+         ('redis', test_redis, lambda: shutil.which('redis-server', path=PATH)),
          ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))
 try:
     for name, test, installed in TESTS:
