@@ -732,14 +732,14 @@ static void test_redis_lists(void)
         say(s, SERVER, 13, "*2\r\n$1\r\nq\r\n$2\r\nj3\r\n"); /* put in by nobody that was seen */
         scene_end(s, "5 CALL_SENT a>b 1000.100 link=1000.100\n"
                      "6 RET_SENT b>a 1000.100\n"
-                     "7 CALL_SENT a>b 1000.12c fetch=wait\n"
-                     "9 MSG_SENT b>a 1000.12c link=1000.100\n"
-                     "9 RET_SENT b>a 1000.12c dur=1000000\n"
-                     "10 CALL_SENT a>b 1000.14b fetch=now\n"
-                     "11 RET_SENT b>a 1000.14b\n"
-                     "12 CALL_SENT a>b 1000.162 fetch=wait\n"
-                     "13 MSG_SENT b>a 1000.162 link=1000.162\n"
-                     "13 RET_SENT b>a 1000.162\n");
+                     "7 CALL_SENT a>b 1000.126 fetch=wait\n"
+                     "9 MSG_SENT b>a 1000.126 link=1000.100\n"
+                     "9 RET_SENT b>a 1000.126 dur=1000000\n"
+                     "10 CALL_SENT a>b 1000.143 fetch=now\n"
+                     "11 RET_SENT b>a 1000.143\n"
+                     "12 CALL_SENT a>b 1000.158 fetch=wait\n"
+                     "13 MSG_SENT b>a 1000.158 link=1000.158\n"
+                     "13 RET_SENT b>a 1000.158\n");
 }
 
 /* A reply that names a command does not make a client of the server. */
