@@ -35,8 +35,10 @@ typedef struct {
         guint8 *relayed;    /* by a node that had taken charge of it: a mail server */
         guint8 *starts;     /* STARTS_, what it does, a message */
         guint8 *fetch;      /* FETCH flags, of one that asks for work */
-        guint64 *way;       /* the connection that asks, and that it came by; 0: unknown. NULL again
-                               when all is found */
+        gint64 *until; /* when its receiver was done with it, by the order of its work, where its
+                          return says that too late; else G_MAXINT64. NULL: of none */
+        guint64 *way;  /* the connection that asks, and that it came by; 0: unknown. NULL again
+                          when all is found */
 } CallLinks;
 
 void call_links_clear(CallLinks *links); /* frees what it holds */
@@ -104,6 +106,16 @@ static inline gboolean call_links_is_turn(const CallLinks *links, guint32 call)
 static inline gboolean call_links_is_open(const CallLinks *links, guint32 call)
 {
         return links->starts && links->starts[call] == STARTS_WORK;
+}
+
+/* The time that a call's own calls lie in, at its callee. */
+static inline Span call_links_stay(const CallLinks *links, const CallPairs *calls, guint32 call)
+{
+        Span stay = calls->at_callee[call];
+
+        if (links->until)
+                stay.to = MIN(stay.to, links->until[call]);
+        return stay;
 }
 
 /* A message that nobody answers. */

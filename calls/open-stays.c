@@ -4,15 +4,18 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/hash.h"
+#include "calls/work-in-turn.h"
 
 enum {
         MOST_AHEAD = 64, /* a message may last until so many have come after it */
+        SURELY = 4,      /* times as long a pause, and what came before is done with, in turn */
         THINKS = 99,     /* of 100 pauses of a node at work none is longer than its idle ones */
 };
 
 /* What a node has to do with messages that nobody answers. */
 typedef struct {
-        guint32 called;  /* by others that wait */
+        guint32 called;  /* by others that wait, with what nobody passed on */
         guint32 started; /* messages that came to it and may start its work */
         guint32 passed;  /* of its own, that continue others */
         guint32 made;    /* calls of its own, but for those that ask for work */
@@ -28,6 +31,7 @@ typedef struct {
 typedef struct {
         CallLinks *links;
         CallPairs *calls;
+        const CallLabels *labels;
         const LinkEdge *edges;
         Part *parts; /* by NodeId */
 } Search;
@@ -48,8 +52,8 @@ static void find_parts(Search *s)
                 const LinkEdge *edge = edge_of(s, i);
                 Part *from = &s->parts[edge->caller], *to = &s->parts[edge->callee];
 
-                to->called += !call_is_message(s->calls, i);
-                to->started += may_start(s, i);
+                to->called += !s->links->starts[i] && !call_is_message(s->calls, i);
+                to->started += s->links->starts[i] != STARTS_NOTHING;
                 from->passed += s->links->parent[i] != NO_PARENT;
                 from->made += s->links->parent[i] == NO_PARENT && !s->links->fetch[i];
         }
@@ -157,9 +161,10 @@ static gint64 find_pause(const Event *events, guint n)
         return n_pauses ? pauses[(n_pauses - 1) * THINKS / 100] : 0;
 }
 
-static void end_stays(Search *s, const Event *events, guint n)
+/* bounded: a message lasts at most until so many have come after it. */
+static void end_stays(Search *s, const Event *events, guint n, gboolean bounded)
 {
-        gint64 pause = find_pause(events, n);
+        gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
         g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
         gint64 busy = G_MININT64;
         guint32 ahead[MOST_AHEAD] = { 0 }, n_ahead = 0; /* the events of messages that came last */
@@ -178,8 +183,10 @@ static void end_stays(Search *s, const Event *events, guint n)
 
                 if (!events[i].comes)
                         continue;
-                if (s->links->starts[events[i].call] == STARTS_WORK) {
-                        gint64 most = n_ahead >= MOST_AHEAD ? events[far].from : G_MAXINT64;
+                if (may_start(s, events[i].call) &&
+                    s->links->starts[events[i].call] == STARTS_WORK) {
+                        gint64 most =
+                                bounded && n_ahead >= MOST_AHEAD ? events[far].from : G_MAXINT64;
 
                         set_end(s, events[i].call, MAX(MIN(end, most), events[i].from));
                 }
@@ -187,6 +194,79 @@ static void end_stays(Search *s, const Event *events, guint n)
                         end = events[i].from;
                 ahead[n_ahead++ % MOST_AHEAD] = i;
         }
+}
+
+/* --- one at a time ------------------------------------------------------------------ */
+
+static int compare_ends(const void *a, const void *b)
+{
+        const TurnMessage *x = a, *y = b;
+
+        return COMPARE(x->most, y->most);
+}
+
+/* Whether it is not known of some messages when the worker was done with each: nobody says it, or
+ * several are answered at once. */
+static gboolean are_ends_unknown(const Search *s, const Event *events, guint n,
+                                 const TurnMessage *messages, guint n_messages)
+{
+        g_autofree TurnMessage *by_end = g_memdup2(messages, n_messages * sizeof *messages);
+
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes && may_start(s, events[i].call) &&
+                    s->links->starts[events[i].call] == STARTS_WORK)
+                        return TRUE;
+        qsort(by_end, n_messages, sizeof *by_end, compare_ends);
+        for (guint i = 1; i < n_messages; i++)
+                if (by_end[i].most == by_end[i - 1].most)
+                        return TRUE;
+        return FALSE;
+}
+
+static void set_until(Search *s, guint32 call, gint64 until)
+{
+        CallLinks *l = s->links;
+
+        if (s->links->starts[call] == STARTS_WORK && call_is_message(s->calls, call)) {
+                set_end(s, call, until);
+                return;
+        }
+        if (!l->until) {
+                l->until = g_new(gint64, s->calls->n);
+                for (guint32 i = 0; i < s->calls->n; i++)
+                        l->until[i] = G_MAXINT64;
+        }
+        l->until[call] = until;
+}
+
+/* Where the worker does one thing at a time, the order of its calls says whose they are. FALSE
+ * where it does not, or all ends are known. */
+static gboolean find_turns(Search *s, const Event *events, guint n)
+{
+        g_autofree TurnMessage *messages = g_new(TurnMessage, n);
+        g_autofree TurnCall *calls = g_new(TurnCall, n);
+        guint n_messages = 0, n_calls = 0;
+
+        for (guint i = 0; i < n; i++) {
+                const Event *e = &events[i];
+
+                if (e->comes)
+                        messages[n_messages++] =
+                                (TurnMessage){ e->from, s->calls->at_callee[e->call].to, 0 };
+                else
+                        calls[n_calls++] =
+                                (TurnCall){ e->from, e->to,
+                                            hash_word(s->calls->edge[e->call],
+                                                      call_labels_get(s->labels, e->call)) };
+        }
+        if (!are_ends_unknown(s, events, n, messages, n_messages) ||
+            !work_in_turn_find(messages, n_messages, calls, n_calls, find_pause(events, n)))
+                return FALSE;
+        n_messages = 0;
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes)
+                        set_until(s, events[i].call, messages[n_messages++].until);
+        return TRUE;
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -204,7 +284,7 @@ static void find_open(Search *s)
                 guint64 to = (guint64)edge_of(s, i)->callee << 32 | i;
                 guint64 from = (guint64)edge_of(s, i)->caller << 32 | i;
 
-                if (may_start(s, i) && is_worker(s, edge_of(s, i)->callee))
+                if (s->links->starts[i] && is_worker(s, edge_of(s, i)->callee))
                         g_array_append_val(by_node, to);
                 if (!s->links->fetch[i] && is_worker(s, edge_of(s, i)->caller))
                         g_array_append_val(by_node, from);
@@ -222,15 +302,18 @@ static void find_open(Search *s)
                     g_array_index(by_node, guint64, i + 1) >> 32 == it >> 32)
                         continue;
                 g_array_sort(events, compare_events);
-                end_stays(s, (const Event *)events->data, events->len);
+                end_stays(s, (const Event *)events->data, events->len, FALSE);
+                if (!find_turns(s, (const Event *)events->data, events->len))
+                        end_stays(s, (const Event *)events->data, events->len, TRUE);
                 g_array_set_size(events, 0);
         }
 }
 
-gint64 open_stays_find(CallLinks *l, CallPairs *c, const LinkEdge *edges, guint n_nodes)
+gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const LinkEdge *edges,
+                       guint n_nodes)
 {
         g_autofree Part *parts = g_new0(Part, n_nodes);
-        Search s = { l, c, edges, parts };
+        Search s = { l, c, labels, edges, parts };
         gint64 longest = 0;
 
         if (!l->parent)

@@ -6,6 +6,9 @@
  * call that was made for it, and until parents are known it lasts, at most, until something comes
  * to the node after it was idle.
  *
+ * A worker that does one thing at a time does what came first first, so its calls are cut into one
+ * part for each message (work-in-turn.h), also where several are acknowledged at once.
+ *
  * This is so at nodes that nobody calls, and that pass nothing on: of others it is not known
  * whether a call is for a message or for another call.
  */
@@ -17,6 +20,7 @@
 /* After links are found: makes calls of such messages, and sets how long they may last; and tells
  * which calls ask for work, and are none themselves. Returns the longest stay, ns.
  * O(calls * log(calls)). */
-gint64 open_stays_find(CallLinks *links, CallPairs *calls, const LinkEdge *edges, guint n_nodes);
+gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
+                       const LinkEdge *edges, guint n_nodes);
 
 #endif

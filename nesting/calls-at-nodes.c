@@ -135,7 +135,7 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
         for (guint32 i = 0; i < node->n_in; i++)
                 node->in[i] = (CallIn){
                         .enter = c->at_callee[in[i]].from,
-                        .reply = c->at_callee[in[i]].to,
+                        .reply = call_links_stay(&n->calls->links, c, in[i]).to,
                         .call = in[i],
                         .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
                         .context = c->context[in[i]],

@@ -231,7 +231,7 @@ static gboolean find_pairs(Run *r, GError **error)
                                 return FALSE;
                 }
                 if (enters && role->at_callee) {
-                        Span span = calls->pairs.at_callee[call];
+                        Span span = call_links_stay(&calls->links, &calls->pairs, call);
 
                         candidates_add(&role->at_callee->open, span.from, span.to, role->number,
                                        tree);

@@ -58,7 +58,7 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, cons
                     !call_links_is_turn(&calls->links, call))
                         score(calls, board, role->at_caller, call, cycles);
                 if (enters && role->at_callee) {
-                        Span span = calls->pairs.at_callee[call];
+                        Span span = call_links_stay(&calls->links, &calls->pairs, call);
 
                         candidates_add(&role->at_callee->scoring, span.from, span.to, role->number,
                                        call);

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """brokers.py RAVEL
 
-The system test of brokers: Mosquitto, RabbitMQ and ZooKeeper of the distribution, each under a load
+The system test of brokers: Mosquitto, RabbitMQ, Redis and ZooKeeper of the distribution, each under a load
 that is known, captured live on the loopback of a network namespace. Every message must be in the
 trace, each delivery linked to what was published, and each request paired. TAP; what is not
 installed is skipped. Run it by brokers.sh.
 """
-import collections, os, shutil, socket, struct, subprocess, sys, tempfile, threading, time
+import collections, os, random, shutil, socket, struct, subprocess, sys, tempfile, threading, time
 
 RAVEL = sys.argv[1]
 WORK = tempfile.mkdtemp()
@@ -170,13 +170,18 @@ class Mqtt:
                 self.send(0x70, body[:2])
 
 
-def test_mqtt():
-    port, n = 18830, 50
+def start_mosquitto(port):
     with open(os.path.join(WORK, 'mosquitto.conf'), 'w') as conf:
         conf.write('listener %d 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\nset_tcp_nodelay true\n' % port)
     server = subprocess.Popen([shutil.which('mosquitto', path=PATH), '-c', conf.name],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     is_up(port, 20)
+    return server
+
+
+def test_mqtt():
+    port, n = 18830, 50
+    server = start_mosquitto(port)
     capture = Capture(port)
     published, delivered, threads = {}, {}, []
 
@@ -220,6 +225,26 @@ def test_mqtt():
     tap(not problem and linked == 4 * 8 * n, 'mosquitto: deliveries are linked', ': %d %s' % (linked, problem))
     calls, returns = (sum(r['op'] == op for r in rows) for op in ('CALL_SENT', 'RET_SENT'))
     tap(calls == returns, 'mosquitto: what is acknowledged is', ': %d calls, %d returns' % (calls, returns))
+
+
+def test_mqtt_work():
+    port, sql = 18831, 18852
+    server = start_mosquitto(port)
+    serve_sql(sql)
+
+    def receive(address):
+        client = Mqtt(address, port, address, 4)
+        client.subscribe('$share/workers/q/#', 0)
+        client.sock.settimeout(3)
+        return client.receive
+
+    def publish(address):
+        client = Mqtt(address, port, address, 4)
+        return lambda text: client.publish('q/0', text, 0)
+
+    tap_unacknowledged('mosquitto', ((port, 'mosquitto'), (sql, 'sql')), receive, publish)
+    server.terminate()
+    server.wait()
 
 
 # --- AMQP ------------------------------------------------------------------------
@@ -444,8 +469,6 @@ def test_amqp():
     for thread in threads:
         thread.join(60)
     rows = [r for r in capture.lines('127.0.0.1:%d sql\n' % sql) if 'sql' not in (r['sender'], r['receiver'])]
-    server.terminate()
-    server.wait()
     deliveries = sum(map(len, delivered.values()))
     problem, linked = links_of([r for r in rows if r['sender'] != '127.0.0.1' or r['op'] != 'RET_SENT'],
                                published, {a: delivered[a] for a in delivered if not a.endswith('.4')})
@@ -465,6 +488,72 @@ def test_amqp():
         ': %d of %d = %.1f %%' % (joined, all_of, 100 * joined / max(all_of, 1)))
     tap(all(who.endswith('.3.4') for _, who in open_calls) and len(open_calls) >= 1,
         'rabbitmq: only the dead worker leaves calls open', ': %d' % len(open_calls))
+
+    def receive(address):
+        broker = Amqp(address, port)
+        broker.call(60, 20, struct.pack('>H', 0) + short('fast') + short('') + b'\2' + struct.pack('>I', 0))
+        broker.sock.settimeout(3)
+        return lambda: broker.receive()[1]
+
+    def publish(address):
+        broker = Amqp(address, port)
+        return lambda text: broker.publish('fast', text)
+
+    setup.call(50, 10, struct.pack('>H', 0) + short('fast') + b'\0' + struct.pack('>I', 0))
+    tap_unacknowledged('rabbitmq', ((port, 'rabbit'), (sql, 'sql')), receive, publish)
+    server.terminate()
+    server.wait()
+
+
+# --- what nobody acknowledges ----------------------------------------------------
+
+def run_unacknowledged(ports, receive, publish, pause, n):
+    """Eight producers at a time, and two workers who do two or three queries for each message, in turn."""
+    (port, _), (sql, _) = ports
+    published, delivered, asked = {}, collections.defaultdict(list), collections.defaultdict(list)
+    capture, threads, ready = Capture(port, sql), [], threading.Semaphore(0)
+
+    def worker(address):
+        take, database = receive(address), Sql(address, sql)
+        ready.release()
+        try:
+            while True:
+                delivered[address].append(take())
+                for query in ('SELECT * FROM item', 'INSERT INTO orders VALUES (1)',
+                              'UPDATE item SET n = 1')[:2 + (hash(delivered[address][-1]) % 3 == 0)]:
+                    asked[address].append(len(delivered[address]) - 1)
+                    database.query(query)
+        except OSError:
+            pass
+
+    def producer(address):
+        put = publish(address)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i))
+            put(published[address][-1])
+            time.sleep(pause * random.random() * 2)
+        time.sleep(1)
+
+    for i in range(2):
+        threads.append(threading.Thread(target=worker, args=('127.0.1.%d' % (i + 1),), daemon=True))
+        threads[-1].start()
+        ready.acquire()
+    for i in range(8):
+        published['127.0.2.%d' % (i + 1)] = []
+        threads.append(threading.Thread(target=producer, args=('127.0.2.%d' % (i + 1),), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(60)
+    return check_paths(capture, ports, published, delivered, asked)
+
+
+def tap_unacknowledged(name, ports, receive, publish):
+    for load, pause in ('at leisure', 0.2), ('in a hurry', 0.06):
+        right, queries, joined, all_of = run_unacknowledged(ports, receive, publish, pause, 50)
+        tap(right >= 0.9 * queries > 0, '%s: not acknowledged, %s: queries have the message they are for' % (name, load),
+            ': %d of %d = %.1f %%' % (right, queries, 100 * right / max(queries, 1)))
+        tap(joined == all_of > 0, '%s: not acknowledged, %s: messages are in the path of what was published' % (name, load),
+            ': %d of %d' % (joined, all_of))
 
 
 # --- Redis -----------------------------------------------------------------------
@@ -689,6 +778,7 @@ def test_zookeeper():
 
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
 TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
+         ('mosquitto', test_mqtt_work, lambda: shutil.which('mosquitto', path=PATH)),
          ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
          ('redis', test_redis, lambda: shutil.which('redis-server', path=PATH)),
          ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))
