@@ -723,7 +723,7 @@ class ZooKeeper:
 
 
 def test_zookeeper():
-    port, n = 18850, 3000
+    port, n = 18870, 3000
     home = os.path.join(WORK, 'zookeeper')
     os.mkdir(home)
     with open(os.path.join(WORK, 'zoo.cfg'), 'w') as conf:
