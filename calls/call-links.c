@@ -11,12 +11,13 @@
 #define ORDER_HOLDS 0.97f
 
 /* What a call may be to others of its content. */
-enum { COMES = 1, GOES = 2, BY_ORDER = 4, RELAYED = 8 };
+enum { COMES = 1, GOES = 2, BY_ORDER = 4, RELAYED = 8, ASKS = 16, ASKS_AND_WAITS = 32 };
 
 typedef struct {
         guint32 call;
         guint8 role;
         guint64 content; /* a hash of the link, or of the queue */
+        guint64 way;     /* a hash of the connection; 0: unknown */
 } Linked;
 
 void call_links_clear(CallLinks *l)
@@ -27,6 +28,10 @@ void call_links_clear(CallLinks *l)
         g_free(l->probability);
         g_free(l->continues);
         g_free(l->relayed);
+        g_free(l->starts);
+        g_free(l->fetch);
+        g_free(l->way);
+        g_free(l->until);
 }
 
 const char *call_links_token(const Message *message, gsize *length, gboolean *relay)
@@ -43,9 +48,9 @@ const char *call_links_token(const Message *message, gsize *length, gboolean *re
         return *length ? token : NULL;
 }
 
-static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content)
+static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content, guint64 way)
 {
-        Linked linked = { (guint32)call, role, content };
+        Linked linked = { (guint32)call, role, content, way };
 
         if (call >= NO_PARENT)
                 return;
@@ -54,10 +59,39 @@ static void add_linked(CallLinks *l, guint64 call, guint8 role, guint64 content)
         g_array_append_val(l->linked, linked);
 }
 
-void call_links_add(CallLinks *l, guint64 call, const char *token, gsize length, gboolean relay)
+/* The connection between a node that asks and one that is asked. */
+static guint64 way_of(const Message *message, NodeId asks, NodeId asked, gboolean by_id)
+{
+        const char *point =
+                by_id && message->id_length ? memchr(message->id, '.', message->id_length) : NULL;
+        gint64 number = message->attrs_length ? message_number(message, "conn") : 0;
+        guint64 nodes = (guint64)asks << 32 | asked;
+
+        if (!point && !number)
+                return 0;
+        if (point)
+                number = (gint64)hash_word((guint64)number,
+                                           hash_bytes(message->id, (gsize)(point - message->id)));
+        return hash_word(nodes, (guint64)number) | 1;
+}
+
+void call_links_add(CallLinks *l, guint64 call, const Message *message, gboolean by_id,
+                    const char *token, gsize length, gboolean relay)
 {
         add_linked(l, call, relay ? COMES | GOES | RELAYED : COMES | GOES,
-                   hash_bytes(token, length));
+                   hash_bytes(token, length),
+                   way_of(message, message->receiver, message->sender, by_id));
+}
+
+void call_links_add_fetch(CallLinks *l, guint64 call, const Message *message, gboolean by_id)
+{
+        gsize length;
+        const char *how = message_attribute(message, "fetch", &length);
+
+        if (how)
+                add_linked(l, call,
+                           length == 4 && !memcmp(how, "wait", 4) ? ASKS | ASKS_AND_WAITS : ASKS, 0,
+                           way_of(message, message->sender, message->receiver, by_id));
 }
 
 /* The role of an operation at a queue, and where its name begins; 0: it is none. */
@@ -143,7 +177,7 @@ void call_links_add_operations(CallLinks *l, const CallLabels *labels, guint32 n
                 while (k < n_linked && linked_at(l, k)->call < i)
                         k++;
                 if (queue->role && (k == n_linked || linked_at(l, k)->call != i))
-                        add_linked(l, i, queue->role, queue->content);
+                        add_linked(l, i, queue->role, queue->content, 0);
         }
 }
 
@@ -216,6 +250,17 @@ static int compare_starts(const void *a, const void *b, void *data)
         return from != to ? COMPARE(from, to) : COMPARE(x->call, y->call);
 }
 
+/* What it may be to the work of a node: see open-stays.h. */
+static void note_part(CallLinks *l, const Linked *linked)
+{
+        l->way[linked->call] = linked->way;
+        if (linked->role & ASKS)
+                l->fetch[linked->call] =
+                        linked->role & ASKS_AND_WAITS ? FETCHES | FETCH_WAITS : FETCHES;
+        else
+                l->starts[linked->call] = linked->role & GOES ? STARTS_WORK : STARTS_NOTHING;
+}
+
 static void find_parents(Search *s)
 {
         CallLinks *l = s->links;
@@ -227,6 +272,10 @@ static void find_parents(Search *s)
         for (guint i = 0; i < l->linked->len; i++) {
                 const Linked *linked = linked_at(l, i);
                 const LinkEdge *edge = edge_of(s, linked->call);
+
+                note_part(l, linked);
+                if (linked->role & ASKS)
+                        continue;
                 guint64 from = mix(linked->content, edge->caller, NO_NODE);
                 guint64 to = mix(linked->content, edge->callee, NO_NODE);
                 guint64 key = mix(linked->content, edge->caller, edge->callee);
@@ -267,6 +316,8 @@ static void find_holders(Search *s)
         for (guint32 i = 0; i < s->calls->n; i++) {
                 Holder *h = &s->holders[edge_of(s, i)->caller];
 
+                if (s->links->fetch[i])
+                        continue;
                 if (s->links->parent[i] == NO_PARENT) {
                         h->works = TRUE;
                 } else if (!call_is_message(s->calls, i)) {
@@ -303,6 +354,9 @@ static void make_room(CallLinks *l, guint32 n)
         l->probability = g_new0(float, n);
         l->continues = g_new0(guint8, n);
         l->relayed = g_new0(guint8, n);
+        l->starts = g_new0(guint8, n);
+        l->fetch = g_new0(guint8, n);
+        l->way = g_new0(guint64, n);
         memset(l->parent, 0xff, n * sizeof *l->parent);
 }
 

@@ -17,12 +17,28 @@
 #include "calls/call-labels.h"
 #include "calls/call-pair.h"
 
+/* What a message that nobody answers starts at its receiver. */
+enum { STARTS_NOTHING, STARTS_WORK, STARTS_UNTIL_ASKED /* its end is known */ };
+
+/* Flags of a call that asks for work. */
+enum {
+        FETCHES = 1,
+        FETCH_WAITS = 2,    /* until there is some */
+        FETCH_OF_WORKER = 4 /* of a node that does only what it has taken */
+};
+
 typedef struct {
         GArray *linked;     /* calls with a link, in order; NULL before there are any */
         guint32 *parent;    /* by call: what it continues; NO_PARENT. NULL: there are no links */
         float *probability; /* that it is this one */
         guint8 *continues;  /* WorkContinues */
         guint8 *relayed;    /* by a node that had taken charge of it: a mail server */
+        guint8 *starts;     /* STARTS_, what it does, a message */
+        guint8 *fetch;      /* FETCH flags, of one that asks for work */
+        gint64 *until; /* when its receiver was done with it, by the order of its work, where its
+                          return says that too late; else G_MAXINT64. NULL: of none */
+        guint64 *way;  /* the connection that asks, and that it came by; 0: unknown. NULL again
+                          when all is found */
 } CallLinks;
 
 void call_links_clear(CallLinks *links); /* frees what it holds */
@@ -30,9 +46,12 @@ void call_links_clear(CallLinks *links); /* frees what it holds */
 /* The link of a message, NULL and length 0 where it has none; or its relay, which is one, too. */
 const char *call_links_token(const Message *message, gsize *length, gboolean *relay);
 
-/* A message of a call (by number) has this link. */
-void call_links_add(CallLinks *links, guint64 call, const char *token, gsize length,
-                    gboolean relay);
+/* A message of a call (by number) has this link. by_id: its id begins with the client's port. */
+void call_links_add(CallLinks *links, guint64 call, const Message *message, gboolean by_id,
+                    const char *token, gsize length, gboolean relay);
+
+/* Likewise, it asks for work (fetch=), if it does. */
+void call_links_add_fetch(CallLinks *links, guint64 call, const Message *message, gboolean by_id);
 
 /* Whether a one-way message without a link has an operation that names a queue. */
 gboolean call_links_by_order(const Message *message);
@@ -69,6 +88,34 @@ static inline WorkContinues call_links_continues(const CallLinks *links, guint32
 static inline gboolean call_links_is_relay(const CallLinks *links, guint32 call)
 {
         return links->relayed && links->relayed[call] && links->continues[call] != WORK_NESTED;
+}
+
+/* Its time is nobody's: it waits for work, which comes as a message of its own. */
+static inline gboolean call_links_only_waits(const CallLinks *links, guint32 call)
+{
+        return links->fetch && links->fetch[call] & FETCH_WAITS;
+}
+
+/* Made by a worker between one message and the next, for none of them. */
+static inline gboolean call_links_is_turn(const CallLinks *links, guint32 call)
+{
+        return links->fetch && links->fetch[call] & FETCH_OF_WORKER;
+}
+
+/* A message that started work, of which it is not known where that ends, but by its calls. */
+static inline gboolean call_links_is_open(const CallLinks *links, guint32 call)
+{
+        return links->starts && links->starts[call] == STARTS_WORK;
+}
+
+/* The time that a call's own calls lie in, at its callee. */
+static inline Span call_links_stay(const CallLinks *links, const CallPairs *calls, guint32 call)
+{
+        Span stay = calls->at_callee[call];
+
+        if (links->until)
+                stay.to = MIN(stay.to, links->until[call]);
+        return stay;
 }
 
 /* A message that nobody answers. */

@@ -6,6 +6,7 @@
 
 #include "base/compare.h"
 #include "base/error.h"
+#include "calls/open-stays.h"
 
 void known_calls_init(KnownCalls *k, NodeTable *nodes, gint64 window, gint64 max_call,
                       gboolean fold, guint wanted)
@@ -106,8 +107,8 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const char *to
         call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
         take_attributes(k, &call, did);
         if (token)
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, token,
-                               length, relay);
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
+                               k->connections.by_id, token, length, relay);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -134,8 +135,12 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         if (G_UNLIKELY(k->ordinals != NULL))
                 note_ordinal(k, message);
         if (G_UNLIKELY(link != NULL))
-                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, link,
-                               link_length, relay);
+                call_links_add(&k->links, call_matcher_latest(k->matcher) - k->dropped, message,
+                               k->connections.by_id, link, link_length, relay);
+        else if ((k->pairs.wanted & WANT_LINKS) && message->attrs_length &&
+                 message_is_call(message))
+                call_links_add_fetch(&k->links, call_matcher_latest(k->matcher) - k->dropped,
+                                     message, k->connections.by_id);
         return !(did & MATCH_DONE) || take_done(k, error);
 }
 
@@ -184,23 +189,26 @@ void known_calls_close_up(KnownCalls *k)
         c->n = kept;
 }
 
-void known_calls_find_links(KnownCalls *k)
+gint64 known_calls_find_links(KnownCalls *k)
 {
         g_autofree LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
         CallPairs *c = &k->pairs;
+        gint64 longest;
 
         if (!(c->wanted & WANT_LINKS))
-                return;
+                return 0;
         call_links_add_operations(&k->links, &k->labels, c->n);
         for (guint i = 0; i < k->roles.n_edges; i++)
                 edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
         call_links_find(&k->links, c, edges, node_table_size(k->nodes));
+        longest = open_stays_find(&k->links, c, &k->labels, edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
                         c->cause[i] = (Cause){ k->links.parent[i], k->links.probability[i] };
                         if (c->candidates)
                                 c->candidates[i] = 1;
                 }
+        return longest;
 }
 
 void known_calls_find_late(KnownCalls *k)

@@ -8,11 +8,11 @@
 #define RAVEL_KNOWN_CALLS_H
 
 #include "calls/call-connections.h"
+#include "calls/call-facts.h"
 #include "calls/call-identifiers.h"
 #include "calls/call-labels.h"
 #include "calls/call-links.h"
 #include "calls/call-order.h"
-#include "calls/call-facts.h"
 #include "calls/edge-roles.h"
 #include "calls/true-path.h"
 
@@ -63,8 +63,9 @@ gboolean known_calls_expire(KnownCalls *calls, gint64 time, gint64 max_call, GEr
 /* Moves calls to the places of those before them that found no return. */
 void known_calls_close_up(KnownCalls *calls);
 
-/* After known_calls_find_roles(): finds what continues what, by the links that there are. */
-void known_calls_find_links(KnownCalls *calls);
+/* After known_calls_find_roles(): finds what continues what, by the links that there are, and which
+ * messages start work. Returns the longest that such work may last, ns. */
+gint64 known_calls_find_links(KnownCalls *calls);
 
 /* Once all other parents are known: see call_links_find_late(). */
 void known_calls_find_late(KnownCalls *calls);

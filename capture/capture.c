@@ -340,6 +340,10 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 add_key(c, m->link.relay ? "relay=" : "link=");
                 g_string_append_len(c->attrs, text, at - text);
         }
+        if (m->fetch) {
+                add_key(c, "fetch=");
+                g_string_append(c->attrs, m->fetch == FETCH_WAIT ? "wait" : "now");
+        }
         add_number(c, "syn=", m->since_opened);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;

@@ -548,6 +548,21 @@ static void take_content(Exchange *x, guint side, const Parsed *parsed,
                 pairing_set_content(&x->pairing, side, parsed->content, context);
 }
 
+/* What a message that is whole carries: one that is put into a queue, or is passed on by it; and
+ * what a return brings out of one. */
+static void take_contents(Exchange *x, guint side, const Parsed *parsed,
+                          const CaptureContext *context)
+{
+        if (x->pairing.message[side].kind == KIND_RETURN) {
+                pairing_deliver(&x->pairing, side, parsed->contents, parsed->n_contents,
+                                !parsed->was_waited, context);
+                return;
+        }
+        for (guint i = 0; i < parsed->n_contents; i++)
+                pairing_link(&x->pairing, side, parsed->contents[i], side != x->pairing.client,
+                             context);
+}
+
 /* Shows data to the parser, of which the first old bytes had been there before.
  * seq is the sequence number of the first byte; cut: what follows the last was cut off. How many
  * of them it was: n, or up to where the connection speaks something else. */
@@ -561,7 +576,8 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
         while (at < n) {
                 Parsed parsed = { .other = x->side[!side].state,
                                   .memory = &x->memory,
-                                  .sender = sender_of(x, side) };
+                                  .sender = sender_of(x, side),
+                                  .cut = cut != FALSE };
                 if (s->lost) {
                         at += find_boundary(x, side, data + at, n - at, stamp, context);
                         if (s->lost)
@@ -629,6 +645,9 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                         s->arrived = stamp;
                         return n;
                 }
+                if (parsed.n_contents > 0)
+                        take_contents(x, side, &parsed, context);
+                m->fetch = parsed.fetch;
                 if (s->skip) {
                         s->ends_after_skip = TRUE;
                         s->switches_after_skip = parsed.switches != FALSE;

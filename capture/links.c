@@ -9,6 +9,7 @@
 typedef struct {
         gint64 content; /* mixed with the table's seed */
         Link link;
+        NodeId by; /* who sent that message */
 } Content;
 
 struct LinkTable {
@@ -31,26 +32,39 @@ void link_table_free(LinkTable *t)
         g_free(t);
 }
 
-Link link_table_add(LinkTable *t, guint64 content, guint16 port, guint32 number)
+static const Content *find(const LinkTable *t, gint64 key)
+{
+        const Content *known = t->newer ? g_hash_table_lookup(t->newer, &key) : NULL;
+
+        return known || !t->older ? known : g_hash_table_lookup(t->older, &key);
+}
+
+Link link_table_find(const LinkTable *t, guint64 content, NodeId not_by)
+{
+        const Content *known = find(t, (gint64)hash_word(t->seed, content));
+
+        return known && known->by != not_by ? known->link : (Link){ 0 };
+}
+
+static void make_room(LinkTable *t)
+{
+        g_clear_pointer(&t->older, g_hash_table_destroy);
+        t->older = t->newer;
+        t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+}
+
+Link link_table_add(LinkTable *t, guint64 content, NodeId by, guint16 port, guint32 number)
 {
         gint64 key = (gint64)hash_word(t->seed, content);
-        const Content *known = t->newer ? g_hash_table_lookup(t->newer, &key) : NULL;
-        if (known)
+        const Content *known = find(t, key);
+        Content entry = { key, { .number = number, .port = port, .some = TRUE }, by };
+
+        if (known && g_hash_table_contains(t->newer, &key))
                 return known->link;
-        known = t->older ? g_hash_table_lookup(t->older, &key) : NULL;
-        if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS) {
-                Content *kept = known ? g_memdup2(known, sizeof *known) : NULL;
-                g_clear_pointer(&t->older, g_hash_table_destroy);
-                t->older = t->newer;
-                t->newer = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
-                if (kept)
-                        g_hash_table_add(t->newer, kept);
-                if (kept)
-                        return kept->link;
-        }
-        Content *entry = g_new(Content, 1);
-        *entry = (Content){ key, known ? known->link
-                                       : (Link){ .number = number, .port = port, .some = TRUE } };
-        g_hash_table_add(t->newer, entry);
-        return entry->link;
+        if (known)
+                entry = *known; /* which is not the oldest any more */
+        if (!t->newer || g_hash_table_size(t->newer) >= MAX_CONTENTS)
+                make_room(t);
+        g_hash_table_add(t->newer, g_memdup2(&entry, sizeof entry));
+        return entry.link;
 }

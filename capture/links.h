@@ -16,8 +16,11 @@ typedef struct LinkTable LinkTable;
 LinkTable *link_table_new(void);
 void link_table_free(LinkTable *table);
 
-/* The message of this port and number carries content. The first that did: this one where none is
- * known. Of contents the last million or half a million are known. */
-Link link_table_add(LinkTable *table, guint64 content, guint16 port, guint32 number);
+/* The message of this port and number, sent by a node, carries content. The first that did: this
+ * one where none is known. Of contents the last million or half a million are known. */
+Link link_table_add(LinkTable *table, guint64 content, NodeId by, guint16 port, guint32 number);
+
+/* The first message that carried content, if another node than this one sent it; else none. */
+Link link_table_find(const LinkTable *table, guint64 content, NodeId not_by);
 
 #endif

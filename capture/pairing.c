@@ -205,6 +205,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.label = g_steal_pointer(&m->label);
                 out.identifiers = g_steal_pointer(&m->identifiers);
                 out.link = m->link;
+                out.fetch = m->fetch;
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
@@ -231,6 +232,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
         case KIND_ONE_WAY:
                 out.op = MSG_SENT;
                 out.has_id = !p->datagrams;
+                out.link = m->link;
                 account_add(context->account, ACCOUNT_ONE_WAY);
                 if (p->client == NO_SIDE && !p->datagrams) {
                         account_add(context->account, ACCOUNT_ROLE_UNKNOWN);
@@ -325,8 +327,50 @@ void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureC
         MessageInProgress *m = &p->message[side];
         if (!context->identifiers || m->kind != KIND_CALL || m->written)
                 return;
-        m->link = link_table_add(context->links, content, p->port[side], (guint32)m->number);
+        m->link = link_table_add(context->links, content, p->node[side], p->port[side],
+                                 (guint32)m->number);
         m->link.relay = TRUE;
+}
+
+void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
+                  const CaptureContext *context)
+{
+        MessageInProgress *m = &p->message[side];
+        Link link;
+
+        if (m->written || p->datagrams)
+                return;
+        link = known ? link_table_find(context->links, content, p->node[side])
+                     : link_table_add(context->links, content, p->node[side], p->port[side],
+                                      (guint32)m->number);
+        if (!m->link.some)
+                m->link = link;
+}
+
+void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, gboolean known,
+                     const CaptureContext *context)
+{
+        const MessageInProgress *m = &p->message[side];
+        gint call = call_find(p, side, FALSE, 0);
+        CapturedMessage out = { .stamp = m->last,
+                                .op = MSG_SENT,
+                                .sender = p->node[side],
+                                .receiver = p->node[!side],
+                                .port = p->port[!side],
+                                .has_id = TRUE,
+                                .connection = p->number };
+        if (call < 0 || !m->seen)
+                return;
+        for (guint i = 0; i < n; i++) {
+                out.number = call_at(p, (guint)call)->number + i;
+                out.link = known ? link_table_find(context->links, contents[i], p->node[!side])
+                                 : link_table_add(context->links, contents[i], p->node[!side],
+                                                  out.port, (guint32)out.number);
+                if (!out.link.some)
+                        continue;
+                sequencer_add(context->sequencer, &out);
+                account_add(context->account, ACCOUNT_ONE_WAY);
+        }
 }
 
 void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
@@ -338,7 +382,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->kind = KIND_UNKNOWN;
         m->end = END_BY_CONTENT;
         m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
-                m->several = m->unseen = m->transaction = FALSE;
+                m->several = m->unseen = m->transaction = m->fetch = FALSE;
         m->link.some = FALSE;
         m->seq = seq;
         m->number = seq;

@@ -83,6 +83,7 @@ typedef struct {
         guint8 several;     /* a call by run: more than one, by what is seen of it */
         guint8 unseen;      /* by run, and no byte of its beginning is there */
         guint8 transaction; /* Parsed.transaction */
+        guint8 fetch;       /* Parsed.fetch */
 } MessageInProgress;
 
 typedef struct {
@@ -136,6 +137,17 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
 /* The open message of side is a call that carries content, known by an identifier of it: see
  * links.h. */
 void pairing_set_content(Pairing *p, guint side, guint64 content, const CaptureContext *context);
+
+/* The open message of side carries content; of several the first that is a link stands for all.
+ * known: it is one only if somebody else had sent the same. */
+void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
+                  const CaptureContext *context);
+
+/* The open message of side, a return, brings a number of contents out of a queue: each is a message
+ * of its own, with the id of the call and so much more. known: only those that somebody else had
+ * put in. */
+void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, gboolean known,
+                     const CaptureContext *context);
 
 /* More bytes of the open message, seen at stamp. */
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);

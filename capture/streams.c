@@ -512,8 +512,8 @@ void streams_content(Pairing *p, guint side, guint64 key, guint64 content,
 {
         Stream *s = find(p, side, key);
         if (s && !s->written)
-                s->link =
-                        link_table_add(context->links, content, p->port[side], (guint32)s->number);
+                s->link = link_table_add(context->links, content, p->node[side], p->port[side],
+                                         (guint32)s->number);
 }
 
 void streams_values(Pairing *p, guint side, guint64 key, gboolean whole,

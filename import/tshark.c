@@ -40,6 +40,12 @@ static const struct {
 } NUMBERED[] = { { "mongo", "mongo_request_id", "mongo_response_to", NULL },
                  { "thrift", "thrift_seq_id", "thrift_seq_id", "thrift_mtype" } };
 
+/* Responses that are not the last one, by their status (1xx), or were sent before. */
+static const struct {
+        const char *protocol, *status, *again;
+} INTERIM[] = { { "sip_", "sip_Status_Code", "sip_resend" },
+                { "http_", "http_response_code", NULL } };
+
 /* The field that says what is asked: a word of the protocol, or its number. */
 static const char *const OPERATIONS[] = { "http_request_method",
                                           "kafka_api_key",
@@ -313,6 +319,23 @@ static gboolean is_reference(const char *name)
         return FALSE;
 }
 
+/* Whether another response of this protocol is still to come, or came before. */
+static gboolean is_interim(const Tshark *t, const char *reference)
+{
+        for (guint i = 0; i < G_N_ELEMENTS(INTERIM); i++) {
+                const char *status, *again;
+
+                if (!g_str_has_prefix(reference, INTERIM[i].protocol))
+                        continue;
+                status = find_field(t, INTERIM[i].status);
+                again = INTERIM[i].again ? find_field(t, INTERIM[i].again) : NULL;
+                return (status && status[0] == '1' && strlen(status) == 3) ||
+                       (again &&
+                        (!strcmp(again, "1") || !strcmp(again, "true") || !strcmp(again, "True")));
+        }
+        return FALSE;
+}
+
 /* A response within another, as DCE/RPC's in SMB's, is no call of its own: of one request's packet
  * the first protocol counts. */
 static gboolean is_of_other(const Tshark *t, guint at)
@@ -337,7 +360,8 @@ static void find_requests(Tshark *t, guint32 response)
                 gpointer request;
 
                 if (!is_reference(f->name) || !read_number(f->value, G_MAXUINT32, &number) ||
-                    is_of_other(t, i) || number == frame_at(t, response)->number)
+                    is_of_other(t, i) || is_interim(t, f->name) ||
+                    number == frame_at(t, response)->number)
                         continue;
                 request = g_hash_table_lookup(t->by_number, &number);
                 if (request)

@@ -16,11 +16,13 @@ typedef struct {
         guint32 *first_in, *first_out;
 } CallsByNode;
 
-/* A call whose cause is known from its link is no child that a node needs to be asked about, and a
- * message that came to one no parent of what lies within it. */
+/* A call whose cause is known from its link is no child that a node needs to be asked about, nor is
+ * one that asks for the next; and a message that came to one is no parent of what lies within it.
+ */
 static gboolean is_out(const NodesSearch *n, guint32 call)
 {
-        return call_links_parent(&n->calls->links, call) == NO_PARENT;
+        return call_links_parent(&n->calls->links, call) == NO_PARENT &&
+               !call_links_is_turn(&n->calls->links, call);
 }
 
 static gboolean is_in(const NodesSearch *n, guint32 call)
@@ -133,7 +135,7 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
         for (guint32 i = 0; i < node->n_in; i++)
                 node->in[i] = (CallIn){
                         .enter = c->at_callee[in[i]].from,
-                        .reply = c->at_callee[in[i]].to,
+                        .reply = call_links_stay(&n->calls->links, c, in[i]).to,
                         .call = in[i],
                         .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
                         .context = c->context[in[i]],

@@ -84,14 +84,41 @@ static guint32 gather(CallPaths *g, guint32 root)
         return n;
 }
 
+/* Work that a message started, and nobody ended, ends with the last of its calls. */
+static void end_stays(CallPaths *p, guint32 n)
+{
+        CallPairs *c = &p->calls->pairs;
+
+        for (guint32 i = 0; i < n; i++)
+                if (call_links_is_open(&p->calls->links, p->path[i].call))
+                        p->path[i].reply = p->path[i].enter;
+        for (guint32 i = n; i-- > 0;) {
+                PathCall *call = &p->path[i], *up = i > 0 ? &p->path[call->parent] : NULL;
+
+                if (call_links_is_open(&p->calls->links, call->call)) {
+                        call->end = call->start + (call->reply - call->enter);
+                        c->at_callee[call->call].to = call->reply;
+                        c->at_caller[call->call].to = call->end;
+                }
+                if (up && call_links_is_open(&p->calls->links, up->call))
+                        up->reply = MAX(up->reply,
+                                        call->continues == WORK_NESTED ? call->end : call->start);
+        }
+}
+
 /* CallTreeDone; data: the paths. */
 static gboolean take_instance(gpointer data, guint32 root, GError **error)
 {
         CallPaths *p = data;
         guint32 n = gather(p, root);
         CallPlace *place = p->calls->pairs.place;
-        gboolean is_cut = cut_is_in(&p->cuts[p->path[0].caller], p->path[0].start, p->path[0].end);
+        gboolean is_cut;
 
+        if (G_UNLIKELY(p->calls->links.starts != NULL))
+                end_stays(p, n);
+        if (call_links_only_waits(&p->calls->links, p->path[0].call))
+                return TRUE; /* for work, which has a path of its own */
+        is_cut = cut_is_in(&p->cuts[p->path[0].caller], p->path[0].start, p->path[0].end);
         if (p->begins && !p->begins(p->data, p->path, n, error))
                 return FALSE;
         if (p->take)

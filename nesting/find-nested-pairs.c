@@ -225,13 +225,13 @@ static gboolean find_pairs(Run *r, GError **error)
                         if (G_UNLIKELY(linked != NO_PARENT)) {
                                 parent = call_trees_open(r->trees, linked);
                                 probability = (double)calls->links.probability[call];
-                        } else if (role->at_caller)
+                        } else if (role->at_caller && !call_links_is_turn(&calls->links, call))
                                 parent = find_parent(r, role, call, tree, &probability);
                         if (!call_trees_place(r->trees, tree, parent, probability, error))
                                 return FALSE;
                 }
                 if (enters && role->at_callee) {
-                        Span span = calls->pairs.at_callee[call];
+                        Span span = call_links_stay(&calls->links, &calls->pairs, call);
 
                         candidates_add(&role->at_callee->open, span.from, span.to, role->number,
                                        tree);

@@ -65,6 +65,15 @@ void nesting_run_find_roles(Nesting *n, gboolean all)
         scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
 }
 
+void nesting_run_find_links(Nesting *n)
+{
+        gint64 longest = known_calls_find_links(&n->calls);
+        guint n_edges;
+
+        call_matcher_edges(n->calls.matcher, &n_edges);
+        scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
+}
+
 NodesSearch nesting_run_nodes_search(Nesting *n)
 {
         return (NodesSearch){ .calls = &n->calls,

@@ -36,6 +36,9 @@ void nesting_run_clear(Nesting *run); /* frees what it holds */
  * all: any node that is called may yet call. */
 void nesting_run_find_roles(Nesting *run, gboolean all);
 
+/* After it: finds what continues what. */
+void nesting_run_find_links(Nesting *run);
+
 /* For find_parents_at_nodes() and find_nested_pairs(). */
 NodesSearch nesting_run_nodes_search(Nesting *run);
 PairSearch nesting_run_pair_search(Nesting *run);

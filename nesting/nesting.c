@@ -49,7 +49,7 @@ void nesting_end_calls(Nesting *n)
         known_calls_finish(&n->calls, NULL);
         known_calls_close_up(&n->calls);
         nesting_run_find_roles(n, FALSE);
-        known_calls_find_links(&n->calls);
+        nesting_run_find_links(n);
 }
 
 void nesting_explain(Nesting *n, guint32 call)

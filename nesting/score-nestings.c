@@ -54,10 +54,11 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, cons
 
                 if (starts && role->at_caller &&
                     (G_LIKELY(all) || slice_has(slice, calls->pairs.at_caller[call].from)) &&
-                    call_links_parent(&calls->links, call) == NO_PARENT)
+                    call_links_parent(&calls->links, call) == NO_PARENT &&
+                    !call_links_is_turn(&calls->links, call))
                         score(calls, board, role->at_caller, call, cycles);
                 if (enters && role->at_callee) {
-                        Span span = calls->pairs.at_callee[call];
+                        Span span = call_links_stay(&calls->links, &calls->pairs, call);
 
                         candidates_add(&role->at_callee->scoring, span.from, span.to, role->number,
                                        call);

@@ -39,6 +39,7 @@ typedef struct {
         PathPattern *tested; /* by index into Diff.by_pattern, DIFF_TESTED at most */
         Histogram all;
         GArray *own;        /* of Histogram, by NodeId */
+        GArray *queued;     /* likewise, of what goes on to it */
         GArray *node_paths; /* of guint64, by NodeId: paths that it is on */
         GArray *moments;
         double *count_dependence; /* by index into Diff.by_pattern */
@@ -140,9 +141,16 @@ static Histogram *own_of(Run *run, NodeId node)
 {
         if (run->own->len <= node) {
                 g_array_set_size(run->own, node + 1);
+                g_array_set_size(run->queued, node + 1);
                 g_array_set_size(run->node_paths, node + 1);
         }
         return &g_array_index(run->own, Histogram, node);
+}
+
+static Histogram *queued_of(Run *run, NodeId node)
+{
+        own_of(run, node);
+        return &g_array_index(run->queued, Histogram, node);
 }
 
 static gboolean merge_stored(Run *run, const StoredHistogram *stored, Histogram *into,
@@ -189,6 +197,8 @@ static gboolean read_nodes(const Diff *d, Run *run, GError **error)
                 const DiffPattern *p = pattern_at(d, pattern);
 
                 if (!merge_stored(run, &n.own, own_of(run, n.node), error) ||
+                    (n.queued.n > 0 && n.continues == WORK_QUEUED &&
+                     !merge_stored(run, &n.queued, queued_of(run, n.node), error)) ||
                     (n.place == 0 && !merge_stored(run, time_of(&n), &run->all, error)) ||
                     (p->tested && !add_tested(run, &run->tested[pattern], &n, labels, error)))
                         return FALSE;
@@ -418,14 +428,20 @@ static void compare_pattern(DiffPattern *p, const PathPattern *a, const PathPatt
         }
 }
 
+static guint have_both(const GArray *a, const GArray *b, NodeId node)
+{
+        return g_array_index(a, Histogram, node).count > 0 &&
+               g_array_index(b, Histogram, node).count > 0;
+}
+
 /* The trees, which say how many intervals there will be. */
 static guint make_trees(Diff *d, const Run *runs)
 {
         guint n = N_DIFF_QUANTILES; /* of all paths */
 
         for (NodeId i = 0; i < MIN(runs[DIFF_A].own->len, runs[DIFF_B].own->len); i++)
-                n += N_DIFF_QUANTILES * (g_array_index(runs[DIFF_A].own, Histogram, i).count > 0 &&
-                                         g_array_index(runs[DIFF_B].own, Histogram, i).count > 0);
+                n += N_DIFF_QUANTILES * (have_both(runs[DIFF_A].own, runs[DIFF_B].own, i) +
+                                         have_both(runs[DIFF_A].queued, runs[DIFF_B].queued, i));
         for (guint i = 0; i < d->by_pattern->len; i++) {
                 DiffPattern *p = pattern_at(d, i);
 
@@ -463,6 +479,9 @@ static void compare_all_delays(Diff *d, Run *runs)
                 }
                 DiffNode node = compare_nodes(i, own[DIFF_A], own[DIFF_B], paths, tail);
                 g_array_append_val(d->by_node, node);
+                node = compare_nodes(i, queued_of(&runs[DIFF_A], i), queued_of(&runs[DIFF_B], i),
+                                     paths, tail);
+                g_array_append_val(d->queued, node);
         }
         for (guint i = 0; i < d->by_pattern->len; i++)
                 if (pattern_at(d, i)->tested)
@@ -514,6 +533,7 @@ static void run_init(Run *run, StoreReader *reader)
         run->medians = g_array_new(FALSE, FALSE, sizeof(Medians));
         run->tested = g_new0(PathPattern, DIFF_TESTED);
         run->own = g_array_new(FALSE, TRUE, sizeof(Histogram));
+        run->queued = g_array_new(FALSE, TRUE, sizeof(Histogram));
         run->node_paths = g_array_new(FALSE, TRUE, sizeof(guint64));
         run->moments = g_array_new(FALSE, FALSE, sizeof(Moment));
 }
@@ -530,14 +550,17 @@ static void run_clear(Run *run)
                 }
                 g_free(p->nodes);
         }
-        for (guint i = 0; i < run->own->len; i++)
+        for (guint i = 0; i < run->own->len; i++) {
                 histogram_clear(&g_array_index(run->own, Histogram, i));
+                histogram_clear(&g_array_index(run->queued, Histogram, i));
+        }
         histogram_clear(&run->all);
         g_free(run->tested);
         g_free(run->count_dependence);
         g_array_free(run->pattern_of, TRUE);
         g_array_free(run->medians, TRUE);
         g_array_free(run->own, TRUE);
+        g_array_free(run->queued, TRUE);
         g_array_free(run->node_paths, TRUE);
         g_array_free(run->moments, TRUE);
 }
@@ -565,6 +588,7 @@ Diff *diff_new(StoreReader *a, StoreReader *b, NodeTable *nodes, GError **error)
 
         d->nodes = nodes;
         d->by_node = g_array_new(FALSE, FALSE, sizeof(DiffNode));
+        d->queued = g_array_new(FALSE, FALSE, sizeof(DiffNode));
         d->by_pattern = g_array_new(FALSE, FALSE, sizeof(DiffPattern));
         run_init(&runs[DIFF_A], a);
         run_init(&runs[DIFF_B], b);
@@ -596,5 +620,6 @@ void diff_free(Diff *d)
         }
         g_array_free(d->by_pattern, TRUE);
         g_array_free(d->by_node, TRUE);
+        g_array_free(d->queued, TRUE);
         g_free(d);
 }

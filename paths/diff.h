@@ -67,6 +67,7 @@ typedef struct {
         gboolean has_paths[N_SIDES];         /* else the dependence is a guess */
         DiffDelay latency[N_DIFF_QUANTILES]; /* of all paths */
         GArray *by_node;    /* of DiffNode, by NodeId; without calls where there are none */
+        GArray *queued;     /* likewise: how long what is sent there lay in queues before */
         GArray *by_pattern; /* of DiffPattern: most latency in both runs first */
 } Diff;
 

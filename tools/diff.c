@@ -102,14 +102,14 @@ static const GOptionEntry entries[] = { { "fail-on", 0, 0, G_OPTION_ARG_CALLBACK
 
 /* --- row by row ------------------------------------------------------------ */
 
-typedef enum { ROW_LATENCY, ROW_OWN, ROW_SHARE } RowKind;
-static const char *const row_kinds[] = { "latency", "own", "share" };
+typedef enum { ROW_LATENCY, ROW_OWN, ROW_SHARE, ROW_QUEUED } RowKind;
+static const char *const row_kinds[] = { "latency", "own", "share", "queued" };
 
 /* One number of both runs. */
 typedef struct {
         RowKind kind;
         const DiffPattern *pattern; /* NULL: all paths */
-        const DiffNode *node;       /* of own time */
+        const DiffNode *node;       /* of own time, or of what lay in queues before it */
         int vertex;                 /* which of the pattern's; -1: none */
         DiffQuantile quantile;
         const DiffDelay *delay; /* NULL of a share */
@@ -138,6 +138,16 @@ static void each_row(const Diff *d, RowSink sink, gpointer data)
         for (guint i = 0; i < d->by_node->len; i++) {
                 const DiffNode *n = &g_array_index(d->by_node, DiffNode, i);
                 Row row = { .kind = ROW_OWN,
+                            .node = n,
+                            .vertex = -1,
+                            .count = { n->calls[DIFF_A], n->calls[DIFF_B] } };
+
+                if (n->calls[DIFF_A] || n->calls[DIFF_B])
+                        each_quantile(d, row, n->own, sink, data);
+        }
+        for (guint i = 0; i < d->queued->len; i++) {
+                const DiffNode *n = &g_array_index(d->queued, DiffNode, i);
+                Row row = { .kind = ROW_QUEUED,
                             .node = n,
                             .vertex = -1,
                             .count = { n->calls[DIFF_A], n->calls[DIFF_B] } };
@@ -462,9 +472,17 @@ static void add_row(const Diff *d, const Row *row, gpointer data)
                                format_percent(row->share[DIFF_B] - row->share[DIFF_A], "pp"));
                 text_table_add(t->shares, g_strdup_printf("%s to %s", low, high));
         } else if (!row->pattern) {
+                g_autofree char *queue =
+                        row->kind == ROW_QUEUED
+                                ? g_strdup_printf("(queued for %s)",
+                                                  node_table_written(d->nodes, row->node->node))
+                                : NULL;
+
                 add_delay_row(t->nodes,
-                              text_shorten(row->node ? node_table_written(d->nodes, row->node->node)
-                                                     : "(latency of all paths)",
+                              text_shorten(queue ? queue
+                                           : row->node
+                                                   ? node_table_written(d->nodes, row->node->node)
+                                                   : "(latency of all paths)",
                                            t->name_width),
                               row);
         } else {
@@ -577,7 +595,7 @@ static gboolean meets(const Condition *c, const Row *row)
 {
         double a, b, change;
 
-        if (!row_beyond(row) || c->share != (row->kind == ROW_SHARE) ||
+        if (!row_beyond(row) || row->kind == ROW_QUEUED || c->share != (row->kind == ROW_SHARE) ||
             c->own != (row->kind == ROW_OWN))
                 return FALSE;
         if (!c->share && c->quantile != row->quantile)

@@ -37,6 +37,7 @@ typedef struct {
         gint64 since_opened;  /* of the first call of a connection: ns; 0: not known, or not that */
         guint32 connection;   /* of a call: its number; 0: none */
         gboolean transaction; /* of a return: one is open after it */
+        guint8 fetch;         /* of a call: FetchKind (protocol.h) */
         Link link;            /* the first message with what this one carries: see links.h */
         char *label;          /* owned, NULL where there is none */
         RequestIdentifiers *identifiers; /* likewise */

@@ -49,12 +49,19 @@ typedef enum {
 #define KEY_GROUP_BITS 48
 #define KEY_GROUP(key) ((key) >> KEY_GROUP_BITS)
 
+/* A call that takes out of a queue what lies there, */
+typedef enum {
+        FETCH_NONE,
+        FETCH_NOW, /* or comes back empty, */
+        FETCH_WAIT /* or waits until there is something */
+} FetchKind;
+
 /* Who sends such a message. */
 typedef enum { SENDER_ANY, SENDER_CLIENT, SENDER_SERVER } Sender;
 
 typedef struct Protocol Protocol;
 
-/* What parse() found out. Zero when it is called, but for other, memory and sender. */
+/* What parse() found out. Zero when it is called, but for other, memory, sender and cut. */
 typedef struct {
         gconstpointer other; /* to look at: the state of the other direction, NULL for datagrams */
         /* What parse() keeps of the connection, of a protocol that has a forget(): it allocates
@@ -68,6 +75,8 @@ typedef struct {
         const Protocol *next; /* where it switches: to this; NULL: what is found out */
         guint64 content;      /* a hash of what the message of key carries, where others that carry
                                  the same continue it; else 0. See links.h */
+        const guint64 *contents; /* with PARSE_MESSAGE, of one that is whole: several of them; of a
+                                    return, what it brings out of a queue. Until the next parse() */
 
         /* Where labels are wanted: the header block of a part, or a piece of it, of the
          * bytes shown; NULL where it has none. See header-labels.h. */
@@ -76,9 +85,10 @@ typedef struct {
         guint32 piece;    /* with PARSE_PIECE: the first of those bytes that is of the piece */
         MessageKind kind; /* as soon as it is known, with PARSE_MORE too */
         guint16 part;     /* PartFlags; 0 where messages are whole */
-        guint8 call;      /* of a call: what parse() must know to parse its return */
-        guint8 sender;    /* Sender, as far as it is known; of a protocol whose both sides call
-                             parse() may say more */
+        guint16 n_contents;
+        guint8 call;   /* of a call: what parse() must know to parse its return */
+        guint8 sender; /* Sender, as far as it is known; of a protocol whose both sides call
+                          parse() may say more */
 
         /* Bytes, as this is cleared for every message. */
         guint8 fields_end;  /* of the block */
@@ -87,6 +97,9 @@ typedef struct {
         guint8 session;     /* of a call: it is a login, and with its return as KIND_SESSION */
         guint8 transaction; /* of a return that ends: one is open on the connection after it */
         guint8 switches;    /* after this message the connection speaks something else */
+        guint8 fetch;       /* with PARSE_MESSAGE, of a call: FetchKind */
+        guint8 was_waited;  /* with contents, of a return: its call is one that waits */
+        guint8 cut;         /* set when it is called: what follows these bytes was cut off */
 } Parsed;
 
 #define PARSE_FOREVER G_MAXUINT64 /* a length: everything until the end */

@@ -6,9 +6,11 @@
  * MONITOR. So is a command that gets no reply.
  *
  * Replies are trees; how many values are still to come is all that must be known
- * to find their end. Strings are passed over.
+ * to find their end. Strings are passed over, but for what is put into lists, streams
+ * and channels, and comes out of them (redis-carried.h).
  */
 #include "capture/protocol/protocol.h"
+#include "capture/protocol/redis-carried.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,20 @@ enum {
 #define MAX_STRING (G_GUINT64_CONSTANT(1) << 40)
 
 /* What a reply must know of its command. */
-enum { CALL_PLAIN = 1, CALL_MONITOR, CALL_PSYNC, CALL_SUBSCRIBE /* plus the number of channels */ };
+enum {
+        CALL_PLAIN = 1,
+        CALL_MONITOR,
+        CALL_PSYNC,
+        CALL_SUBSCRIBE, /* plus the number of channels */
+        CALL_KEYED = CALL_SUBSCRIBE + MAX_CHANNELS + 1,
+        CALL_KEYED_WAIT,
+        CALL_STREAMS,
+        CALL_STREAMS_WAIT,
+        CALL_LIST,                                /* plus the number of the list; */
+        CALL_LIST_WAIT = CALL_LIST + REDIS_ASKED, /* likewise */
+        CALL_END = CALL_LIST_WAIT + REDIS_ASKED,
+};
+G_STATIC_ASSERT((int)CALL_END <= (int)CALL_PROBE);
 
 typedef enum { SIDE_UNKNOWN, SIDE_CLIENT, SIDE_SERVER } Side;
 
@@ -36,6 +51,8 @@ typedef struct {
         guint8 confirmed;   /* channels of the oldest call that were confirmed */
         guint8 replies_off; /* CLIENT REPLY OFF */
         guint8 skips_reply; /* CLIENT REPLY SKIP: of the next command */
+        guint8 carries;     /* RedisForm of the message in progress */
+        guint8 waits;       /* it waits for what it asks for, or its command does */
 } RedisState;
 
 G_STATIC_ASSERT(sizeof(RedisState) <= PROTOCOL_STATE_SIZE);
@@ -315,6 +332,12 @@ static gboolean is_name(Piece p)
         return p.n > 0 && p.n <= MAX_NAME && g_ascii_isalpha(p.text[0]);
 }
 
+/* Whether a command (un)subscribes, by what it set in Parsed.call. */
+static gboolean call_subscribes(guint8 call)
+{
+        return call >= CALL_SUBSCRIBE && call < CALL_KEYED;
+}
+
 static gboolean is_known_name(Piece p)
 {
         return is_name(p) &&
@@ -421,6 +444,64 @@ static guint8 command_call(Piece name, guint64 words)
         }
 }
 
+/* What a command that carries something, or asks for it, has its reply know. */
+static guint8 carrying_call(RedisState *s, RedisCarried *carried)
+{
+        guint asked = redis_carried_begin(carried, 0, (RedisForm)s->carries, 0);
+        switch (s->carries) {
+        case ASKS_LIST:
+                return (guint8)((s->waits ? CALL_LIST_WAIT : CALL_LIST) + asked);
+        case ASKS_KEYED:
+                return s->waits ? CALL_KEYED_WAIT : CALL_KEYED;
+        case ASKS_STREAMS:
+                return s->waits ? CALL_STREAMS_WAIT : CALL_STREAMS;
+        default:
+                return CALL_PLAIN;
+        }
+}
+
+/* The memory of the connection, made where there is none. NULL: bytes are only to be recognised. */
+static RedisCarried *carried_get(const Parsed *parsed)
+{
+        if (parsed->memory && !*parsed->memory)
+                *parsed->memory = redis_carried_new();
+        return parsed->memory ? *parsed->memory : NULL;
+}
+
+static void command_carry(RedisState *s, Piece name, Parsed *parsed)
+{
+        gboolean waits;
+        RedisForm form = redis_form_of((const char *)name.text, name.n, &waits);
+        RedisCarried *carried = form == CARRIES_NOTHING ? NULL : carried_get(parsed);
+        s->waits = waits != FALSE;
+        s->carries = carried ? (guint8)form : CARRIES_NOTHING;
+        if (carried)
+                parsed->call = carrying_call(s, carried);
+}
+
+/* A reply to such a command begins. */
+static void reply_carry(RedisState *s, guint8 call, const Parsed *parsed)
+{
+        RedisForm form = (RedisForm)s->carries; /* of a channel's message */
+        guint asked = 0;
+        s->waits = call == CALL_KEYED_WAIT || call == CALL_STREAMS_WAIT ||
+                   (call >= CALL_LIST_WAIT && call < CALL_END);
+        if (s->kind != KIND_RETURN)
+                ;
+        else if (call == CALL_KEYED || call == CALL_KEYED_WAIT)
+                form = BRINGS_KEYED;
+        else if (call == CALL_STREAMS || call == CALL_STREAMS_WAIT)
+                form = BRINGS_ENTRIES;
+        else if (call >= CALL_LIST && call < CALL_END) {
+                form = BRINGS_ELEMENTS;
+                asked = (guint)(call - CALL_LIST) % REDIS_ASKED;
+        }
+        RedisCarried *carried = form == CARRIES_NOTHING ? NULL : carried_get(parsed);
+        s->carries = carried ? (guint8)form : CARRIES_NOTHING;
+        if (carried)
+                redis_carried_begin(carried, 1, form, asked);
+}
+
 /* what: NULL, or what CLIENT REPLY says. */
 static void command_begin(RedisState *s, Piece name, guint64 words, const Piece *what,
                           GString *label, Parsed *parsed)
@@ -439,6 +520,7 @@ static void command_begin(RedisState *s, Piece name, guint64 words, const Piece 
         parsed->kind = (MessageKind)s->kind;
         parsed->call = command_call(name, words);
         s->replicates |= parsed->call == CALL_PSYNC;
+        command_carry(s, name, parsed);
         if (label)
                 for (gsize i = 0; i < name.n; i++)
                         g_string_append_c(label, g_ascii_toupper((char)name.text[i]));
@@ -487,6 +569,7 @@ static ParseStatus inline_parse(RedisState *s, const guint8 *bytes, gsize n, GSt
         for (gsize i = 0; i < line; i++)
                 words += bytes[i] > ' ' && (i == 0 || bytes[i - 1] <= ' ');
         command_begin(s, name, words, NULL, label, parsed);
+        s->carries = CARRIES_NOTHING;
         s->values = 0;
         parsed->length = line + 1;
         return PARSE_MESSAGE;
@@ -521,12 +604,13 @@ static MessageKind aggregate_kind(RedisState *s, guint8 call, gboolean push, Pie
 {
         if ((push || s->subscribed || call == CALL_NONE) && is_channel_message(name, values)) {
                 s->subscribed = TRUE;
+                s->carries = values == 4 ? BRINGS_MATCHED : BRINGS_MESSAGE;
                 return KIND_ONE_WAY;
         }
         if (values == 3 && (is_subscribe(name) || is_unsubscribe(name)) &&
-            (push || s->subscribed || call >= CALL_SUBSCRIBE)) {
+            (push || s->subscribed || call_subscribes(call))) {
                 s->subscribed = TRUE;
-                if (call < CALL_SUBSCRIBE)
+                if (!call_subscribes(call))
                         return KIND_ONE_WAY;
                 if (++s->confirmed < call - CALL_SUBSCRIBE)
                         return KIND_INTERIM;
@@ -536,13 +620,15 @@ static MessageKind aggregate_kind(RedisState *s, guint8 call, gboolean push, Pie
         return push ? KIND_ONE_WAY : KIND_RETURN;
 }
 
-static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n)
+static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n,
+                       const Parsed *parsed)
 {
         Piece text;
         gint64 number;
         gsize at = 0;
         Got got;
         MessageKind kind = KIND_RETURN;
+        s->carries = CARRIES_NOTHING;
         switch (bytes[0]) {
         case '+':
                 got = take_line(bytes, n, &at, &text);
@@ -577,6 +663,8 @@ static Got reply_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize n)
         s->side = SIDE_SERVER;
         s->values = 1;
         s->kind = kind;
+        if (call >= CALL_KEYED || s->carries)
+                reply_carry(s, call, parsed);
         return GOT;
 }
 
@@ -587,7 +675,7 @@ static Got message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize 
                          Parsed *parsed)
 {
         if (s->side == SIDE_SERVER || call != CALL_NONE || bytes[0] != '*')
-                return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n);
+                return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n, parsed);
         gint64 words;
         gsize at = 0, first;
         Piece name;
@@ -604,7 +692,7 @@ static Got message_begin(RedisState *s, guint8 call, const guint8 *bytes, gsize 
         if (got == GOT && (s->side == SIDE_CLIENT ? is_name(name) : is_known_name(name)) &&
             !(s->side == SIDE_UNKNOWN && is_channel_message(name, words)))
                 return command_begin_array(s, bytes, n, first, (guint64)words, label, parsed);
-        return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n);
+        return s->side == SIDE_CLIENT ? BROKEN : reply_begin(s, call, bytes, n, parsed);
 }
 
 /* A value's first line, and as much of it as need not be looked at. */
@@ -672,12 +760,47 @@ static gsize skip_short_string(const guint8 *bytes, gsize n, gsize at)
         return i + length + 4;
 }
 
+/* What the value at at carries, which is about to be passed over: FALSE where more of it must be
+ * seen before. */
+static gboolean see_carried(const RedisState *s, const guint8 *bytes, gsize n, gsize at,
+                            const Parsed *parsed)
+{
+        RedisCarried *carried = *parsed->memory;
+        guint side = s->side == SIDE_SERVER;
+        gsize from = at;
+        gint64 number;
+        if (!strchr("$*%~>", bytes[at] ? bytes[at] : ' ') ||
+            take_number(bytes, n, &from, &number) != GOT)
+                return TRUE; /* which value_read() says */
+        if (bytes[at] != '$') {
+                redis_carried_values(carried, side, (guint64)MAX(number, 0));
+                return TRUE;
+        }
+        if (number < 0)
+                return TRUE;
+        gsize needs = redis_carried_needs((guint64)number);
+        if (n - from < needs && !parsed->cut)
+                return FALSE;
+        redis_carried_string(carried, side, bytes + from, MIN(needs, n - from), (guint64)number);
+        return TRUE;
+}
+
+/* The message is over. */
+static void end_carried(const RedisState *s, Parsed *parsed)
+{
+        RedisCarried *carried = *parsed->memory;
+        parsed->contents = redis_carried_end(carried, s->side == SIDE_SERVER, &parsed->n_contents);
+        parsed->was_waited = s->waits;
+        if (s->carries >= ASKS_LIST && s->carries <= ASKS_STREAMS)
+                parsed->fetch = s->waits || redis_carried_waits(carried) ? FETCH_WAIT : FETCH_NOW;
+}
+
 static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Parsed *parsed)
 {
         gsize at = 0;
         while (at < n) {
                 guint64 skip = 0;
-                gsize next = s->string_ends ? at : skip_short_string(bytes, n, at);
+                gsize next = s->string_ends || s->carries ? at : skip_short_string(bytes, n, at);
                 if (next > at) {
                         at = next;
                         s->values--;
@@ -690,6 +813,8 @@ static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Pars
                         s->string_ends = FALSE;
                         s->values--;
                 } else {
+                        if (s->carries && !see_carried(s, bytes, n, at, parsed))
+                                break;
                         Got got = value_read(s, bytes, n, &at, &skip);
                         if (got == BROKEN)
                                 return PARSE_NOT_MINE;
@@ -697,8 +822,13 @@ static ParseStatus values_read(RedisState *s, const guint8 *bytes, gsize n, Pars
                                 break;
                 }
                 parsed->length = at + skip;
-                if (s->values == 0)
+                if (s->values == 0) {
+                        if (s->carries)
+                                end_carried(s, parsed);
+                        else if (s->waits && s->side == SIDE_CLIENT)
+                                parsed->fetch = FETCH_WAIT;
                         return PARSE_MESSAGE;
+                }
                 if (skip > n - at)
                         break;
                 at += (gsize)skip;
@@ -860,9 +990,15 @@ static void redis_values(GString *text, const guint8 *bytes, gsize n)
         }
 }
 
+static void redis_forget(gpointer memory)
+{
+        redis_carried_free(memory);
+}
+
 const Protocol protocol_redis = {
         .name = "redis",
         .values = redis_values,
         .parse = redis_parse,
         .find_boundary = redis_find_boundary,
+        .forget = redis_forget,
 };

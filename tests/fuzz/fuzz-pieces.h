@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * For fuzz targets of protocols over TCP: shown all at once and in pieces, the
- * same messages must end at the same places. The first byte of the input drives
+ * same messages must end at the same places, and carry the same. The first byte of the input drives
  * the size of the pieces, the second is what is known of the call: anything but
  * CALL_PROBE, with which a parser is shown first bytes and never goes on.
  */
@@ -16,13 +16,13 @@ enum { MAX_ENDS = 64 };
 typedef struct {
         guint64 end[MAX_ENDS];
         MessageKind kind[MAX_ENDS];
+        guint64 contents[MAX_ENDS]; /* all of them in one number */
         guint n;
         gboolean broken;
 } Ends;
 
-/* Shows the parser the bytes as if they came in pieces of 1 to step. */
-static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize n, guint8 call,
-                            gsize step, Ends *ends)
+static void show_in_pieces(const Protocol *protocol, const guint8 *data, gsize n, guint8 call,
+                           gsize step, gpointer *memory, Ends *ends)
 {
         guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
         guint64 at = 0; /* everything before it is settled */
@@ -32,7 +32,7 @@ static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize 
                 shown = MIN(n, shown + step);
                 while (at < shown && ends->n < MAX_ENDS) {
                         g_autofree guint8 *copy = g_memdup2(data + at, shown - at);
-                        Parsed parsed = { 0 };
+                        Parsed parsed = { .memory = memory };
                         ParseStatus status = protocol->parse(state, call, copy, shown - at, FALSE,
                                                              NULL, &parsed);
                         if (status == PARSE_NOT_MINE) {
@@ -53,10 +53,24 @@ static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize 
                                 continue;
                         g_assert(parsed.length > 0 && kind != KIND_UNKNOWN);
                         ends->end[ends->n] = at;
+                        ends->contents[ends->n] = parsed.n_contents;
+                        for (guint i = 0; i < parsed.n_contents; i++)
+                                ends->contents[ends->n] =
+                                        31 * ends->contents[ends->n] + parsed.contents[i];
                         ends->kind[ends->n++] = kind;
                         kind = KIND_UNKNOWN;
                 }
         }
+}
+
+/* Shows the parser the bytes as if they came in pieces of 1 to step. */
+static void parse_in_pieces(const Protocol *protocol, const guint8 *data, gsize n, guint8 call,
+                            gsize step, Ends *ends)
+{
+        gpointer memory = NULL;
+        show_in_pieces(protocol, data, n, call, step, protocol->forget ? &memory : NULL, ends);
+        if (memory)
+                protocol->forget(memory);
 }
 
 static void fuzz_pieces(const Protocol *protocol, const guint8 *data, gsize n)
@@ -81,7 +95,8 @@ static void fuzz_pieces(const Protocol *protocol, const guint8 *data, gsize n)
                 parse_in_pieces(protocol, data, n, call, n, &whole);
                 parse_in_pieces(protocol, data, n, call, step, &pieces);
                 for (guint i = 0; i < MIN(whole.n, pieces.n); i++)
-                        g_assert(whole.end[i] == pieces.end[i] && whole.kind[i] == pieces.kind[i]);
+                        g_assert(whole.end[i] == pieces.end[i] && whole.kind[i] == pieces.kind[i] &&
+                                 whole.contents[i] == pieces.contents[i]);
                 g_assert(whole.n == pieces.n || whole.broken || pieces.broken);
         }
         g_string_free(label, TRUE);

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """brokers.py RAVEL
 
-The system test of brokers: Mosquitto, RabbitMQ and ZooKeeper of the distribution, each under a load
+The system test of brokers: Mosquitto, RabbitMQ, Redis and ZooKeeper of the distribution, each under a load
 that is known, captured live on the loopback of a network namespace. Every message must be in the
 trace, each delivery linked to what was published, and each request paired. TAP; what is not
 installed is skipped. Run it by brokers.sh.
 """
-import collections, os, shutil, socket, struct, subprocess, sys, tempfile, threading, time
+import collections, os, random, shutil, socket, struct, subprocess, sys, tempfile, threading, time
 
 RAVEL = sys.argv[1]
 WORK = tempfile.mkdtemp()
@@ -170,13 +170,18 @@ class Mqtt:
                 self.send(0x70, body[:2])
 
 
-def test_mqtt():
-    port, n = 18830, 50
+def start_mosquitto(port):
     with open(os.path.join(WORK, 'mosquitto.conf'), 'w') as conf:
         conf.write('listener %d 127.0.0.1\nallow_anonymous true\nmax_queued_messages 0\nset_tcp_nodelay true\n' % port)
     server = subprocess.Popen([shutil.which('mosquitto', path=PATH), '-c', conf.name],
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     is_up(port, 20)
+    return server
+
+
+def test_mqtt():
+    port, n = 18830, 50
+    server = start_mosquitto(port)
     capture = Capture(port)
     published, delivered, threads = {}, {}, []
 
@@ -220,6 +225,26 @@ def test_mqtt():
     tap(not problem and linked == 4 * 8 * n, 'mosquitto: deliveries are linked', ': %d %s' % (linked, problem))
     calls, returns = (sum(r['op'] == op for r in rows) for op in ('CALL_SENT', 'RET_SENT'))
     tap(calls == returns, 'mosquitto: what is acknowledged is', ': %d calls, %d returns' % (calls, returns))
+
+
+def test_mqtt_work():
+    port, sql = 18831, 18852
+    server = start_mosquitto(port)
+    serve_sql(sql)
+
+    def receive(address):
+        client = Mqtt(address, port, address, 4)
+        client.subscribe('$share/workers/q/#', 0)
+        client.sock.settimeout(3)
+        return client.receive
+
+    def publish(address):
+        client = Mqtt(address, port, address, 4)
+        return lambda text: client.publish('q/0', text, 0)
+
+    tap_unacknowledged('mosquitto', ((port, 'mosquitto'), (sql, 'sql')), receive, publish)
+    server.terminate()
+    server.wait()
 
 
 # --- AMQP ------------------------------------------------------------------------
@@ -327,12 +352,14 @@ def serve_sql(port):
     threading.Thread(target=accept, daemon=True).start()
 
 
-def check_paths(capture, ports, published, delivered, asked):
+def check_paths(capture, ports, published, delivered, asked, *options):
     """The paths that ravel nesting finds, against who published, got and asked what, in order."""
+    broker = ports[0][1]
     rows = capture.lines(''.join('127.0.0.1:%d %s\n' % p for p in ports))
     calls = os.path.join(WORK, 'calls')
-    subprocess.run([RAVEL, 'nesting', '--calls', calls, '-w', '/dev/null', '-'], input=capture.trace, text=True,
-                   stderr=subprocess.DEVNULL, check=True)
+    capture.paths = subprocess.run([RAVEL, 'nesting', '--calls', calls, '--format', 'tsv', *options, '-'],
+                                   input=capture.trace, text=True, stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, check=True).stdout
     with open(calls) as lines:
         head = next(lines).rstrip('\n').split('\t')
         found = {(c['caller'], c['callee'], c['id']): c
@@ -344,18 +371,18 @@ def check_paths(capture, ports, published, delivered, asked):
 
     instance = {}
     for address, said in published.items():
-        for text, i in zip(said, ids(address, 'rabbit')):
-            instance[text] = found.get((address, 'rabbit', i), {}).get('instance')
+        for text, i in zip(said, ids(address, broker)):
+            instance[text] = found.get((address, broker, i), {}).get('instance')
     right = queries = joined = deliveries = 0
     for address, said in delivered.items():
-        got = ids('rabbit', address)
+        got = ids(broker, address)
         for text, i in zip(said, got):
-            call = found.get(('rabbit', address, i)) # none: it had no return
+            call = found.get((broker, address, i)) # none: it had no return
             deliveries += call is not None
             joined += call is not None and call['instance'] == instance[text]
         for k, i in zip(asked[address], ids(address, 'sql')):
             call = found.get((address, 'sql', i))
-            if ('rabbit', address, got[k]) in found:
+            if (broker, address, got[k]) in found:
                 queries += 1
                 right += call is not None and call['parent_id'] == got[k]
     return right, queries, joined, deliveries
@@ -442,8 +469,6 @@ def test_amqp():
     for thread in threads:
         thread.join(60)
     rows = [r for r in capture.lines('127.0.0.1:%d sql\n' % sql) if 'sql' not in (r['sender'], r['receiver'])]
-    server.terminate()
-    server.wait()
     deliveries = sum(map(len, delivered.values()))
     problem, linked = links_of([r for r in rows if r['sender'] != '127.0.0.1' or r['op'] != 'RET_SENT'],
                                published, {a: delivered[a] for a in delivered if not a.endswith('.4')})
@@ -464,6 +489,222 @@ def test_amqp():
     tap(all(who.endswith('.3.4') for _, who in open_calls) and len(open_calls) >= 1,
         'rabbitmq: only the dead worker leaves calls open', ': %d' % len(open_calls))
 
+    def receive(address):
+        broker = Amqp(address, port)
+        broker.call(60, 20, struct.pack('>H', 0) + short('fast') + short('') + b'\2' + struct.pack('>I', 0))
+        broker.sock.settimeout(3)
+        return lambda: broker.receive()[1]
+
+    def publish(address):
+        broker = Amqp(address, port)
+        return lambda text: broker.publish('fast', text)
+
+    setup.call(50, 10, struct.pack('>H', 0) + short('fast') + b'\0' + struct.pack('>I', 0))
+    tap_unacknowledged('rabbitmq', ((port, 'rabbit'), (sql, 'sql')), receive, publish)
+    server.terminate()
+    server.wait()
+
+
+# --- what nobody acknowledges ----------------------------------------------------
+
+def run_unacknowledged(ports, receive, publish, pause, n):
+    """Eight producers at a time, and two workers who do two or three queries for each message, in turn."""
+    (port, _), (sql, _) = ports
+    published, delivered, asked = {}, collections.defaultdict(list), collections.defaultdict(list)
+    capture, threads, ready = Capture(port, sql), [], threading.Semaphore(0)
+
+    def worker(address):
+        take, database = receive(address), Sql(address, sql)
+        ready.release()
+        try:
+            while True:
+                delivered[address].append(take())
+                for query in ('SELECT * FROM item', 'INSERT INTO orders VALUES (1)',
+                              'UPDATE item SET n = 1')[:2 + (hash(delivered[address][-1]) % 3 == 0)]:
+                    asked[address].append(len(delivered[address]) - 1)
+                    database.query(query)
+        except OSError:
+            pass
+
+    def producer(address):
+        put = publish(address)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i))
+            put(published[address][-1])
+            time.sleep(pause * random.random() * 2)
+        time.sleep(1)
+
+    for i in range(2):
+        threads.append(threading.Thread(target=worker, args=('127.0.1.%d' % (i + 1),), daemon=True))
+        threads[-1].start()
+        ready.acquire()
+    for i in range(8):
+        published['127.0.2.%d' % (i + 1)] = []
+        threads.append(threading.Thread(target=producer, args=('127.0.2.%d' % (i + 1),), daemon=True))
+        threads[-1].start()
+    for thread in threads:
+        thread.join(60)
+    return check_paths(capture, ports, published, delivered, asked)
+
+
+def tap_unacknowledged(name, ports, receive, publish):
+    for load, pause in ('at leisure', 0.2), ('in a hurry', 0.06):
+        right, queries, joined, all_of = run_unacknowledged(ports, receive, publish, pause, 50)
+        tap(right >= 0.9 * queries > 0, '%s: not acknowledged, %s: queries have the message they are for' % (name, load),
+            ': %d of %d = %.1f %%' % (right, queries, 100 * right / max(queries, 1)))
+        tap(joined == all_of > 0, '%s: not acknowledged, %s: messages are in the path of what was published' % (name, load),
+            ': %d of %d' % (joined, all_of))
+
+
+# --- Redis -----------------------------------------------------------------------
+
+class Redis:
+    def __init__(self, address, port):
+        self.sock = connect(address, port)
+        self.file = self.sock.makefile('rb')
+
+    def read(self):
+        line = self.file.readline()
+        kind, rest = line[:1], line[1:-2].decode()
+        if not line:
+            raise EOFError
+        if kind == b'$':
+            return None if rest == '-1' else self.file.read(int(rest) + 2)[:-2].decode()
+        if kind == b'*':
+            return None if rest == '-1' else [self.read() for _ in range(int(rest))]
+        return rest
+
+    def call(self, *words):
+        words = [word.encode() for word in words]
+        self.sock.sendall(b'*%d\r\n' % len(words) + b''.join(b'$%d\r\n%s\r\n' % (len(w), w) for w in words))
+        return self.read()
+
+
+def take_blpop(redis):
+    return redis.call('BLPOP', 'jobs', '1')[1]
+
+
+def take_move(redis):
+    text = redis.call('BRPOPLPUSH', 'jobs', 'taken', '1')
+    if not text:
+        raise TypeError
+    redis.call('LREM', 'taken', '1', text)
+    return text
+
+
+def take_poll(redis):
+    end = time.time() + 1
+    while time.time() < end:
+        text = redis.call('LPOP', 'jobs')
+        if text:
+            return text
+        time.sleep(0.002)
+    raise TypeError
+
+
+def take_stream(redis):
+    return redis.call('XREADGROUP', 'GROUP', 'g', 'w', 'COUNT', '1', 'BLOCK', '1000', 'STREAMS', 'jobs', '>')[0][1][0][1][1]
+
+
+def put_list(redis, text):
+    redis.call('RPUSH', 'jobs', text)
+
+
+def put_stream(redis, text):
+    redis.call('XADD', 'jobs', '*', 'job', text)
+
+
+def run_redis(port, sql, put, takes, pause, n):
+    """Eight producers at a time; a worker for each way to take a job, which asks the database twice and
+    hands it on to a mailer, who asks once."""
+    published, delivered, asked = {}, collections.defaultdict(list), collections.defaultdict(list)
+    capture, threads = Capture(port, sql), []
+
+    def worker(address, take):
+        redis, database = Redis(address, port), Sql(address, sql)
+        try:
+            while True:
+                text = take(redis)
+                delivered[address].append(text)
+                for query in 'SELECT * FROM item', 'INSERT INTO orders VALUES (1)':
+                    asked[address].append(len(delivered[address]) - 1)
+                    database.query(query)
+                redis.call('LPUSH', 'mails', 'mail ' + text)
+        except TypeError: # nothing came
+            time.sleep(0.5)
+
+    def mailer(address):
+        redis, database = Redis(address, port), Sql(address, sql)
+        while True:
+            came = redis.call('BRPOP', 'mails', '1')
+            if not came:
+                break
+            delivered[address].append(came[1])
+            asked[address].append(len(delivered[address]) - 1)
+            database.query('INSERT INTO mail VALUES (1)')
+
+    def producer(address):
+        redis = Redis(address, port)
+        for i in range(n):
+            published[address].append('%s-%d' % (address, i) + ' and more' * (i % 2 * 400))
+            put(redis, published[address][-1])
+            time.sleep(pause)
+
+    for i, take in enumerate(takes):
+        threads.append(threading.Thread(target=worker, args=('127.0.7.%d' % (i + 1), take), daemon=True))
+    threads.append(threading.Thread(target=mailer, args=('127.0.7.9',), daemon=True))
+    for i in range(8):
+        published['127.0.6.%d' % (i + 1)] = []
+        threads.append(threading.Thread(target=producer, args=('127.0.6.%d' % (i + 1),), daemon=True))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    time.sleep(0.5)
+    ports = (port, 'redis'), (sql, 'sql')
+    rows = capture.lines(''.join('127.0.0.1:%d %s\n' % p for p in ports))
+    link = {}
+    for address, said in published.items():
+        link.update(zip(said, [r.get('link') for r in rows if r['sender'] == address and r['op'] == 'CALL_SENT']))
+    linked = sum(r.get('link') == link[text] for address in delivered if address != '127.0.7.9'
+                 for r, text in zip([r for r in rows if r['receiver'] == address and r['op'] == 'MSG_SENT'],
+                                    delivered[address]))
+    return capture, ports, published, delivered, asked, linked
+
+
+def test_redis():
+    port, sql, n = 18860, 18851, 60
+    server = subprocess.Popen(['redis-server', '--port', str(port), '--bind', '127.0.0.1', '--protected-mode', 'no',
+                               '--save', '', '--appendonly', 'no'], stdout=subprocess.DEVNULL)
+    is_up(port, 20)
+    serve_sql(sql)
+    setup = Redis('127.0.0.1', port)
+    for name, put, takes in (('lists', put_list, (take_blpop, take_move, take_poll)),
+                             ('streams', put_stream, (take_stream, take_stream, take_stream))):
+        setup.call('DEL', 'jobs')
+        if put is put_stream:
+            setup.call('XGROUP', 'CREATE', 'jobs', 'g', '0', 'MKSTREAM')
+        for load, pause in ('at leisure', 0.1), ('in a hurry', 0.01):
+            capture, ports, published, delivered, asked, linked = run_redis(port, sql, put, takes, pause, n)
+            right, queries, joined, all_of = check_paths(
+                capture, ports, published, {a: d for a, d in delivered.items() if a != '127.0.7.9'}, asked,
+                '-n', '9999')
+            tap(linked == all_of == 8 * n, 'redis: %s %s: what is taken is linked to what was put in' % (name, load),
+                ': %d of %d' % (linked, 8 * n))
+            tap(right >= 0.95 * queries > 0, 'redis: %s %s: queries have the job they are for' % (name, load),
+                ': %d of %d = %.1f %%' % (right, queries, 100 * right / max(queries, 1)))
+            tap(joined == all_of, 'redis: %s %s: jobs are in the path of who put them in' % (name, load),
+                ': %d of %d' % (joined, all_of))
+            whole = sum(int(row[2]) for row in (line.split('\t') for line in capture.paths.splitlines()[1:])
+                        if '>redis~>' in row[16] and 'redis~>127.0.7.9(sql)' in row[16] and row[16].count('sql') == 3)
+            tap(whole >= 0.95 * 8 * n, 'redis: %s %s: one path a job, up to its mail' % (name, load),
+                ': %d of %d' % (whole, 8 * n))
+            waits = [line for line in capture.paths.splitlines()[1:] if not 'redis~>' in line and 'POP\t' in line]
+            tap(not any(line.endswith(('BLPOP', 'BRPOP')) for line in waits), 'redis: waiting is nobody\'s work',
+                ': %d paths' % len(waits))
+    server.terminate()
+    server.wait()
+
 
 # --- ZooKeeper -------------------------------------------------------------------
 
@@ -482,7 +723,7 @@ class ZooKeeper:
 
 
 def test_zookeeper():
-    port, n = 18850, 3000
+    port, n = 18870, 3000
     home = os.path.join(WORK, 'zookeeper')
     os.mkdir(home)
     with open(os.path.join(WORK, 'zoo.cfg'), 'w') as conf:
@@ -537,7 +778,9 @@ def test_zookeeper():
 
 PATH = os.environ['PATH'] + ':/usr/sbin:/sbin'
 TESTS = (('mosquitto', test_mqtt, lambda: shutil.which('mosquitto', path=PATH)),
+         ('mosquitto', test_mqtt_work, lambda: shutil.which('mosquitto', path=PATH)),
          ('rabbitmq', test_amqp, lambda: shutil.which('rabbitmq-server', path=PATH)),
+         ('redis', test_redis, lambda: shutil.which('redis-server', path=PATH)),
          ('zookeeper', test_zookeeper, lambda: shutil.which('java') and os.path.exists('/usr/share/java/zookeeper.jar')))
 try:
     for name, test, installed in TESTS:

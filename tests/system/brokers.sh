@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The system test of brokers: Mosquitto, RabbitMQ and ZooKeeper under load, in namespaces of
-# their own; see brokers.py. TAP. RAVEL names the program, arguments name servers. Takes about a
-# minute; needs root.
+# The system test of brokers: Mosquitto, RabbitMQ, Redis and ZooKeeper under load, in namespaces of
+# their own; see brokers.py. TAP. RAVEL names the program, arguments name servers. Takes about
+# three minutes; needs root.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 ravel=$(realpath "${RAVEL:-$here/../../build/ravel}")
@@ -12,5 +12,5 @@ if ! unshare --net --pid --fork --kill-child true 2>/dev/null; then
 	exit 0
 fi
 # Whatever a server leaves behind ends with the namespace of processes.
-exec timeout --kill-after 5 240 unshare --net --pid --fork --kill-child --mount-proc \
+exec timeout --kill-after 5 480 unshare --net --pid --fork --kill-child --mount-proc \
 	sh -c 'ip link set lo up && exec python3 "$@"' sh "$here/brokers.py" "$ravel" "$@"

@@ -716,6 +716,32 @@ static void test_redis(void)
                      "10 RET_SENT b>a 1000.143\n");
 }
 
+/* What a worker takes from a list is a message of its own, linked to what was put in: by another,
+ * where the worker does not wait for it. */
+static void test_redis_lists(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        say(s, CLIENT, 5, "*4\r\n$5\r\nRPUSH\r\n$1\r\nq\r\n$2\r\nj1\r\n$2\r\nj2\r\n");
+        say(s, SERVER, 6, ":2\r\n");
+        say(s, CLIENT, 7, "*3\r\n$5\r\nBLPOP\r\n$1\r\nq\r\n$1\r\n0\r\n");
+        say(s, SERVER, 8, "*2\r\n$1\r\nq\r\n$2\r\nj2");
+        say(s, SERVER, 9, "\r\n");
+        say(s, CLIENT, 10, "*2\r\n$4\r\nLPOP\r\n$1\r\nq\r\n");
+        say(s, SERVER, 11, "$2\r\nj1\r\n"); /* its own */
+        say(s, CLIENT, 12, "*3\r\n$5\r\nBLPOP\r\n$1\r\nq\r\n$1\r\n0\r\n");
+        say(s, SERVER, 13, "*2\r\n$1\r\nq\r\n$2\r\nj3\r\n"); /* put in by nobody that was seen */
+        scene_end(s, "5 CALL_SENT a>b 1000.100 link=1000.100\n"
+                     "6 RET_SENT b>a 1000.100\n"
+                     "7 CALL_SENT a>b 1000.126 fetch=wait\n"
+                     "9 MSG_SENT b>a 1000.126 link=1000.100\n"
+                     "9 RET_SENT b>a 1000.126 dur=1000000\n"
+                     "10 CALL_SENT a>b 1000.143 fetch=now\n"
+                     "11 RET_SENT b>a 1000.143\n"
+                     "12 CALL_SENT a>b 1000.158 fetch=wait\n"
+                     "13 MSG_SENT b>a 1000.158 link=1000.158\n"
+                     "13 RET_SENT b>a 1000.158\n");
+}
+
 /* A reply that names a command does not make a client of the server. */
 static void test_redis_mid_stream(void)
 {
@@ -2013,6 +2039,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/rpc", test_rpc);
         g_test_add_func("/capture/rpc-datagrams", test_rpc_datagrams);
         g_test_add_func("/capture/redis", test_redis);
+        g_test_add_func("/capture/redis-lists", test_redis_lists);
         g_test_add_func("/capture/redis-mid-stream", test_redis_mid_stream);
         g_test_add_func("/capture/login", test_login);
         g_test_add_func("/capture/ldap", test_ldap);

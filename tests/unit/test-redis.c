@@ -130,6 +130,147 @@ static void test_find_boundary(void)
         g_assert_cmpuint(BOUNDARY(REDIS, ""), ==, 0);
 }
 
+/* --- what is carried -------------------------------------------------------------- */
+
+typedef struct {
+        gpointer memory;
+        GArray *calls;    /* guint8, of commands that wait for their replies */
+        GArray *contents; /* guint64: the place of each is its letter */
+        GString *out;
+} Talk;
+
+static void say_contents(Talk *t, const Parsed *parsed)
+{
+        for (guint i = 0; i < parsed->n_contents; i++) {
+                guint k = 0;
+                while (k < t->contents->len &&
+                       g_array_index(t->contents, guint64, k) != parsed->contents[i])
+                        k++;
+                if (k == t->contents->len)
+                        g_array_append_val(t->contents, parsed->contents[i]);
+                g_string_append_c(t->out, (char)('a' + k));
+        }
+}
+
+/* A side's bytes, in pieces of step: a word a message, of a letter for each thing it carries, "?"
+ * where it asks for some, "+" where it waits for it; "-" where it is nothing of these. */
+static void carry(Talk *t, const char *bytes, gsize step, gboolean replies)
+{
+        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        gsize n = strlen(bytes), at = 0;
+        guint8 call = CALL_NONE;
+        for (gsize shown = MIN(step, n); at < n; shown = MIN(shown + step, n)) {
+                while (at < shown) {
+                        g_autofree guint8 *copy = g_memdup2(bytes + at, shown - at);
+                        Parsed parsed = { .memory = &t->memory };
+                        guint8 of = replies ? g_array_index(t->calls, guint8, 0) : CALL_NONE;
+                        ParseStatus status = protocol_redis.parse(state, of, copy, shown - at,
+                                                                  FALSE, NULL, &parsed);
+                        g_assert_cmpint(status, !=, PARSE_NOT_MINE);
+                        call = parsed.call ? parsed.call : call;
+                        at += parsed.length;
+                        if (status == PARSE_MORE)
+                                break;
+                        gsize before = t->out->len;
+                        say_contents(t, &parsed);
+                        if (parsed.fetch)
+                                g_string_append_c(t->out, parsed.fetch == FETCH_WAIT ? '+' : '?');
+                        g_string_append(t->out, t->out->len > before ? " " : "- ");
+                        if (replies && t->calls->len > 1)
+                                g_array_remove_index(t->calls, 0);
+                        else if (!replies)
+                                g_array_append_val(t->calls, call);
+                }
+        }
+}
+
+static void check_carried(const char *commands, const char *replies, const char *expected)
+{
+        for (gsize step = 1; step <= MAX(strlen(commands), strlen(replies)); step++) {
+                Talk t = { NULL, g_array_new(FALSE, FALSE, 1), g_array_new(FALSE, FALSE, 8),
+                           g_string_new(NULL) };
+                carry(&t, commands, step, FALSE);
+                g_string_append(t.out, "/ ");
+                carry(&t, replies, step, TRUE);
+                g_assert_cmpstr(g_strchomp(t.out->str), ==, expected);
+                if (t.memory)
+                        protocol_redis.forget(t.memory);
+                g_array_unref(t.calls);
+                g_array_unref(t.contents);
+                g_string_free(t.out, TRUE);
+        }
+}
+
+#define PUSH_2  "*4\r\n$5\r\nRPUSH\r\n$1\r\nq\r\n$2\r\nj1\r\n$2\r\nj2\r\n"
+#define PUSH_R  "*3\r\n$5\r\nlpush\r\n$1\r\nr\r\n$2\r\nj1\r\n"
+#define BLPOP   "*3\r\n$5\r\nBLPOP\r\n$1\r\nq\r\n$1\r\n0\r\n"
+#define LPOP(q) "*2\r\n$4\r\nLPOP\r\n$1\r\n" q "\r\n"
+#define MOVE    "*4\r\n$10\r\nBRPOPLPUSH\r\n$1\r\nq\r\n$1\r\nr\r\n$1\r\n0\r\n"
+#define J(n)    "$2\r\nj" n "\r\n"
+
+static void test_lists(void)
+{
+        check_carried(PUSH_2 BLPOP, ":2\r\n*2\r\n$1\r\nq\r\n" J("2"), "ab + / - b");
+        check_carried(PUSH_2 PUSH_R, ":2\r\n:1\r\n", "ab c / - -"); /* another list */
+        check_carried(PUSH_2 LPOP("r") LPOP("q") GET, ":2\r\n$-1\r\n" J("1") "$2\r\nj1\r\n",
+                      "ab ? ? - / - - a -");
+        /* Several at a time; a list that is moved; what is told apart by its length alone. */
+        check_carried(PUSH_2 LPOP("q") MOVE, ":2\r\n*2\r\n" J("2") J("1") J("1"),
+                      "ab ? + / - ba a");
+        check_carried(PUSH_2 LPOP("q"), ":2\r\n$3\r\nj1\n\r\n", "ab ? / - c");
+        check_carried(BLPOP BLPOP, "*-1\r\n+QUEUED\r\n", "+ + / - -");
+        check_carried("*3\r\n$8\r\nBZPOPMIN\r\n$1\r\nz\r\n$1\r\n0\r\n", "*-1\r\n", "+ / -");
+}
+
+#define ADD(words, options)                                                                        \
+        "*" words "\r\n$4\r\nXADD\r\n$1\r\ns\r\n" options "$1\r\n*\r\n$1\r\nk\r\n$1\r\nv\r\n"
+#define READ "*4\r\n$5\r\nXREAD\r\n$7\r\nSTREAMS\r\n$1\r\ns\r\n$1\r\n0\r\n"
+#define BLOCK                                                                                      \
+        "*6\r\n$5\r\nXREAD\r\n$5\r\nBLOCK\r\n$1\r\n0\r\n$7\r\nSTREAMS\r\n$1\r\ns\r\n$1\r\n$\r\n"
+#define FIELDS(v) "*2\r\n$3\r\n1-1\r\n*2\r\n$1\r\nk\r\n$1\r\n" v "\r\n"
+
+static void test_streams(void)
+{
+        check_carried(ADD("5", "") ADD("9", "$6\r\nMAXLEN\r\n$1\r\n~\r\n$4\r\n1000\r\n$10\r\n"
+                                            "NOMKSTREAM\r\n"),
+                      "$3\r\n1-1\r\n$3\r\n1-2\r\n", "a a / - -");
+        check_carried(ADD("5", "") READ,
+                      "$3\r\n1-1\r\n*1\r\n*2\r\n$1\r\ns\r\n*2\r\n" FIELDS("v") FIELDS("w"),
+                      "a ? / - ab");
+        check_carried(ADD("5", "") BLOCK,
+                      "$3\r\n1-1\r\n%2\r\n$1\r\nt\r\n*1\r\n*2\r\n$3\r\n1-1\r\n*-1\r\n$1\r\ns\r\n*"
+                      "1\r\n" FIELDS("v"),
+                      "a + / - a");
+        check_carried(READ, "*-1\r\n", "? / -");
+}
+
+static void test_published(void)
+{
+        check_carried("*3\r\n$7\r\nPUBLISH\r\n$1\r\nx\r\n$2\r\nhi\r\n" SUBSCRIBE,
+                      ":1\r\n" CONFIRM CONFIRM MESSAGE
+                      "*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n$1\r\nx\r\n$2\r\nhi\r\n",
+                      "a - / - - - a a");
+}
+
+/* An element that is cut off is passed over, and not known. */
+static void test_cut(void)
+{
+        static const char push[] = "*3\r\n$5\r\nRPUSH\r\n$1\r\nq\r\n$100\r\nonly so much";
+        guint64 state[PROTOCOL_STATE_SIZE / 8] = { 0 };
+        gpointer memory = NULL;
+        Parsed parsed = { .memory = &memory, .cut = TRUE };
+        g_assert_cmpint(protocol_redis.parse(state, CALL_NONE, (const guint8 *)push, strlen(push),
+                                             FALSE, NULL, &parsed),
+                        ==, PARSE_MORE);
+        g_assert_cmpuint(parsed.length, ==, strlen(push) - strlen("only so much") + 100);
+        parsed = (Parsed){ .memory = &memory };
+        g_assert_cmpint(protocol_redis.parse(state, CALL_NONE, (const guint8 *)"\r\n", 2, FALSE,
+                                             NULL, &parsed),
+                        ==, PARSE_MESSAGE);
+        g_assert_cmpuint(parsed.n_contents, ==, 0);
+        protocol_redis.forget(memory);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -140,6 +281,10 @@ int main(int argc, char **argv)
         g_test_add_func("/redis/monitor", test_monitor);
         g_test_add_func("/redis/no-reply", test_no_reply);
         g_test_add_func("/redis/replication", test_replication);
+        g_test_add_func("/redis/lists", test_lists);
+        g_test_add_func("/redis/streams", test_streams);
+        g_test_add_func("/redis/published", test_published);
+        g_test_add_func("/redis/cut", test_cut);
         g_test_add_func("/redis/labels", test_labels);
         g_test_add_func("/redis/recognised", test_recognised);
         g_test_add_func("/redis/find-boundary", test_find_boundary);

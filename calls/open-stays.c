@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/open-stays.h"
+
+#include <stdlib.h>
+
+#include "base/compare.h"
+#include "base/hash.h"
+#include "calls/work-in-turn.h"
+
+enum {
+        MOST_AHEAD = 64, /* a message may last until so many have come after it */
+        SURELY = 4,      /* times as long a pause, and what came before is done with, in turn */
+        THINKS = 99,     /* of 100 pauses of a node at work none is longer than its idle ones */
+};
+
+/* What a node has to do with messages that nobody answers. */
+typedef struct {
+        guint32 called;  /* by others that wait, with what nobody passed on */
+        guint32 started; /* messages that came to it and may start its work */
+        guint32 passed;  /* of its own, that continue others */
+        guint32 made;    /* calls of its own, but for those that ask for work */
+} Part;
+
+/* Something that happens at a node, and until when it does. */
+typedef struct {
+        gint64 from, to;
+        guint32 call;
+        gboolean comes; /* a message, that may start work */
+} Event;
+
+typedef struct {
+        CallLinks *links;
+        CallPairs *calls;
+        const CallLabels *labels;
+        const LinkEdge *edges;
+        Part *parts; /* by NodeId */
+} Search;
+
+static const LinkEdge *edge_of(const Search *s, guint32 call)
+{
+        return &s->edges[s->calls->edge[call] - 1];
+}
+
+static gboolean may_start(const Search *s, guint32 call)
+{
+        return s->links->starts[call] && call_is_message(s->calls, call);
+}
+
+static void find_parts(Search *s)
+{
+        for (guint32 i = 0; i < s->calls->n; i++) {
+                const LinkEdge *edge = edge_of(s, i);
+                Part *from = &s->parts[edge->caller], *to = &s->parts[edge->callee];
+
+                to->called += !s->links->starts[i] && !call_is_message(s->calls, i);
+                to->started += s->links->starts[i] != STARTS_NOTHING;
+                from->passed += s->links->parent[i] != NO_PARENT;
+                from->made += s->links->parent[i] == NO_PARENT && !s->links->fetch[i];
+        }
+}
+
+static gboolean is_worker(const Search *s, NodeId node)
+{
+        const Part *p = &s->parts[node];
+
+        return p->started > 0 && p->called == 0 && p->passed == 0 && p->made > 0;
+}
+
+/* --- those that ask for the next ---------------------------------------------------- */
+
+/* A message that was asked for, or what asks, of one connection of a node. */
+typedef struct {
+        guint64 way;
+        gint64 time;
+        guint32 call;
+        gboolean asks;
+} Turn;
+
+static int compare_turns(const void *a, const void *b)
+{
+        const Turn *x = a, *y = b;
+
+        if (x->way != y->way)
+                return COMPARE(x->way, y->way);
+        return x->time != y->time ? COMPARE(x->time, y->time) : COMPARE(y->asks, x->asks);
+}
+
+/* It lasts until then, on the clocks of both ends. */
+static void set_end(Search *s, guint32 call, gint64 end)
+{
+        CallPairs *c = s->calls;
+
+        c->at_caller[call].to += end - c->at_callee[call].to;
+        if (c->at_callee != c->at_caller)
+                c->at_callee[call].to = end;
+}
+
+static gint64 came(const Search *s, guint32 call)
+{
+        return s->calls->at_callee[call].from;
+}
+
+/* What a worker took lasts until it asks again, on the same connection. */
+static void find_asked(Search *s)
+{
+        g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(Turn));
+        gint64 next = 0;
+        guint64 way = 0;
+
+        for (guint32 i = 0; i < s->calls->n; i++) {
+                gboolean asks = s->links->fetch[i] != 0;
+                Turn turn = { s->links->way[i], asks ? s->calls->at_caller[i].from : came(s, i), i,
+                              asks };
+
+                if (turn.way && (asks || (may_start(s, i) && is_worker(s, edge_of(s, i)->callee))))
+                        g_array_append_val(turns, turn);
+        }
+        g_array_sort(turns, compare_turns);
+        for (guint i = turns->len; i-- > 0;) {
+                const Turn *turn = &g_array_index(turns, Turn, i);
+
+                if (turn->way != way)
+                        next = G_MAXINT64;
+                way = turn->way;
+                if (turn->asks) {
+                        next = turn->time;
+                } else if (next != G_MAXINT64) {
+                        set_end(s, turn->call, next);
+                        s->links->starts[turn->call] = STARTS_UNTIL_ASKED;
+                }
+        }
+}
+
+/* --- those that nobody ends --------------------------------------------------------- */
+
+static int compare_events(const void *a, const void *b)
+{
+        const Event *x = a, *y = b;
+
+        return x->from != y->from ? COMPARE(x->from, y->from) : COMPARE(x->call, y->call);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+        return COMPARE(*(const gint64 *)a, *(const gint64 *)b);
+}
+
+/* The longest that the node does nothing while it is at work: the pauses before its calls. */
+static gint64 find_pause(const Event *events, guint n)
+{
+        g_autofree gint64 *pauses = g_new(gint64, n + 1);
+        gint64 busy = G_MININT64;
+        guint n_pauses = 0;
+
+        for (guint i = 0; i < n; i++) {
+                if (!events[i].comes && busy != G_MININT64)
+                        pauses[n_pauses++] = MAX(events[i].from - busy, 0);
+                busy = MAX(busy, events[i].to);
+        }
+        qsort(pauses, n_pauses, sizeof *pauses, compare_times);
+        return n_pauses ? pauses[(n_pauses - 1) * THINKS / 100] : 0;
+}
+
+/* bounded: a message lasts at most until so many have come after it. */
+static void end_stays(Search *s, const Event *events, guint n, gboolean bounded)
+{
+        gint64 pause = find_pause(events, n) * (bounded ? 1 : SURELY);
+        g_autofree gint64 *idle = g_new(gint64, n + 1); /* since when, before an event; or MAX */
+        gint64 busy = G_MININT64;
+        guint32 ahead[MOST_AHEAD] = { 0 }, n_ahead = 0; /* the events of messages that came last */
+        gint64 end;
+
+        for (guint i = 0; i < n; i++) {
+                gboolean idles =
+                        events[i].comes && busy != G_MININT64 && events[i].from - busy > pause;
+
+                idle[i] = idles ? events[i].from : G_MAXINT64;
+                busy = MAX(busy, events[i].to);
+        }
+        end = busy + pause;
+        for (guint i = n; i-- > 0;) {
+                guint32 far = ahead[n_ahead % MOST_AHEAD];
+
+                if (!events[i].comes)
+                        continue;
+                if (may_start(s, events[i].call) &&
+                    s->links->starts[events[i].call] == STARTS_WORK) {
+                        gint64 most =
+                                bounded && n_ahead >= MOST_AHEAD ? events[far].from : G_MAXINT64;
+
+                        set_end(s, events[i].call, MAX(MIN(end, most), events[i].from));
+                }
+                if (idle[i] != G_MAXINT64)
+                        end = events[i].from;
+                ahead[n_ahead++ % MOST_AHEAD] = i;
+        }
+}
+
+/* --- one at a time ------------------------------------------------------------------ */
+
+static int compare_ends(const void *a, const void *b)
+{
+        const TurnMessage *x = a, *y = b;
+
+        return COMPARE(x->most, y->most);
+}
+
+/* Whether it is not known of some messages when the worker was done with each: nobody says it, or
+ * several are answered at once. */
+static gboolean are_ends_unknown(const Search *s, const Event *events, guint n,
+                                 const TurnMessage *messages, guint n_messages)
+{
+        g_autofree TurnMessage *by_end = g_memdup2(messages, n_messages * sizeof *messages);
+
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes && may_start(s, events[i].call) &&
+                    s->links->starts[events[i].call] == STARTS_WORK)
+                        return TRUE;
+        qsort(by_end, n_messages, sizeof *by_end, compare_ends);
+        for (guint i = 1; i < n_messages; i++)
+                if (by_end[i].most == by_end[i - 1].most)
+                        return TRUE;
+        return FALSE;
+}
+
+static void set_until(Search *s, guint32 call, gint64 until)
+{
+        CallLinks *l = s->links;
+
+        if (s->links->starts[call] == STARTS_WORK && call_is_message(s->calls, call)) {
+                set_end(s, call, until);
+                return;
+        }
+        if (!l->until) {
+                l->until = g_new(gint64, s->calls->n);
+                for (guint32 i = 0; i < s->calls->n; i++)
+                        l->until[i] = G_MAXINT64;
+        }
+        l->until[call] = until;
+}
+
+/* Where the worker does one thing at a time, the order of its calls says whose they are. FALSE
+ * where it does not, or all ends are known. */
+static gboolean find_turns(Search *s, const Event *events, guint n)
+{
+        g_autofree TurnMessage *messages = g_new(TurnMessage, n);
+        g_autofree TurnCall *calls = g_new(TurnCall, n);
+        guint n_messages = 0, n_calls = 0;
+
+        for (guint i = 0; i < n; i++) {
+                const Event *e = &events[i];
+
+                if (e->comes)
+                        messages[n_messages++] =
+                                (TurnMessage){ e->from, s->calls->at_callee[e->call].to, 0 };
+                else
+                        calls[n_calls++] =
+                                (TurnCall){ e->from, e->to,
+                                            hash_word(s->calls->edge[e->call],
+                                                      call_labels_get(s->labels, e->call)) };
+        }
+        if (!are_ends_unknown(s, events, n, messages, n_messages) ||
+            !work_in_turn_find(messages, n_messages, calls, n_calls, find_pause(events, n)))
+                return FALSE;
+        n_messages = 0;
+        for (guint i = 0; i < n; i++)
+                if (events[i].comes)
+                        set_until(s, events[i].call, messages[n_messages++].until);
+        return TRUE;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+        return COMPARE(*(const guint64 *)a, *(const guint64 *)b);
+}
+
+/* All that happens at workers, node by node. */
+static void find_open(Search *s)
+{
+        g_autoptr(GArray) by_node = g_array_new(FALSE, FALSE, sizeof(guint64));
+        g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(Event));
+
+        for (guint32 i = 0; i < s->calls->n; i++) {
+                guint64 to = (guint64)edge_of(s, i)->callee << 32 | i;
+                guint64 from = (guint64)edge_of(s, i)->caller << 32 | i;
+
+                if (s->links->starts[i] && is_worker(s, edge_of(s, i)->callee))
+                        g_array_append_val(by_node, to);
+                if (!s->links->fetch[i] && is_worker(s, edge_of(s, i)->caller))
+                        g_array_append_val(by_node, from);
+        }
+        g_array_sort(by_node, compare_indices);
+        for (guint i = 0; i < by_node->len; i++) {
+                guint64 it = g_array_index(by_node, guint64, i);
+                guint32 call = (guint32)it;
+                gboolean comes = edge_of(s, call)->callee == it >> 32;
+                Span span = comes ? s->calls->at_callee[call] : s->calls->at_caller[call];
+                Event event = { span.from, comes ? span.from : span.to, call, comes };
+
+                g_array_append_val(events, event);
+                if (i + 1 < by_node->len &&
+                    g_array_index(by_node, guint64, i + 1) >> 32 == it >> 32)
+                        continue;
+                g_array_sort(events, compare_events);
+                end_stays(s, (const Event *)events->data, events->len, FALSE);
+                if (!find_turns(s, (const Event *)events->data, events->len))
+                        end_stays(s, (const Event *)events->data, events->len, TRUE);
+                g_array_set_size(events, 0);
+        }
+}
+
+gint64 open_stays_find(CallLinks *l, CallPairs *c, const CallLabels *labels, const LinkEdge *edges,
+                       guint n_nodes)
+{
+        g_autofree Part *parts = g_new0(Part, n_nodes);
+        Search s = { l, c, labels, edges, parts };
+        gint64 longest = 0;
+
+        if (!l->parent)
+                return 0;
+        find_parts(&s);
+        find_asked(&s);
+        find_open(&s);
+        for (guint32 i = 0; i < c->n; i++) {
+                if (l->fetch[i] && is_worker(&s, edge_of(&s, i)->caller))
+                        l->fetch[i] |= FETCH_OF_WORKER;
+                if (!may_start(&s, i) || !is_worker(&s, edge_of(&s, i)->callee)) {
+                        l->starts[i] = STARTS_NOTHING;
+                        continue;
+                }
+                c->stamps[i] = (guint8)((c->stamps[i] >> MSG_SENT & 1) << CALL_SENT |
+                                        (c->stamps[i] >> MSG_RECV & 1) << CALL_RECV);
+                longest = MAX(longest, c->at_callee[i].to - c->at_callee[i].from);
+        }
+        return longest;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Messages that start a node's work, and that nobody acknowledges (docs/paths.md): what a consumer
+ * is sent without acknowledgement, what a worker took from a list. The packets do not say where
+ * that work ends, but where the worker asks for the next: there it does. Else it ends with the last
+ * call that was made for it, and until parents are known it lasts, at most, until something comes
+ * to the node after it was idle.
+ *
+ * A worker that does one thing at a time does what came first first, so its calls are cut into one
+ * part for each message (work-in-turn.h), also where several are acknowledged at once.
+ *
+ * This is so at nodes that nobody calls, and that pass nothing on: of others it is not known
+ * whether a call is for a message or for another call.
+ */
+#ifndef RAVEL_OPEN_STAYS_H
+#define RAVEL_OPEN_STAYS_H
+
+#include "calls/call-links.h"
+
+/* After links are found: makes calls of such messages, and sets how long they may last; and tells
+ * which calls ask for work, and are none themselves. Returns the longest stay, ns.
+ * O(calls * log(calls)). */
+gint64 open_stays_find(CallLinks *links, CallPairs *calls, const CallLabels *labels,
+                       const LinkEdge *edges, guint n_nodes);
+
+#endif
