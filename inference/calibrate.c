@@ -104,15 +104,11 @@ static void calibrate(Joint *j, double excess)
 }
 
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node. What refines chances tells parents whatever the model is. */
+ * node. */
 static gboolean is_refuted(Joint *j, double excess)
 {
-        const EvidenceSet *evidence = &j->model->evidence;
-
-        if (evidence_refines(evidence))
-                return FALSE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !evidence_borne_out(evidence, j, excess);
+        return !evidence_borne_out(&j->model->evidence, j, excess);
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
@@ -221,7 +217,9 @@ static void find_scores(Joint *j)
                 find_again(j, second, both);
         excess = overconfidence(j, second);
         calibrate(j, excess);
-        if (is_refuted(j, excess))
+        j->scores->refuted = is_refuted(j, excess);
+        /* What refines chances tells parents whatever the model is. */
+        if (j->scores->refuted && !refined)
                 distrust(j);
 }
 
