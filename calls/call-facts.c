@@ -39,6 +39,16 @@ void call_facts_add(CallFacts *f, guint64 call, const Message *message)
                 place_of(f, call)->connect = connect;
 }
 
+void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)
+{
+        CallFact *fact = place_of(f, call);
+
+        if (fact->workers)
+                return;
+        fact->workers = workers;
+        fact->wait = wait;
+}
+
 void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n)
 {
         for (guint32 i = 0; i < n && to + i < f->n; i++)

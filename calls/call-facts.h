@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * What the trace says of a call that decides on no parent, but belongs in the store: how many bytes
- * the call and its return have (bytes=, docs/trace-format.md), and how long before it its
- * connection was opened (syn=). A column beside the call pairs.
+ * What is known of a call that decides on no parent, but belongs in the store: how many bytes the
+ * call and its return have (bytes=, docs/trace-format.md), how long before it its connection was
+ * opened (syn=), and how long it waited for a worker. A column beside the call pairs.
  */
 #ifndef RAVEL_CALL_FACTS_H
 #define RAVEL_CALL_FACTS_H
@@ -12,6 +12,8 @@
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
         gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
+        gint64 wait;                  /* from its entry until one of them took it, ns */
+        guint32 workers;              /* of its callee; 0: no bound, or not known */
 } CallFact;
 
 typedef struct {
@@ -23,6 +25,9 @@ void call_facts_clear(CallFacts *f);
 
 /* A message of a call (by number), or of its return. */
 void call_facts_add(CallFacts *f, guint64 call, const Message *message);
+
+/* What was found of a call, unless something was found before. */
+void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);
 
 /* n calls from a number on have become those from another number on, a smaller one. */
 void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/answer.h"
 
+#include "inference/assignment.h"
 #include "inference/calibrate.h"
+#include "inference/evidence.h"
+#include "inference/node-model.h"
 #include "inference/tuning.h"
+#include "inference/workers.h"
 
 void answer_init(NodeAnswer *answer, const NodeProblem *problem)
 {
@@ -49,12 +53,51 @@ void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *ans
         answer->score = g_renew(float, answer->score, n_found);
 }
 
+/* Whether those that wait are enough to say so, and few of them made a call before their start. */
+static gboolean is_queue(const Joint *j, const gint64 *start)
+{
+        const NodeProblem *node = j->problem->node;
+        g_autofree gboolean *early = g_new0(gboolean, node->n_in);
+        guint32 n_waited = 0, n_early = 0;
+
+        for (guint32 i = 0; i < node->n_out; i++) {
+                guint32 p = j->assignment->parent[i];
+
+                if (p != NO_PARENT && node->out[i].start < start[p])
+                        early[p] = TRUE;
+        }
+        for (guint32 p = 0; p < node->n_in; p++) {
+                n_waited += start[p] > node->in[p].enter;
+                n_early += early[p] && start[p] > node->in[p].enter;
+        }
+        return n_waited >= MAX(LEAST_WAITED, node->n_in / LEAST_WAITED_PART) &&
+               n_early <= MOST_EARLY * n_waited;
+}
+
+void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer)
+{
+        const NodeProblem *node = j->problem->node;
+        g_autofree gint64 *wait = NULL;
+
+        answer->n_workers = evidence_n_workers(&j->model->evidence);
+        if (answer->n_workers == 0 || refuted)
+                return;
+        wait = g_new(gint64, node->n_in);
+        workers_find_starts(node->in, node->n_in, answer->n_workers, wait);
+        if (!is_queue(j, wait))
+                return;
+        for (guint32 p = 0; p < node->n_in; p++)
+                wait[p] = CLAMP(wait[p], node->in[p].enter, node->in[p].reply) - node->in[p].enter;
+        answer->wait = g_steal_pointer(&wait);
+}
+
 void node_answer_clear(NodeAnswer *answer)
 {
         g_free(answer->call);
         g_free(answer->n_candidates);
         g_free(answer->context);
         g_free(answer->family);
+        g_free(answer->wait);
         g_free(answer->first);
         g_free(answer->parent);
         g_free(answer->share);

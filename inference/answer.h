@@ -15,4 +15,8 @@ void answer_init(NodeAnswer *answer, const NodeProblem *problem);
  * candidates that are worth it; all if OUT_EXPLAIN asks for them. */
 void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at);
 
+/* Writes how many workers serve the node's queue and, unless that is refuted, here or by the
+ * assignment, how long each call into it waited. */
+void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer);
+
 #endif

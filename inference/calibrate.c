@@ -81,14 +81,25 @@ static double overconfidence(const Joint *j, const float *other)
         return MAX(excess, 0) / j->problem->n_choice;
 }
 
+/* By how much odds are divided, of a call with n candidates. Where order and what refines chances
+ * tell families apart, a chain that begins with the second shares, which know little of either,
+ * seldom comes to where the first one did, and tells less against it. */
+static double find_doubt(const Joint *j, double excess, guint32 n)
+{
+        const EvidenceSet *evidence = &j->model->evidence;
+        double doubt = 1 + DOUBT * excess * sqrt(excess) * (n - 2);
+
+        return evidence_refines(evidence) && evidence_has_outputs(evidence) ? sqrt(doubt) : doubt;
+}
+
 /* Calibration: turns shares into probabilities, which are the lower the more overconfident shares
  * are. */
 static void calibrate(Joint *j, double excess)
 {
-        double doubt = DOUBT * excess * sqrt(excess);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 guint32 n = n_candidates(j->problem, i);
+                double doubt = n > 1 ? find_doubt(j, excess, n) : 1;
 
                 for (gsize k = j->problem->candidates[i];
                      n > 1 && k < j->problem->candidates[i + 1]; k++) {
@@ -97,22 +108,18 @@ static void calibrate(Joint *j, double excess)
                         if (odds > USUAL_ODDS)
                                 odds = USUAL_ODDS * fourth_root(odds / USUAL_ODDS);
                         if (odds > 0)
-                                odds /= sqrt(fourth_root(odds)) * (1 + doubt * (n - 2));
+                                odds /= sqrt(fourth_root(odds)) * doubt;
                         j->scores->share[k] = odds / (1 + odds);
                 }
         }
 }
 
 /* Whether a wrong model was learned: the assignment does not bear out what was supposed of the
- * node. What refines chances tells parents whatever the model is. */
+ * node. */
 static gboolean is_refuted(Joint *j, double excess)
 {
-        const EvidenceSet *evidence = &j->model->evidence;
-
-        if (evidence_refines(evidence))
-                return FALSE;
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        return !evidence_borne_out(evidence, j, excess);
+        return !evidence_borne_out(&j->model->evidence, j, excess);
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
@@ -221,7 +228,9 @@ static void find_scores(Joint *j)
                 find_again(j, second, both);
         excess = overconfidence(j, second);
         calibrate(j, excess);
-        if (is_refuted(j, excess))
+        j->scores->refuted = is_refuted(j, excess);
+        /* What refines chances tells parents whatever the model is. */
+        if (j->scores->refuted && !refined)
                 distrust(j);
 }
 

@@ -9,9 +9,10 @@
 #include "inference/sampler.h"
 
 typedef struct Scores {
-        float *share;    /* by candidate: the share of its belief; later its probability */
-        float *score;    /* by candidate: the greatest decides */
-        Drawings *drawn; /* by candidate, or NULL; no bits for calls the chain skips */
+        float *share;     /* by candidate: the share of its belief; later its probability */
+        float *score;     /* by candidate: the greatest decides */
+        Drawings *drawn;  /* by candidate, or NULL; no bits for calls the chain skips */
+        gboolean refuted; /* what was supposed of the node is not borne out by the parents found */
 } Scores;
 
 /* All candidates alike. */

@@ -132,8 +132,7 @@ static void note_first_delay(Joint *j, guint32 parent, FirstDelays *first)
         first->in[MIN((guint)(below * FIRST_DELAYS), FIRST_DELAYS - 1)]++;
 }
 
-/* The largest difference of the shares of shorter delays, by how large it would be by chance (the
- * test of Kolmogorov and Smirnov). */
+/* The largest difference of the shares of shorter delays. */
 static double difference(const FirstDelays *x, const FirstDelays *y)
 {
         double most = 0, below = 0;
@@ -144,7 +143,17 @@ static double difference(const FirstDelays *x, const FirstDelays *y)
                 below += (double)x->in[i] / x->n - (double)y->in[i] / y->n;
                 most = MAX(most, fabs(below));
         }
-        return most * sqrt((double)x->n * y->n / (x->n + y->n));
+        return most;
+}
+
+/* It is large, and larger than it is by chance (the test of Kolmogorov and Smirnov). Of many
+ * parents any small one is that. */
+static gboolean are_unlike(const FirstDelays *x, const FirstDelays *y)
+{
+        double most = difference(x, y);
+
+        return most >= LEAST_UNLIKE &&
+               most * sqrt((double)x->n * y->n / MAX(x->n + y->n, 1)) >= UNLIKE;
 }
 
 /* Few make calls out of turn, and a worker does with a call from the queue what it does with one
@@ -162,8 +171,7 @@ static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double exce
         early = (double)first[1].early / MAX(first[1].n, 1);
         if (early > OVERRULED && evidence_ties(&j->model->evidence))
                 return TRUE;
-        return early <= MOST_EARLY &&
-               (excess < UNLIKE_EXCESS || difference(&first[0], &first[1]) < UNLIKE);
+        return early <= MOST_EARLY && (excess < UNLIKE_EXCESS || !are_unlike(&first[0], &first[1]));
 }
 
 const EvidenceKind evidence_workers = {

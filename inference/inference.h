@@ -70,9 +70,9 @@ typedef struct {
         guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates; /* by call out: its number of candidates, named or not */
         guint32 *context;      /* by call out: its context, a hash; 0: unknown */
-        float *family; /* by call in: the probability that it made exactly the children it is given,
-                          of the calls decided on */
+        float *family; /* by call in: the probability that it made just the children it is given */
         guint32 n_workers; /* that serve the node's queue; 0: no bound, or not known */
+        gint64 *wait; /* by call in: how long for one of them, ns; NULL: none, or not borne out */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */

@@ -155,6 +155,7 @@ static void find_in_part(const Joint *whole, Candidates *open, const Part *part,
         assignment_take_part(whole->assignment, j->assignment, at, before, part->at, first_in);
         joint_find_families(j, at, before, answer->family + first_in);
         answer_hand_out(j, at, before, answer, part->at);
+        whole->scores->refuted |= n.scores.refuted;
         clear_nouns(&n);
 }
 
@@ -260,7 +261,7 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
                 answer->log = joint_log_of_assignment(&n.j);
         }
         answer->true_log = n.learning.true_log;
-        answer->n_workers = evidence_n_workers(&n.j.model->evidence);
+        answer_waits(&n.j, n.scores.refuted, answer);
         evidence_end(&n.j.model->evidence);
         kinds_clear(&n.kinds);
         clear_nouns(&n);

@@ -196,15 +196,29 @@ static void first_bytes(NodeAnswer *a, guint32 n, Bytes *b)
                 bytes_expect(b, a->first[a->n_out] == n, "as many candidates");
 }
 
+static void wait_bytes(NodeAnswer *a, Bytes *b)
+{
+        gboolean known = a->wait != NULL;
+
+        bytes_bool(b, &known);
+        if (!known || bytes_room(b, &a->wait, a->n_in, sizeof *a->wait, 8) < a->n_in)
+                return;
+        for (guint32 p = 0; p < a->n_in && bytes_good(b); p++) {
+                time_bytes(&a->wait[p], b);
+                bytes_expect(b, a->wait[p] >= 0, "a wait");
+        }
+}
+
 static void answer_bytes(NodeAnswer *a, Bytes *b)
 {
         guint32 n = bytes_reads(b) ? 0 : a->first[a->n_out];
 
-        bytes_word(b, "ravel answer 1\n");
+        bytes_word(b, "ravel answer 2\n");
         bytes_count(b, &a->n_in, 4);
         bytes_count(b, &a->n_out, 20);
         bytes_count(b, &n, 12);
         bytes_u32(b, &a->n_workers);
+        wait_bytes(a, b);
         bytes_u32s(b, &a->call, a->n_out);
         bytes_u32s(b, &a->n_candidates, a->n_out);
         bytes_u32s(b, &a->context, a->n_out);

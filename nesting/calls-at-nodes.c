@@ -189,6 +189,15 @@ static void multiply_families(const NodesSearch *n, const NodeProblem *node,
                 n->calls->pairs.family[node->in[p].call] *= answer->family[p];
 }
 
+/* Notes how long calls into the node waited, where that is known. Not on two threads at a time. */
+static void note_waits(const NodesSearch *n, const NodeProblem *node, NodeAnswer *answer)
+{
+        for (guint32 p = 0; answer->wait && p < node->n_in; p++)
+                call_facts_add_wait(&n->calls->facts, node->in[p].call, answer->n_workers,
+                                    answer->wait[p]);
+        g_clear_pointer(&answer->wait, g_free);
+}
+
 /* Solves one node. problem has room for its calls. */
 static void solve_node(const NodesSearch *n, const CallsByNode *by, const guint32 *rank, NodeId id,
                        NodeProblem *problem, NodeAnswer *answer)
@@ -434,6 +443,9 @@ static gpointer search_nodes(gpointer data)
                 problem.n_in = task->n_in;
                 problem.n_out = task->n_out;
                 solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
+                g_mutex_lock(&s->lock);
+                note_waits(n, &problem, &task->found);
+                g_mutex_unlock(&s->lock);
                 sum_candidates(task);
                 task->log = task->found.log;
                 task->true_log = task->found.true_log;

@@ -39,8 +39,12 @@ static inline void fill(const CallPaths *p, const CallTree *tree, guint32 parent
                           .connect = fact.connect,
                           .call_bytes = fact.call_bytes,
                           .ret_bytes = fact.ret_bytes,
+                          .wait = fact.wait,
+                          .workers = fact.workers,
                           .own = 0,
-                          .network = 0 };
+                          .network = 0,
+                          .queued = 0,
+                          .own_queued = 0 };
         /* What it continues may be another's. */
         if (G_UNLIKELY(call_links_parent(&p->calls->links, i) != NO_PARENT))
                 to->family *= p->calls->links.probability[i];

@@ -100,6 +100,8 @@ static void merge_node(PatternNode *into, const PatternNode *from)
         histogram_merge(&into->own, &from->own);
         histogram_merge(&into->network, &from->network);
         histogram_merge(&into->queued, &from->queued);
+        histogram_merge(&into->own_queued, &from->own_queued);
+        histogram_merge(&into->serving, &from->serving);
 }
 
 typedef struct {
@@ -125,6 +127,7 @@ static void add_vertex(Builder *b, const Waiting *w)
         v.all.continues = node->continues;
         v.all.label = node->label;
         v.all.n_labels = node->n_labels;
+        v.all.workers = node->workers;
         for (guint32 i = 0; i < w->n; i++)
                 merge_node(&v.all, &b->pattern->nodes[places[i]]);
         g_array_append_val(b->vertices, v);
@@ -225,6 +228,8 @@ void collapsed_tree_free(CollapsedTree *tree)
                 histogram_clear(&all->own);
                 histogram_clear(&all->network);
                 histogram_clear(&all->queued);
+                histogram_clear(&all->own_queued);
+                histogram_clear(&all->serving);
         }
         g_free(tree->vertices);
         g_free(tree->places);

@@ -41,10 +41,14 @@ typedef struct {
         gint64 network; /* set by path_set_add(): time on the way there and back that counts, ns */
         gint64 queued;  /* set by path_set_add(): time that it lay at its caller, ns */
         guint8 continues; /* WorkContinues; of the root: WORK_GOES_ON where nobody waits for it */
-        guint16 label; /* its operation, a number of path_set_set_labels(); 0: none */
+        guint16 label;    /* its operation, a number of path_set_set_labels(); 0: none */
         gint64 connect; /* how long before it its connection was opened, ns; 0: unknown, or not its
                            first call */
         gint64 call_bytes, ret_bytes; /* 0: unknown */
+        gint64 own_queued; /* set by path_set_add(): what of own was before a worker took it, ns */
+        gint64 wait;     /* from its entry until one of them took it, ns; 0: at once, or unknown */
+        guint32 workers; /* of its callee, with a queue before them; 0: no bound, or not known;
+                            from a store: 1 where they are known */
 } PathCall;
 
 /* A message that nobody answers: it ends when it is sent, and its stay is none. */

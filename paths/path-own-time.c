@@ -98,10 +98,11 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
                 PathCall *c = &calls[i];
                 gint64 latency = c->end - c->start;
 
-                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues || latency < 0)
+                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues | c->wait ||
+                    latency < 0)
                         return FALSE;
                 c->own = latency;
-                c->network = c->queued = 0;
+                c->network = c->queued = c->own_queued = 0;
                 after[i] = c->start;
                 if (i == 0)
                         continue;
@@ -124,6 +125,16 @@ static void link_children(const PathCall *calls, guint32 n, Window *windows)
         }
 }
 
+/* Gives the time (from, to] on its callee's clock to call. */
+static inline void give_own(PathCall *call, gint64 from, gint64 to)
+{
+        gint64 taken = call->enter + call->wait;
+
+        call->own += to - from;
+        if (call->wait > 0 && from < taken)
+                call->own_queued += MIN(to, taken) - from;
+}
+
 /* Gives away the windows that there are. */
 static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 {
@@ -136,11 +147,11 @@ static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
                         const Piece *p = &pieces[k];
                         if (p->end > t)
                                 continue; /* beside one that ended later */
-                        calls[i].own += t - p->end;
+                        give_own(&calls[i], p->end, t);
                         enter_callee(&calls[p->call], &windows[p->call], p->start, p->end);
                         t = p->start;
                 }
-                calls[i].own += t - windows[i].lo;
+                give_own(&calls[i], windows[i].lo, t);
         }
 }
 
@@ -252,7 +263,7 @@ static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
         gboolean goes_on = FALSE;
 
         for (guint32 i = 0; i < n; i++) {
-                calls[i].own = calls[i].network = calls[i].queued = 0;
+                calls[i].own = calls[i].network = calls[i].queued = calls[i].own_queued = 0;
                 goes_on |= calls[i].continues != WORK_NESTED;
         }
         link_children(calls, n, windows);

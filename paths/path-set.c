@@ -89,6 +89,7 @@ struct PathSet {
         const GPtrArray *labels;
         guint64 n_instances;
         gboolean goes_on; /* a pattern does */
+        gboolean waits;   /* a node of a pattern has workers */
         guint32 latest;
         PathTrust *trust; /* by NodeId */
         ExactSum *right;  /* of those guessed, until all is asked for; NULL where a store told it */
@@ -130,6 +131,8 @@ void path_pattern_clear(PathPattern *p)
                 histogram_clear(&p->nodes[i].own);
                 histogram_clear(&p->nodes[i].network);
                 histogram_clear(&p->nodes[i].queued);
+                histogram_clear(&p->nodes[i].own_queued);
+                histogram_clear(&p->nodes[i].serving);
         }
         histogram_clear(&p->completion);
         g_free(p->nodes);
@@ -240,6 +243,7 @@ static void limit_times(PathCall *calls, guint32 n)
                 c->enter = CLAMP(c->enter, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
                 c->reply = CLAMP(c->reply, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
                 c->end = CLAMP(c->end, -PATH_TIME_LIMIT, PATH_TIME_LIMIT);
+                c->wait = CLAMP(c->wait, 0, MAX(c->reply - c->enter, 0));
         }
 }
 
@@ -529,6 +533,25 @@ static inline void count_network(PatternEntry *entry, const PathCall *calls, con
         }
 }
 
+/* Of nodes with a queue before workers. */
+static inline void count_waits(PathSet *set, PatternEntry *entry, const PathCall *calls,
+                               const guint32 *slot)
+{
+        for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
+                PatternNode *node;
+
+                if (G_LIKELY(calls[i].workers == 0))
+                        continue;
+                if (!entry->pattern.nodes)
+                        make_nodes(entry);
+                node = &entry->pattern.nodes[slot[i]];
+                node->workers = calls[i].workers;
+                histogram_add(&node->own_queued, calls[i].own_queued);
+                histogram_add(&node->serving, calls[i].own - calls[i].own_queued);
+                set->waits = TRUE;
+        }
+}
+
 /* Of work that goes on: what few patterns have. */
 static void count_goes_on(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
 {
@@ -596,6 +619,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
         if (G_UNLIKELY(entry->is_wide))
                 put_wide(entry, calls, slot);
         count_network(entry, calls, slot);
+        count_waits(set, entry, calls, slot);
         count_labels(entry, calls, slot);
         if (G_UNLIKELY(entry->pattern.goes_on))
                 count_goes_on(entry, calls, slot);
@@ -689,6 +713,8 @@ void path_set_add_pattern(PathSet *set, const PathPattern *pattern)
         entry->pattern = *pattern;
         entry->is_whole = TRUE;
         set->goes_on |= pattern->goes_on;
+        for (guint32 i = 0; i < pattern->n_nodes; i++)
+                set->waits |= pattern->nodes[i].workers > 0;
         set->n_instances += pattern->count;
 }
 
@@ -714,6 +740,11 @@ guint64 path_set_instances(const PathSet *set)
 gboolean path_set_goes_on(const PathSet *set)
 {
         return set->goes_on;
+}
+
+gboolean path_set_waits(const PathSet *set)
+{
+        return set->waits;
 }
 
 guint32 path_set_latest(const PathSet *set)

@@ -26,6 +26,9 @@ typedef struct {
         Histogram own;        /* own time (path_own_times()) */
         Histogram network;    /* own time of the network on the way to this node and back */
         Histogram queued;     /* time at the caller before it was sent */
+        Histogram own_queued; /* what of own was before a worker took the call; empty where the */
+        Histogram serving;    /* node is not known to have a queue; and the rest of own */
+        guint32 workers;      /* that serve the queue; 0: no bound, or not known */
         guint8 continues;     /* WorkContinues */
 } PatternNode;
 
@@ -141,6 +144,7 @@ gboolean path_set_latest_goes_on(const PathSet *set);
 
 guint64 path_set_instances(const PathSet *set); /* path instances added */
 gboolean path_set_goes_on(const PathSet *set);  /* one of its patterns does */
+gboolean path_set_waits(const PathSet *set);    /* a node of a pattern has a queue before workers */
 guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
@@ -172,13 +176,14 @@ guint32 path_pattern_slowest(const PathPattern *pattern);
  * the label, a blank and the signature (docs/paths.md). */
 guint64 path_pattern_id(const char *label, const char *signature);
 
-/* Fills in own, network and queued of the n calls of one instance. Walk back from the
+/* Fills in own, network, queued and own_queued of the n calls of one instance. Walk back from the
  * root's end along the child that ended last: each moment of the root's latency
  * belongs to exactly one call's own time or network, so that they add up to it
  * exactly (a root that ends before it starts has none). A child counts as far as
  * it lies within its parent; children after the reply add nothing. What goes on after the
  * root's end is walked back in the same way from where the last of it ends, so that own, network
- * and queued add up exactly to the completion time. Times must be
+ * and queued add up exactly to the completion time. own_queued is the part of own that lies in the
+ * callee's time before enter + wait. Times must be
  * within PATH_TIME_LIMIT. O(n log n) at worst. */
 void path_own_times(PathCall *calls, guint32 n);
 

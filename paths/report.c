@@ -268,7 +268,10 @@ static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPat
         node->label = g_intern_string(stored->label);
         node->n_labels = stored->n_labels;
         node->continues = stored->continues;
-        return store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
+        node->workers = stored->workers;
+        return store_reader_histogram(l->reader, &stored->own_queued, &node->own_queued, error) &&
+               store_reader_histogram(l->reader, &stored->serving, &node->serving, error) &&
+               store_reader_histogram(l->reader, &stored->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
                store_reader_histogram(l->reader, &stored->network, &node->network, error) &&
@@ -633,6 +636,8 @@ static void detail_free(ReportDetail *d)
                 histogram_clear(&n->own);
                 histogram_clear(&n->network);
                 histogram_clear(&n->queued);
+                histogram_clear(&n->own_queued);
+                histogram_clear(&n->serving);
         }
         g_free(d->pattern.nodes);
         for (guint i = 0; i < d->samples->len; i++)

@@ -67,7 +67,10 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
                            (n->place == 0 && !store_reader_histogram(l->reader, &n->completion,
                                                                      &p->completion, error))))
                 return FALSE;
-        return store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
+        node->workers = n->workers;
+        return store_reader_histogram(l->reader, &n->own_queued, &node->own_queued, error) &&
+               store_reader_histogram(l->reader, &n->serving, &node->serving, error) &&
+               store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &n->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &n->own, &node->own, error) &&
                store_reader_histogram(l->reader, &n->network, &node->network, error);

@@ -537,6 +537,7 @@ static void leave_out_continued(Work *w)
 
                 c->own = n ? n->own : 0;
                 c->network = n ? n->network : 0;
+                c->own_queued = n ? n->own_queued : 0;
                 c->queued = 0;
         }
 }
@@ -558,18 +559,26 @@ static gboolean is_small(gint64 time)
         return time > -MOMENT_LIMIT && time < MOMENT_LIMIT;
 }
 
+/* Its own time but for what it waited for a worker. */
+static gint64 serving(const PathCall *c)
+{
+        return c->own - c->own_queued;
+}
+
 static gboolean add_call(const Place *place, const PathCall *c, gboolean doubtful,
                          RequestFactors *factors)
 {
-        return request_factors_add(factors, place->own, c->own, doubtful) &&
-               (!c->queued || request_factors_add(factors, place->queued, c->queued, doubtful));
+        gint64 queued = c->queued + c->own_queued;
+
+        return request_factors_add(factors, place->own, serving(c), doubtful) &&
+               (!queued || request_factors_add(factors, place->queued, queued, doubtful));
 }
 
 static void add_load(const Reading *r, const Place *place, const PathCall *c)
 {
         if (!path_call_is_message(c) && is_small(c->own))
                 node_load_add(r->load, place->cell, c->callee, c->enter, MAX(c->enter, c->reply),
-                              c->own);
+                              serving(c));
 }
 
 /* What the factors lack of the time is the network's: the sum is exact, also where clocks disagree.

@@ -205,9 +205,9 @@ static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, c
                 const PathCall *c = &g_array_index(calls, PathCall, i);
                 Call call = { .enter = limit_time(c->enter),
                               .reply = limit_time(c->reply),
-                              .own = limit_length(c->own),
+                              .own = limit_length(c->own - c->own_queued),
                               .network = limit_length(c->network),
-                              .queued = limit_length(c->queued),
+                              .queued = limit_length(c->queued + c->own_queued),
                               .connect = limit_length(c->connect),
                               .parent = c->parent,
                               .place = g_array_index(places, guint32, i),

@@ -173,6 +173,10 @@ static void append_end(const Chrome *o, const ExportRequest *request, guint32 i)
                 APPEND(text, ",\"queued_us\":");
                 append_us(text, c->queued);
         }
+        if (c->workers > 0) {
+                APPEND(text, ",\"own_queued_us\":");
+                append_us(text, c->own_queued);
+        }
         if (c->parent == NO_PARENT) {
                 APPEND(text, ",\"request\":");
                 export_append_integer(text, (gint64)request->number);

@@ -155,6 +155,11 @@ static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequ
                 append_quoted(text, c->queued);
                 APPEND(text, "}}");
         }
+        if (c->workers > 0) {
+                APPEND(text, ",{\"key\":\"ravel.own_queued_ns\",\"value\":{\"intValue\":");
+                append_quoted(text, c->own_queued);
+                APPEND(text, "}}");
+        }
 }
 
 /* Whether the callee's span is the only one of the call. What nobody waits for is no child of a

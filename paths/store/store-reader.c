@@ -45,7 +45,8 @@ static const struct {
                            "parent, node, latency, call_delay, own, network, label, labels, "
                            "continues, queued_mean, queued, CASE place WHEN 0 THEN (SELECT "
                            "completion "
-                           "FROM pattern WHERE pattern.id = pattern_node.pattern) END "
+                           "FROM pattern WHERE pattern.id = pattern_node.pattern) END, "
+                           "workers, own_queued, serving, own_queued_mean "
                            "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
                            "completion FROM path ORDER BY id" },
@@ -58,7 +59,7 @@ static const struct {
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
-                         "label, continues, queued, connect "
+                         "label, continues, queued, connect, wait, own_queued "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
@@ -581,6 +582,21 @@ static gboolean get_parent_place(const StoreReader *r, StoredPatternNode *node, 
         return TRUE;
 }
 
+/* Of a node with a queue before workers. */
+static gboolean get_waits(const StoreReader *r, StoredPatternNode *node, GError **error)
+{
+        gint64 workers = 0;
+
+        node->own_queued_mean = 0;
+        if (!is_null(r, PATTERN_NODE, 18) &&
+            !get_number(r, PATTERN_NODE, 18, 1, G_MAXUINT32, &workers, error))
+                return FALSE;
+        node->workers = (guint32)workers;
+        node->own_queued = get_histogram(r, 19);
+        node->serving = get_histogram(r, 20);
+        return get_stamp(r, PATTERN_NODE, 21, &node->own_queued_mean, error);
+}
+
 int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GError **error)
 {
         int status = next_row(r, PATTERN_NODE, error);
@@ -615,7 +631,7 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         node->n_labels = 0;
         if (!get_continues(r, PATTERN_NODE, 14, &node->continues, error) ||
             !get_stamp(r, PATTERN_NODE, 15, &node->queued_mean, error) ||
-            !get_label(r, PATTERN_NODE, 12, &node->label, error))
+            !get_label(r, PATTERN_NODE, 12, &node->label, error) || !get_waits(r, node, error))
                 return -1;
         if (node->label) {
                 if (!get_number(r, PATTERN_NODE, 13, 1, G_MAXUINT32, &labels, error))
@@ -795,6 +811,16 @@ static gboolean check_trace_id(const StoreReader *r, guint32 length, GError **er
         return TRUE;
 }
 
+/* NULL of a call into a node that is not known to have a queue. */
+static gboolean get_wait(const StoreReader *r, PathCall *c, GError **error)
+{
+        if (is_null(r, PATH_CALLS, 18) || is_null(r, PATH_CALLS, 19))
+                return TRUE;
+        c->workers = 1; /* or more: the pattern's node says it */
+        return get_number(r, PATH_CALLS, 18, 0, PATH_TIME_LIMIT, &c->wait, error) &&
+               get_number(r, PATH_CALLS, 19, 0, MAX(c->own, 0), &c->own_queued, error);
+}
+
 static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, PathCall *c,
                               guint32 *place, GError **error)
 {
@@ -830,7 +856,7 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
              !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)) ||
             !get_continues(r, PATH_CALLS, 15, &c->continues, error) ||
             !get_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
-            !get_stamp(r, PATH_CALLS, 17, &c->connect, error))
+            !get_stamp(r, PATH_CALLS, 17, &c->connect, error) || !get_wait(r, c, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |

@@ -69,6 +69,9 @@ typedef struct {
         StoredHistogram completion; /* of place 0: the pattern's; empty where nothing goes on */
         StoredHistogram queued;     /* empty where nothing goes on */
         gint64 queued_mean;         /* ns */
+        guint32 workers;            /* 0: no bound, or not known; then the next are empty */
+        StoredHistogram own_queued, serving;
+        gint64 own_queued_mean; /* ns */
 } StoredPatternNode;
 
 typedef struct {

@@ -82,6 +82,8 @@ const char *const store_schema =
         "  network_mean INTEGER NOT NULL, network_p99 INTEGER NOT NULL, network BLOB NOT NULL,"
         "  label TEXT, labels INTEGER,"
         "  continues TEXT, queued_mean INTEGER, queued_p99 INTEGER, queued BLOB,"
+        "  workers INTEGER, own_queued_mean INTEGER, own_queued_p99 INTEGER, own_queued BLOB,"
+        "  serving_mean INTEGER, serving_p99 INTEGER, serving BLOB,"
         "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
         "CREATE TABLE path ("
         "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
@@ -96,7 +98,8 @@ const char *const store_schema =
         "  own INTEGER NOT NULL, network INTEGER NOT NULL,"
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
-        "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER);"
+        "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
+        "  wait INTEGER, own_queued INTEGER);"
         "CREATE TABLE hour ("
         "  node INTEGER NOT NULL REFERENCES node, hour INTEGER NOT NULL,"
         "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
@@ -211,6 +214,8 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         bind_some(s, 20, c->call_bytes);
         bind_some(s, 21, c->ret_bytes);
         bind_some(s, 22, c->connect);
+        bind_time(s, 23, c->wait, c->workers > 0);
+        bind_time(s, 24, c->own_queued, c->workers > 0);
         return insert(store, s, error);
 }
 
@@ -323,7 +328,7 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         store->insert_call = prepare(store,
                                      "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                                      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-                                     "?19, ?20, ?21, ?22)",
+                                     "?19, ?20, ?21, ?22, ?23, ?24)",
                                      error);
         if (!store->insert_call)
                 return NULL;
@@ -524,6 +529,9 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_text(s, 20, path_continues_name(node->continues));
         bind_if(s, 21, p->goes_on, &node->queued);
         sqlite3_bind_int64(s, 24, histogram_quantile(&node->own, 0.5));
+        bind_some(s, 25, node->workers);
+        bind_if(s, 26, node->workers > 0, &node->own_queued);
+        bind_if(s, 29, node->workers > 0, &node->serving);
         return insert(store, s, error);
 }
 
@@ -532,7 +540,7 @@ static gboolean insert_pattern_nodes(Store *store, GError **error)
         sqlite3_stmt *s = prepare(store,
                                   "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
                                   "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-                                  "?20, ?21, ?22, ?23)",
+                                  "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
                                   error);
         gboolean ok = s != NULL;
 

@@ -20,4 +20,7 @@ gint128 path_pattern_total(const PathPattern *pattern);
 gint128 path_pattern_network(const PathPattern *pattern);
 gint128 path_pattern_queued(const PathPattern *pattern);
 
+/* What of its own times calls waited for workers. */
+gint128 path_pattern_own_queued(const PathPattern *pattern);
+
 #endif

@@ -61,10 +61,15 @@ static void append_times(GString *label, const CollapsedCall *v)
 }
 
 /* Of all its calls, for a path. */
+static gint64 of_all(const DrawnPattern *d, const CollapsedCall *v, const Histogram *h)
+{
+        return v->n == 1 ? histogram_mean(h)
+                         : (gint64)(h->sum / (gint128)MAX(d->pattern->count, 1));
+}
+
 static gint64 own_of_all(const DrawnPattern *d, const CollapsedCall *v)
 {
-        return v->n == 1 ? histogram_mean(&v->all.own)
-                         : (gint64)(v->all.own.sum / (gint128)MAX(d->pattern->count, 1));
+        return of_all(d, v, &v->all.own);
 }
 
 static void set_title(const DrawnPattern *d, const PathSet *set, guint32 rank)
@@ -121,6 +126,10 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
         append_duration(tip, ", p99 ", histogram_quantile(&n->latency, 0.99), "");
         append_duration(tip, ", own time ", own_of_all(d, v), "");
         append_share(tip, n->own.sum, d);
+        if (n->workers > 0) {
+                append_duration(tip, ", of it queued ", of_all(d, v, &n->own_queued), "");
+                append_duration(tip, ", serving ", of_all(d, v, &n->serving), "");
+        }
         drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
@@ -142,6 +151,8 @@ static DrawingItem add_vertex(const DrawnPattern *d, guint32 i)
         if (i == d->slowest) {
                 append_duration(label, "\\nmost time:\\nown ", own_of_all(d, v), "");
                 append_share(label, n->own.sum, d);
+                if (n->workers > 0)
+                        append_duration(label, "\\nqueued ", of_all(d, v, &n->own_queued), "");
                 drawing_set(d->drawing, vertex, "peripheries", "2");
                 drawing_set(d->drawing, vertex, "penwidth", "2");
                 drawing_set(d->drawing, vertex, "fontname", "Helvetica-Bold");

@@ -52,6 +52,15 @@ static void put_label(Json *j, const char *label)
                 json_put_string(j, "label", label);
 }
 
+static void put_part(Json *j, const char *key, const Histogram *h)
+{
+        json_line(j, 9);
+        json_key(j, key);
+        json_open(j, '{');
+        put_statistics(j, h);
+        json_close(j, '}');
+}
+
 static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 i)
 {
         const PatternNode *node = &p->nodes[i];
@@ -77,12 +86,13 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
                 json_put_count(j, "labels", node->n_labels);
         if (path_set_goes_on(set))
                 json_put_string(j, "continues", path_continues_name(node->continues));
-        for (gsize k = 0; k < n_parts; k++) {
+        for (gsize k = 0; k < n_parts; k++)
+                put_part(j, parts[k].key, parts[k].histogram);
+        if (node->workers > 0) {
                 json_line(j, 9);
-                json_key(j, parts[k].key);
-                json_open(j, '{');
-                put_statistics(j, parts[k].histogram);
-                json_close(j, '}');
+                json_put_count(j, "workers", node->workers);
+                put_part(j, "own_queued", &node->own_queued);
+                put_part(j, "serving", &node->serving);
         }
         json_close(j, '}');
 }

@@ -226,12 +226,14 @@ static char *format_slowest(const PathSet *set, const PathPattern *p)
 
                 return g_strdup_printf("(queued) %s", of_all);
         }
-        g_autofree char *share = path_format_share(v->all.own.sum, path_pattern_total(p));
+        gboolean waits = v->all.own_queued.sum > v->all.serving.sum;
+        gint128 most = waits ? v->all.own_queued.sum : v->all.own.sum;
+        g_autofree char *share = path_format_share(most, path_pattern_total(p));
         const char *name = node_table_written(path_set_nodes(set), v->all.node);
         g_autofree char *short_name = text_shorten(name, NAME_WIDTH);
         g_autofree char *times = vertex_times(v);
 
-        return g_strdup_printf("%s%s %s", short_name, times, share);
+        return g_strdup_printf("%s%s %s%s", short_name, times, waits ? "(queued) " : "", share);
 }
 
 static char *format_operation(const char *label)
@@ -409,6 +411,12 @@ static gint64 of_all(const PathPattern *p, const CollapsedCall *v, const Histogr
         return v->n == 1 ? histogram_mean(h) : (gint64)(h->sum / (gint128)MAX(p->count, 1));
 }
 
+/* Nothing where nothing is known. */
+static char *format_if(const PathPattern *p, const CollapsedCall *v, const Histogram *h)
+{
+        return h->count > 0 ? path_format_duration(of_all(p, v, h)) : g_strdup("");
+}
+
 static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern *p,
                          const CollapsedCall *v, gboolean slowest, guint columns)
 {
@@ -427,10 +435,13 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                 text_table_add(table, path_format_duration(histogram_mean(&node->latency)));
         }
         text_table_add(table, path_format_duration(of_all(p, v, &node->own)));
+        if (path_set_waits(set)) {
+                text_table_add(table, format_if(p, v, &node->own_queued));
+                text_table_add(table, format_if(p, v, &node->serving));
+        }
         if (path_set_goes_on(set))
-                text_table_add(table, node->queued.sum > 0
-                                              ? path_format_duration(of_all(p, v, &node->queued))
-                                              : g_strdup(""));
+                text_table_add(table, node->queued.sum > 0 ? format_if(p, v, &node->queued)
+                                                           : g_strdup(""));
         text_table_add(table, path_format_share(node->own.sum, path_pattern_total(p)));
         text_table_add(table, g_strdup(slowest ? slowest_mark(columns) : ""));
 }
@@ -447,6 +458,8 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         if (!path_set_graph(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
+        for (guint i = 0; i < 2U * path_set_waits(set); i++)
+                text_table_add(table, g_strdup(""));
         if (path_set_goes_on(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_share(network, path_pattern_total(p)));
@@ -471,6 +484,11 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
                 text_table_add_column(table, "after", TEXT_RIGHT, 3);
                 text_table_add_column(table, "latency", TEXT_RIGHT, 2);
                 text_table_add_column(table, "own time", TEXT_RIGHT, 0);
+        }
+        if (path_set_waits(set)) {
+                text_table_add_column(table, path_set_goes_on(set) ? "own queued" : "queued",
+                                      TEXT_RIGHT, 0);
+                text_table_add_column(table, "serving", TEXT_RIGHT, 0);
         }
         if (path_set_goes_on(set))
                 text_table_add_column(table, "queued", TEXT_RIGHT, 1);
@@ -522,6 +540,46 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         }
 }
 
+/* By node, how many workers it has in the patterns; 0: not known. */
+static guint32 *find_workers(const PathSet *set)
+{
+        guint32 *workers = g_new0(guint32, node_table_size(path_set_nodes(set)));
+
+        for (guint32 i = 0; i < path_set_size(set); i++) {
+                const PathPattern *p = path_set_pattern(set, i);
+
+                for (guint32 k = 0; k < p->n_nodes; k++)
+                        workers[p->nodes[k].node] =
+                                MAX(workers[p->nodes[k].node], p->nodes[k].workers);
+        }
+        return workers;
+}
+
+/* "work serves 4 calls at a time, app 6; ..." */
+static void write_workers(const PathSet *set, guint columns, GString *out)
+{
+        g_autofree guint32 *workers = find_workers(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (NodeId i = 0; i < node_table_size(path_set_nodes(set)); i++) {
+                const char *name = node_table_written(path_set_nodes(set), i);
+
+                if (workers[i] == 0)
+                        continue;
+                g_autofree char *shortened = text_shorten(name, NAME_WIDTH);
+                g_string_append_printf(text,
+                                       text->len > 0     ? ", %s %u"
+                                       : workers[i] == 1 ? "%s serves %u call at a time"
+                                                         : "%s serves %u calls at a time",
+                                       shortened, workers[i]);
+        }
+        g_string_append_printf(text,
+                               "; others wait there. %s: what of own time a call waited for that. "
+                               "serving: the rest of it.",
+                               path_set_goes_on(set) ? "own queued" : "queued");
+        text_append_wrapped(out, text->str, " ", 0, columns);
+}
+
 static void write_legend(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         guint columns = options->columns ? options->columns : LEGEND_WIDTH;
@@ -537,6 +595,8 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                          "included. own time: what only this node accounts for; own times "
                          "add up to the latency of the path.",
                 " ", 0, columns);
+        if (path_set_waits(set))
+                write_workers(set, columns, out);
         if (path_set_goes_on(set))
                 text_append_wrapped(out,
                                     "~>: its caller does not wait for it. completion: until all of "

@@ -16,6 +16,9 @@ static const char HEADER[] = "rank\tid\tcount\ttotal\tmean\tdeviation\tp50\tp90\
 /* Where a path goes on. */
 static const char GOES_ON[] = "\tcompletion\tqueued";
 
+/* Where a node has a queue before workers. */
+static const char WAITS[] = "\town_queued\tslowest_queued";
+
 static void append_time(GString *out, gint128 ns)
 {
         char digits[PATH_INTEGER_SIZE];
@@ -23,7 +26,14 @@ static void append_time(GString *out, gint128 ns)
         g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
 }
 
-static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank)
+/* All windows have one header, and only some may know of a queue. */
+static gboolean shows_waits(const PathSet *set, const PathWriteOptions *options)
+{
+        return !options->windows && path_set_waits(set);
+}
+
+static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
+                           const PathWriteOptions *options)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -55,6 +65,17 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                 g_string_append(out, path_format_integer(path_pattern_queued(p) / (gint128)p->count,
                                                          digits));
         }
+        if (shows_waits(set, options)) {
+                char digits[PATH_INTEGER_SIZE];
+
+                g_string_append_printf(
+                        out, "\t%s",
+                        path_format_integer(path_pattern_own_queued(p) / (gint128)p->count,
+                                            digits));
+                g_string_append_printf(
+                        out, "\t%s",
+                        path_format_integer(histogram_mean(&slowest->own_queued), digits));
+        }
         g_string_append_c(out, '\n');
 }
 
@@ -64,12 +85,13 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         g_autoptr(GString) out = g_string_new(NULL);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s%s\n", options->windows ? "window\t" : "", HEADER,
-                                       path_set_goes_on(set) ? GOES_ON : "");
+                g_string_append_printf(out, "%s%s%s%s\n", options->windows ? "window\t" : "",
+                                       HEADER, path_set_goes_on(set) ? GOES_ON : "",
+                                       shows_waits(set, options) ? WAITS : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
-                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i);
+                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options);
                 if (!output_file_write(file, out->str, out->len, error))
                         return FALSE;
                 g_string_truncate(out, 0);

@@ -397,6 +397,64 @@ static void test_goes_on_random(void)
         }
 }
 
+/* What a call waited for a worker is a part of its own time: the part of its window before that, as
+ * going through the moments one by one finds it; and no other time changes. */
+static void test_own_queued(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),
+                             make_call(1, 20, 30), make_call(1, 50, 80) };
+
+        calls[1].wait = 35; /* until 45; its first call was out of turn */
+        calls[3].wait = 30; /* all of it */
+        path_own_times(calls, 4);
+        g_assert_cmpint(calls[0].own_queued, ==, 0);
+        g_assert_cmpint(calls[1].own, ==, 40);
+        g_assert_cmpint(calls[1].own_queued, ==, 25); /* (10, 20] and (30, 45] */
+        g_assert_cmpint(calls[2].own_queued, ==, 0);
+        g_assert_cmpint(calls[3].own, ==, 30);
+        g_assert_cmpint(calls[3].own_queued, ==, 30);
+}
+
+static void test_own_queued_random(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(23);
+
+        for (guint run = 0; run < 200000; run++) {
+                PathCall calls[MAX_CALLS], without[MAX_CALLS];
+                guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
+                gboolean goes_on = FALSE; /* then a call may be at work after its reply */
+
+                for (guint32 i = 0; i < n; i++) {
+                        gint64 start = g_rand_int_range(rand, 0, 60);
+                        guint32 parent =
+                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
+
+                        calls[i] = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
+                        if (g_rand_boolean(rand))
+                                calls[i].enter += g_rand_int_range(rand, -4, 9);
+                        if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
+                                calls[i].continues = (guint8)g_rand_int_range(rand, 1, 3);
+                        goes_on |= calls[i].continues != WORK_NESTED;
+                }
+                memcpy(without, calls, n * sizeof *calls);
+                for (guint32 i = 0; i < n; i++)
+                        calls[i].wait = g_rand_int_range(
+                                rand, 0, (gint32)MAX(calls[i].reply - calls[i].enter, 0) + 1);
+                path_own_times(calls, n);
+                path_own_times(without, n);
+                for (guint32 i = 0; i < n; i++) {
+                        g_assert_cmpint(calls[i].own, ==, without[i].own);
+                        g_assert_cmpint(calls[i].network, ==, without[i].network);
+                        g_assert_cmpint(calls[i].queued, ==, without[i].queued);
+                        g_assert_cmpint(without[i].own_queued, ==, 0);
+                        g_assert_cmpint(calls[i].own_queued, >=, 0);
+                        g_assert_cmpint(calls[i].own_queued, <=, MIN(calls[i].own, calls[i].wait));
+                        if (!goes_on && calls[i].wait == calls[i].reply - calls[i].enter)
+                                g_assert_cmpint(calls[i].own_queued, ==, calls[i].own);
+                }
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -413,5 +471,7 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/goes-on-late", test_goes_on_late);
         g_test_add_func("/own-time/message-root", test_message_root);
         g_test_add_func("/own-time/goes-on-random", test_goes_on_random);
+        g_test_add_func("/own-time/own-queued", test_own_queued);
+        g_test_add_func("/own-time/own-queued-random", test_own_queued_random);
         return g_test_run();
 }

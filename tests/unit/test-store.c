@@ -60,24 +60,25 @@ static gboolean add_request(Fixture *f, gint64 begin, GError **error)
         NodeId lb = node_table_add(f->nodes, "lb", 2);
         NodeId web = node_table_add(f->nodes, "web,1", 5);
         NodeId db = node_table_add(f->nodes, "db", 2);
-        PathCall
-                calls[] = {
-                        { NO_PARENT, client, lb, begin,  begin + 5, begin + 95, begin + 100, 15,
-                          1,         0.5f,   0,  "id37", 4,         0,          0,           0,
-                          0,         0,      0,  7,      0,         0 },
-                        { 0,          lb,         web,        begin + 10,
-                          begin + 10, begin + 40, begin + 40, 1 << CALL_SENT | 1 << RET_SENT,
-                          0.5f,       1,          3,          "no end",
-                          2,          0,          0,          0,
-                          0,          0,          0,          0,
-                          512,        2048 },
-                        { 0,          lb,         db,         begin + 50,
-                          begin + 50, begin + 90, begin + 90, 1 << CALL_RECV | 1 << RET_RECV,
-                          1,          1,          1,          "of none",
-                          0,          0,          0,          0,
-                          0,          0,          0,          0,
-                          0,          0 },
-                };
+        PathCall calls[] = {
+                { NO_PARENT, client, lb, begin, begin + 5, begin + 95, begin + 100, 15, 1, 0.5f,
+                  0,         "id37", 4,  0,     0,         0,          0,           0,  0, 7,
+                  0,         0,      0,  0,     0 },
+                { 0,          lb,         web,        begin + 10,
+                  begin + 10, begin + 40, begin + 40, 1 << CALL_SENT | 1 << RET_SENT,
+                  0.5f,       1,          3,          "no end",
+                  2,          0,          0,          0,
+                  0,          0,          0,          0,
+                  512,        2048,       0,          10,
+                  4 },
+                { 0,          lb,         db,         begin + 50,
+                  begin + 50, begin + 90, begin + 90, 1 << CALL_RECV | 1 << RET_RECV,
+                  1,          1,          1,          "of none",
+                  0,          0,          0,          0,
+                  0,          0,          0,          0,
+                  0,          0,          0,          0,
+                  0 },
+        };
 
         return path_set_add(f->set, calls, G_N_ELEMENTS(calls), error);
 }
@@ -177,11 +178,14 @@ static void test_contents(Fixture *f, gconstpointer unused)
                      "SELECT pattern, place, parent, depth, node, latency_mean, call_delay_mean, "
                      "own_mean, network_mean FROM pattern_node",
                      "1|0|-|0|2|100|0|20|10\n1|1|0|1|4|40|45|40|0\n1|2|0|1|3|30|5|30|0\n");
+        assert_query(
+                f, "SELECT workers, own_queued_mean, serving_mean FROM pattern_node ORDER BY place",
+                "-|-|-\n-|-|-\n4|10|20\n");
         assert_query(f, "SELECT * FROM path", "1|1|1000|100|1|3|0.5|-\n2|1|2000|100|4|3|0.5|-\n");
         assert_query(f, "SELECT * FROM call WHERE path = 1",
-                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7\n"
-                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-\n"
-                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-\n");
+                     "1|1|-|0|1|2|1000|1005|1095|1100|20|10|1.0|0|id37|-|-|-|3|-|-|7|-|-\n"
+                     "2|1|1|2|2|3|1010|-|1040|-|30|0|0.5|3|no|-|-|-|2|512|2048|-|10|10\n"
+                     "3|1|1|1|2|4|-|1050|-|1090|40|0|1.0|1|-|-|-|-|3|-|-|-|-|-\n");
         assert_query(f, "SELECT * FROM before WHERE request = 1",
                      "1|1|2|lb|web%2C1\n1|1|3|lb|db\n1|2|3|web%2C1|db\n");
         assert_query(f, "SELECT node, own, usual, excess, alike FROM request_excess WHERE id = 3",
@@ -215,13 +219,13 @@ static void test_requests(Fixture *f, gconstpointer unused)
                      "[{\"node\":\"lb\",\"start\":2005,\"end\":2095,\"own\":20},"
                      "{\"node\":\"web%2C1\",\"start\":2010,\"end\":2040,\"own\":30},"
                      "{\"node\":\"db\",\"start\":2050,\"end\":2090,\"own\":40}]\n");
-        assert_query(
-                f, "SELECT * FROM request_node WHERE request = 2",
-                "2|lb|2005|2095|20|-|-|-\n2|web%2C1|2010|2040|30|-|-|-\n2|db|2050|2090|40|-|-|-\n");
+        assert_query(f, "SELECT * FROM request_node WHERE request = 2",
+                     "2|lb|2005|2095|20|-|-|-|-|-\n2|web%2C1|2010|2040|30|-|-|-|10|20\n2|db|2050|"
+                     "2090|40|-|-|-|-|-\n");
         assert_query(f, "SELECT * FROM pattern_callee ORDER BY node",
-                     "1|db|2|40|40|0.4|client>lb(db,web%2C1)|-\n"
-                     "1|lb|2|100|20|0.2|client>lb(db,web%2C1)|-\n"
-                     "1|web%2C1|2|30|30|0.3|client>lb(db,web%2C1)|-\n");
+                     "1|db|2|40|40|0.4|client>lb(db,web%2C1)|-|-|-\n"
+                     "1|lb|2|100|20|0.2|client>lb(db,web%2C1)|-|-|-\n"
+                     "1|web%2C1|2|30|30|0.3|client>lb(db,web%2C1)|-|10|20\n");
         assert_query(f, "SELECT * FROM repeated_call", "");
 }
 
@@ -251,13 +255,16 @@ static void add_query(Fixture *f, gint64 begin, gint64 latency, guint32 queries)
                                 0,
                                 0,
                                 0,
+                                0,
+                                0,
+                                0,
                                 0 } };
 
         for (guint32 i = 1; i <= queries; i++) {
                 gint64 from = begin + (gint64)i * latency / 5, to = from + latency / 10;
 
-                calls[i] = (PathCall){ 0,    lb, db, from, from, to, to, 15, 1, 1, 1,
-                                       NULL, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0 };
+                calls[i] = (PathCall){ 0, lb, db, from, from, to, to, 15, 1, 1, 1, NULL, 0,
+                                       0, 0,  0,  0,    0,    0,  0,  0,  0, 0, 0, 0 };
         }
         g_assert_true(path_set_add(f->set, calls, 1 + queries, NULL));
 }
@@ -280,8 +287,8 @@ static void test_slowest(Fixture *f, gconstpointer unused)
                      "2|lb|db|2|1|140|client>lb(db,db)\n"
                      "3|lb|db|3|1|270|client>lb(db,db,db)\n");
         assert_query(f, "SELECT * FROM pattern_callee WHERE pattern = 3 ORDER BY node",
-                     "3|db|3|90|270|0.3|client>lb(db,db,db)|-\n"
-                     "3|lb|1|900|630|0.7|client>lb(db,db,db)|-\n");
+                     "3|db|3|90|270|0.3|client>lb(db,db,db)|-|-|-\n"
+                     "3|lb|1|900|630|0.7|client>lb(db,db,db)|-|-|-\n");
 }
 
 static int compare_times(const void *a, const void *b)
