@@ -80,9 +80,9 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error);
 void report_free(Report *report);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Report, report_free)
 
-/* The page. */
-gboolean report_write(const Report *report, const StoreReader *reader, OutputFile *out,
-                      GError **error);
+/* The page. made_of: what to call what it was made of, where the store is not kept; else NULL. */
+gboolean report_write(const Report *report, const StoreReader *reader, const char *made_of,
+                      OutputFile *out, GError **error);
 
 /* How pages have a distribution: "r:first:n,n,-g,n". Bins are those of Histogram with 2^r
  * of them to an octave, r from 3 to 6: bin b is (histogram_bin() - 1) >> (6 - r). first is the

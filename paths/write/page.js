@@ -409,6 +409,7 @@
     // Convolution's paths are linear and of messages, of which it knows how many, but not which.
     const linear = Boolean(data.graphs);
     const ownTime = linear ? 'stay' : 'own time';
+    const aStore = data.store ? 'the store' : 'a store (ravel nesting -o)';
     const OwnTime = linear ? 'Stay' : 'Own time';
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
@@ -620,7 +621,7 @@
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
         : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
-          ? `; ${count(data.patternCount - rows.length)} more patterns are in the store` : '');
+          ? `; ${count(data.patternCount - rows.length)} more patterns are in ${aStore}` : '');
       drawHead();
       const height = Math.max(1, Math.min(shown.length, 12)) * ROW;
       body.style.height = `${height}px`;
@@ -805,7 +806,7 @@
         el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
           el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
         el('details', { class: 'made' }, el('summary', null, 'How this was made'),
-          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `store: ${data.store}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
+          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `${data.store ? 'store' : 'made of'}: ${data.store || data.madeOf}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
       ];
     }
 
@@ -901,8 +902,8 @@
             titleOf(m))]), moreThan(otherMembers, 12)))];
       if (detail) parts.push(...drawDetail(row, detail));
       else parts.push(el('section', { class: 'panel' }, el('p', null,
-        `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
-        el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
+        `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in ${aStore}: `,
+        el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), data.store ? ` in ${data.store}.` : '.')));
       set(pattern, parts);
       drawBoxes();
     }
@@ -1125,7 +1126,7 @@
           const s = available(k) ? detail.samples[detail.sample[SAMPLES.indexOf(k)]] : null;
           // Of the other two the figure is the distribution's; one path has another.
           const exact = s && (k === 'fastest' || k === 'slowest') ? ` ${duration(s.latency)}` : '';
-          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : 'Not in this page; the store has it', !s];
+          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : `Not in this page; ${aStore} has it`, !s];
         })];
       const key = (cls, text, y) => el('span', null, svg('svg', { width: 18, height: 12, 'aria-hidden': 'true' },
         cls === 'whisker' ? [svg('line', { class: cls, x1: 1, x2: 17, y1: 6, y2: 6 }), svg('line', { class: cls, x1: 1, x2: 1, y1: 3, y2: 9 }), svg('line', { class: cls, x1: 17, x2: 17, y1: 3, y2: 9 })]
@@ -1133,7 +1134,7 @@
       return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
           detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
-          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
+          sample && el('span', { class: 'quiet' }, `request ${sample.path}, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
           el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
@@ -1319,7 +1320,7 @@
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
         grid),
       pattern,
-      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.`),
+      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}${data.store ? `Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.` : `Made from ${data.madeOf}. ravel nesting -o keeps a store of everything, which ravel query asks.`}`),
       help);
     fillList(false);
     showPattern();

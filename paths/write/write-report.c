@@ -86,7 +86,6 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
 {
         const StoredRun *run = store_reader_run(reader);
 
-        append_text(out, "store", store_reader_name(reader));
         append_text(out, "version", run->version);
         append_text(out, "method", run->method);
         append_text(out, "parameters", run->parameters);
@@ -460,14 +459,17 @@ static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GEr
         return TRUE;
 }
 
-gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *file, GError **error)
+gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of,
+                      OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new("{");
         g_autoptr(Drawer) drawer = drawer_new();
         g_autofree char *base = g_path_get_basename(store_reader_name(reader));
-        g_autofree char *title = g_strdup_printf("%s: ravel report", base);
+        g_autofree char *title = g_strdup_printf("%s: ravel report", made_of ? made_of : base);
 
         append_text(out, "kind", "report");
+        append_text(out, made_of ? "madeOf" : "store",
+                    made_of ? made_of : store_reader_name(reader));
         append_run(out, r, reader);
         append_nodes(out, r);
         append_rows(out, r);
