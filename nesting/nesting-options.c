@@ -7,3 +7,13 @@ const NestingMethodInfo nesting_methods[N_NESTING_METHODS] = {
         [METHOD_ORACLE] = { "oracle", NULL, PARENTS_JOINT, TRUE },
         [METHOD_CHEAT] = { "cheat", "--cheat", PARENTS_READ, TRUE },
 };
+
+void nesting_list_methods(const char *names[N_NESTING_METHODS + 1])
+{
+        guint n = 0;
+
+        for (guint i = 0; i < N_NESTING_METHODS; i++)
+                if (!nesting_methods[i].option)
+                        names[n++] = nesting_methods[i].name;
+        names[n] = NULL;
+}

@@ -32,6 +32,9 @@ typedef struct {
 /* By NestingMethod; first those that --method chooses. */
 extern const NestingMethodInfo nesting_methods[N_NESTING_METHODS];
 
+/* The names that --method takes, NULL behind them. */
+void nesting_list_methods(const char *names[N_NESTING_METHODS + 1]);
+
 typedef struct {
         NestingMethod method;
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */

@@ -17,6 +17,7 @@ typedef struct {
 typedef struct {
         guint64 n;
         gint128 others, others_square, own, own_square, product;
+        guint32 most; /* others */
         Bin bins[N_BINS];
 } Cell;
 
@@ -116,6 +117,7 @@ static void count_call(Cell *c, guint32 others, gint64 own)
         bin->n++;
         bin->own += own;
         c->n++;
+        c->most = MAX(c->most, others);
         c->others += others;
         c->others_square += (gint128)others * others;
         c->own += own;
@@ -177,6 +179,24 @@ void node_load_finish(NodeLoad *load)
 {
         while (load->comes.n > 0)
                 come(load);
+}
+
+static guint32 bin_low(guint bin)
+{
+        guint octave = 4 + (bin - EXACT_BINS) / 2;
+
+        return bin < EXACT_BINS ? bin : (guint32)1 << octave | (guint32)(bin & 1) << (octave - 1);
+}
+
+guint32 node_load_quantile(const NodeLoad *load, guint32 cell, double q)
+{
+        const Cell *c = &load->cells[cell];
+        guint64 below = 0;
+
+        for (guint i = 0; i < N_BINS && q < 1; i++)
+                if ((double)(below += c->bins[i].n) >= q * (double)c->n)
+                        return bin_low(i);
+        return c->most;
 }
 
 /* The sum of squares between the bins of a cell; how many of them there are. */

@@ -46,4 +46,9 @@ typedef struct {
 /* After node_load_finish(). cells: n numbers. */
 LoadEffect node_load_effect(const NodeLoad *load, const guint32 *cells, guint n);
 
+/* Of how many others there were: the quantile q over the calls of a cell; from 16 on down to half
+ * an octave, but that of 1, the most, exact. 0 where there are no calls. After node_load_finish().
+ */
+guint32 node_load_quantile(const NodeLoad *load, guint32 cell, double q);
+
 #endif

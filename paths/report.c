@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "paths/report-calls.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */
@@ -19,10 +20,6 @@ typedef struct {
         guint32 bucket;
 } PathOfPattern;
 
-typedef struct {
-        gint64 start, latency; /* ns */
-} Moment;
-
 /* What is needed only while the store is read. */
 typedef struct {
         Report *report;
@@ -33,7 +30,7 @@ typedef struct {
         GArray *stack;    /* of guint32: the places that are open in its shape */
         GHashTable *edges;
         GPtrArray *paths; /* by detail: GArray of PathOfPattern */
-        GArray *all;      /* of Moment: every path */
+        GArray *all;      /* of ReportPath: every path */
 } Loading;
 
 #define NO_ROW G_MAXUINT32
@@ -289,6 +286,7 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
         g_array_append_val(l->nodes, n->node);
         count_edge(l, n->place == 0 ? p->client : g_array_index(l->nodes, NodeId, n->parent),
                    n->node);
+        r->most_places = MAX(r->most_places, n->place + 1);
         add_blame(r, p, n->node, n->own_mean);
         if (row == NO_ROW)
                 return TRUE;
@@ -374,8 +372,8 @@ static gboolean read_paths(Loading *l, GError **error)
 
                 r->first = p.number > 0 ? MIN(r->first, p.path.start) : p.path.start;
                 r->last = p.number > 0 ? MAX(r->last, p.path.start) : p.path.start;
-                Moment moment = { p.path.start, p.path.latency };
-                g_array_append_val(l->all, moment);
+                ReportPath one = { .path = p.path, .row = row };
+                g_array_append_val(l->all, one);
                 if (row < r->details->len)
                         g_array_append_val((GArray *)g_ptr_array_index(l->paths, row), p);
         }
@@ -428,10 +426,11 @@ static void fill_all_buckets(const Loading *l)
         const Report *r = l->report;
 
         for (guint i = 0; i < l->all->len; i++) {
-                const Moment *m = &g_array_index(l->all, Moment, i);
-                ReportBucket *b = &g_array_index(r->buckets, ReportBucket, bucket_of(r, m->start));
+                ReportPath *p = &g_array_index(l->all, ReportPath, i);
+                ReportBucket *b = &g_array_index(r->buckets, ReportBucket,
+                                                 p->bucket = bucket_of(r, p->path.start));
 
-                b->max = b->count++ > 0 ? MAX(b->max, m->latency) : m->latency;
+                b->max = b->count++ > 0 ? MAX(b->max, p->path.latency) : p->path.latency;
         }
         for (guint i = 0; i < REPORT_BUCKETS; i++)
                 g_array_index(r->buckets, ReportBucket, i).bucket = i;
@@ -452,15 +451,8 @@ static int take_sample(Loading *l, ReportDetail *d, const PathOfPattern *p, GErr
         g_ptr_array_add(d->samples, s);
         if (!store_reader_path_calls(l->reader, &s->path, s->calls, s->places, error))
                 return -1;
-        for (guint i = 0; i < s->places->len; i++)
-                if (g_array_index(s->places, guint32, i) >= d->pattern.n_nodes) {
-                        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                                    "%s: the store is corrupt: a call at place %u, expected one "
-                                    "of %u",
-                                    store_reader_name(l->reader),
-                                    g_array_index(s->places, guint32, i), d->pattern.n_nodes);
-                        return -1;
-                }
+        if (!report_check_places(l->reader, s->places, d->pattern.n_nodes, error))
+                return -1;
         return (int)d->samples->len - 1;
 }
 
@@ -490,6 +482,35 @@ static gboolean take_samples(Loading *l, guint32 detail, guint *left, GError **e
         return TRUE;
 }
 
+static int compare_completions(const void *va, const void *vb)
+{
+        const PathOfPattern *a = va, *b = vb;
+
+        if (a->path.completion != b->path.completion)
+                return a->path.completion < b->path.completion ? -1 : 1;
+        return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Says of each path in which part of its pattern it is. */
+static void find_parts(const Loading *l, ReportDetail *d, GArray *paths)
+{
+        guint n = paths->len;
+
+        if (n < REPORT_FEWEST)
+                return;
+        g_array_sort(paths, compare_completions);
+        for (guint i = 0; i < n; i++) {
+                const PathOfPattern *p = &g_array_index(paths, PathOfPattern, i);
+                ReportPart part = i >= n - (n + 99) / 100               ? PART_SLOW
+                                  : i >= n / 5 * 2 && i < n - n / 5 * 2 ? PART_MIDDLE
+                                                                        : PART_NONE;
+
+                g_array_index(l->all, ReportPath, (guint)p->number).part = part;
+                d->n_of_part[part]++;
+                d->time_of_part[part] += p->path.completion;
+        }
+}
+
 static gboolean take_details(Loading *l, GError **error)
 {
         Report *r = l->report;
@@ -500,6 +521,7 @@ static gboolean take_details(Loading *l, GError **error)
 
                 if (!take_samples(l, i, &left, error))
                         return FALSE;
+                find_parts(l, d, g_ptr_array_index(l->paths, i));
                 fill_buckets(r, g_ptr_array_index(l->paths, i), d->buckets);
         }
         fill_all_buckets(l);
@@ -604,7 +626,8 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         l.patterns = g_array_new(FALSE, FALSE, sizeof(StoredPattern));
         l.nodes = g_array_new(FALSE, FALSE, sizeof(NodeId));
         l.stack = g_array_new(FALSE, FALSE, sizeof(guint32));
-        l.all = g_array_new(FALSE, FALSE, sizeof(Moment));
+        r->loads = g_array_new(FALSE, TRUE, sizeof(ReportLoad));
+        l.all = g_array_new(FALSE, FALSE, sizeof(ReportPath));
         l.paths = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
         l.edges = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
 
@@ -613,7 +636,8 @@ Report *report_new(StoreReader *reader, NodeTable *nodes, GError **error)
         if (ok) {
                 rank_patterns(&l);
                 ok = read_nodes(&l, error) && read_paths(&l, error) && take_details(&l, error) &&
-                     read_graph(r, reader, error);
+                     report_read_calls(r, reader, l.all, error) &&
+                     report_read_slowest(r, reader, l.all, error) && read_graph(r, reader, error);
         }
         loading_clear(&l);
         return ok ? g_steal_pointer(&r) : NULL;
@@ -640,6 +664,8 @@ static void detail_free(ReportDetail *d)
                 histogram_clear(&n->serving);
         }
         g_free(d->pattern.nodes);
+        for (guint i = 0; i < N_PARTS; i++)
+                g_free(d->spent[i]);
         for (guint i = 0; i < d->samples->len; i++)
                 sample_free(g_ptr_array_index(d->samples, i));
         g_ptr_array_free(d->samples, TRUE);
@@ -677,6 +703,8 @@ void report_free(Report *r)
         g_ptr_array_free(r->details, TRUE);
         g_array_free(r->blame, TRUE);
         g_array_free(r->buckets, TRUE);
+        g_array_free(r->loads, TRUE);
+        report_clear_slowest(r);
         g_clear_pointer(&r->graph, path_graph_free);
         g_free(r);
 }

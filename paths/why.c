@@ -56,10 +56,19 @@ typedef struct {
         float probability;
 } Stay;
 
+/* What is usual at a slot. */
+typedef struct {
+        GArray *sorted; /* of gint64: own times, ascending; NULL until it is asked for */
+        gint64 own;
+        guint calls, load;
+        double each, goes_with_load; /* as in WhyPlace */
+} Usual;
+
 typedef struct {
         NodeId client, root;
         const char *label;
         PlaceSlots *slots;
+        Usual *usual;      /* by slot, and the network's */
         GPtrArray *where;  /* by slot, and the network's; NULL until it is looked at */
         GArray *requests;  /* of guint32 */
         GArray **of_slots; /* by slot, and the network's: of Stay, by request */
@@ -117,9 +126,12 @@ static void free_kind(gpointer data)
         Kind *k = data;
 
         if (k->of_slots) {
-                for (guint32 s = 0; s < n_slots(k); s++)
+                for (guint32 s = 0; s < n_slots(k); s++) {
                         g_array_unref(k->of_slots[s]);
+                        g_clear_pointer(&k->usual[s].sorted, g_array_unref);
+                }
                 g_free(k->of_slots);
+                g_free(k->usual);
                 g_ptr_array_unref(k->where);
                 g_free(k->sorted);
         }
@@ -468,6 +480,7 @@ static void look_at(const Why *w, Kind *k)
                 return;
         n = n_slots(k);
         k->of_slots = g_new(GArray *, n);
+        k->usual = g_new0(Usual, n);
         k->where = g_ptr_array_new_with_free_func(g_free);
         for (guint32 s = 0; s < n; s++) {
                 k->of_slots[s] = g_array_new(FALSE, FALSE, sizeof(Stay));
@@ -515,7 +528,7 @@ static GArray *list_values(const GArray *stays, Measure measure)
 }
 
 /* Least squares of own time on load. */
-static void find_trend(const GArray *stays, WhyPlace *p)
+static void find_trend(const GArray *stays, Usual *u)
 {
         double n = stays->len, x = 0, y = 0, xx = 0, yy = 0, xy = 0;
 
@@ -536,8 +549,25 @@ static void find_trend(const GArray *stays, WhyPlace *p)
         }
         if (n < WHY_FEWEST || xx <= 0 || yy <= 0)
                 return;
-        p->each = xy / xx;
-        p->goes_with_load = xy * xy / (xx * yy);
+        u->each = xy / xx;
+        u->goes_with_load = xy * xy / (xx * yy);
+}
+
+static const Usual *usual_at(const Kind *k, guint32 slot)
+{
+        const GArray *stays = k->of_slots[slot];
+        Usual *u = &k->usual[slot];
+
+        if (u->sorted)
+                return u;
+        g_autoptr(GArray) calls = list_values(stays, OF_CALLS), load = list_values(stays, OF_LOAD);
+        u->sorted = list_values(stays, OF_OWN);
+        u->own = median_of(u->sorted, k->requests->len);
+        u->calls = (guint)median_of(calls, k->requests->len);
+        u->load = load->len ? (guint)median_of(load, load->len) : 0;
+        if (is_node(k, slot) && stays->len > 0)
+                find_trend(stays, u);
+        return u;
 }
 
 static const Stay *find_stay(const GArray *stays, guint32 request)
@@ -560,28 +590,28 @@ static const Stay *find_stay(const GArray *stays, guint32 request)
 
 static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request, GArray *places)
 {
-        const GArray *stays = k->of_slots[slot];
-        const Stay *s = find_stay(stays, request);
+        const Stay *s = find_stay(k->of_slots[slot], request);
+        const Usual *u = usual_at(k, slot);
         guint64 all = k->requests->len;
-        g_autoptr(GArray) own = list_values(stays, OF_OWN), calls = list_values(stays, OF_CALLS),
-                          load = list_values(stays, OF_LOAD);
-        WhyPlace p = { .where = k->where->pdata[slot], .probability = 1 };
+        WhyPlace p = { .where = k->where->pdata[slot],
+                       .usual = u->own,
+                       .usual_calls = u->calls,
+                       .usual_load = u->load,
+                       .probability = 1 };
 
-        p.usual = median_of(own, all);
-        p.usual_calls = (guint)median_of(calls, all);
-        p.usual_load = load->len ? (guint)median_of(load, load->len) : 0;
         if (s) {
-                guint less = (guint)time_search((const gint64 *)own->data, own->len, s->own);
+                guint less =
+                        (guint)time_search((const gint64 *)u->sorted->data, u->sorted->len, s->own);
 
                 p.own = s->own;
-                p.slower = (double)(less + (s->own > 0 ? all - own->len : 0)) / (double)all;
+                p.slower = (double)(less + (s->own > 0 ? all - u->sorted->len : 0)) / (double)all;
                 p.calls = s->calls;
                 p.load = s->load;
                 p.queued = s->queued;
                 p.connecting = s->connect;
                 p.node = is_node(k, slot) ? node_table_written(w->nodes, s->node) : NULL;
-                if (is_node(k, slot))
-                        find_trend(stays, &p);
+                p.each = u->each;
+                p.goes_with_load = u->goes_with_load;
         }
         if (s || p.usual || p.usual_calls)
                 g_array_append_val(places, p);
@@ -981,6 +1011,13 @@ static void append_seconds(GString *text, gint64 time)
 
         g_string_append_printf(text, "%" G_GINT64_FORMAT ".%09" G_GINT64_FORMAT, seconds,
                                time - seconds * 1000000000);
+}
+
+guint why_call_port(const Why *w, const PathCall *call)
+{
+        guint port;
+
+        return w->ports && parse_port(call, &port) ? port : 0;
 }
 
 char *why_display_filter(Why *w, guint64 request, GError **error)

@@ -108,4 +108,8 @@ GPtrArray *why_kinds(Why *why, WhyBurst *burst);
 char *why_display_filter(Why *why, guint64 request, GError **error);
 char *why_capture_filter(Why *why, guint64 request, GError **error);
 
+/* The port of the caller of a call of this store, of which the display filter is made; 0 where its
+ * id does not say it. */
+guint why_call_port(const Why *why, const PathCall *call);
+
 #endif

@@ -31,7 +31,7 @@ static const struct {
         { "merge-state", tool_merge_state, "one result of those of several processes" },
         { "convolution", run_convolution, "causal paths of any messages" },
         { "show", tool_show, "what was found, in every format" },
-        { "report", tool_report, "a page to look at what was found" },
+        { "report", tool_report, "a page to look at: of packets, a trace or a store" },
         { "why", tool_why, "why requests were slow: one, the slowest, or each kind" },
         { "diff", tool_diff, "what changed between two runs" },
         { "variance", tool_variance, "which nodes make latency vary" },
@@ -52,7 +52,7 @@ static void print_usage(FILE *to)
         for (guint i = 0; i < G_N_ELEMENTS(verbs); i++)
                 fprintf(to, "  %-12s %s\n", verbs[i].name, verbs[i].help);
         fputs("\nravel help VERB lists a verb's options; ravel(1) explains them.\n"
-              "  ravel capture -i eth0 -w web.trace     then     ravel nesting web.trace\n",
+              "  ravel report web.pcap -o web.html   or   ravel capture -i eth0 -w web.trace\n",
               to);
 }
 

@@ -4,12 +4,12 @@
  */
 #include <signal.h>
 
+#include "base/error.h"
 #include "config.h"
 #include "maketrace/generator.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/byte-source.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 #include "tracefmt/trace-writer.h"
 

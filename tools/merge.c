@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "base/error.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/doubt.h"
 #include "tracefmt/merge.h"
 #include "tracefmt/overlap.h"

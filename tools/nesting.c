@@ -94,7 +94,7 @@ static gboolean parse_smooth(const char *option, const char *value, gpointer dat
                usage_error(error, value, "a standard deviation of 0 to 100 bins");
 }
 
-static const char *methods[N_NESTING_METHODS + 1]; /* see list_methods() */
+static const char *methods[N_NESTING_METHODS + 1]; /* nesting_list_methods() */
 static const char *const sibling_orders[] = { "multiset", "strict", NULL };
 
 static const ToolChoice choices[] = { { "--method", &options.method, methods },
@@ -593,14 +593,6 @@ static gboolean check_partial(GError **error)
         return FALSE;
 }
 
-/* Those that --method chooses. */
-static void list_methods(void)
-{
-        for (guint i = 0; i < N_NESTING_METHODS; i++)
-                if (!nesting_methods[i].option)
-                        methods[i] = nesting_methods[i].name;
-}
-
 int tool_nesting(int argc, char **argv)
 {
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
@@ -611,7 +603,7 @@ int tool_nesting(int argc, char **argv)
         GError *error = NULL;
         int status;
 
-        list_methods();
+        nesting_list_methods(methods);
         g_option_context_add_main_entries(context, entries, NULL);
         tool_add_choices(choices);
         partial_add_options(context);

@@ -4,15 +4,15 @@
  */
 #include <string.h>
 
-#include "paths/write/path-write.h"
-#include "paths/write/path-text.h"
+#include "base/error.h"
+#include "base/printable.h"
 #include "paths/store/store-query.h"
+#include "paths/write/path-text.h"
+#include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
-#include "base/printable.h"
 
 static char *format;
 

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/score-import.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/score.h"
 #include "paths/write/path-text.h"
 #include "paths/write/text-table.h"
+#include "tools/run-verb.h"
 #include "tools/tool.h"
 #include "tracefmt/output-file.h"
 
@@ -27,77 +23,33 @@ static const struct {
 enum { N_METHODS = G_N_ELEMENTS(METHODS) };
 
 typedef struct {
-        char *folder; /* of ours, removed at the end */
-        char *trace, *log;
+        char *trace, *log; /* scratch files */
         char *stores[N_METHODS];
         NodeTable *nodes;
 } Work;
 
 static void work_clear(Work *w)
 {
-        char **const files[] = { &w->trace,     &w->log,       &w->stores[0],
-                                 &w->stores[1], &w->stores[2], &w->folder };
-
-        for (guint i = 0; i < G_N_ELEMENTS(files); i++) {
-                if (*files[i])
-                        g_remove(*files[i]);
-                g_free(*files[i]);
-        }
+        output_scratch_remove(w->trace);
+        output_scratch_remove(w->log);
+        for (guint i = 0; i < N_METHODS; i++)
+                output_scratch_remove(w->stores[i]);
         node_table_free(w->nodes);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Work, work_clear)
 
 static gboolean work_begin(Work *w, GError **error)
 {
-        w->folder = g_dir_make_tmp("ravel-score.XXXXXX", error);
-        if (!w->folder)
-                return FALSE;
-        w->trace = g_build_filename(w->folder, "known.trace", NULL);
-        w->log = g_build_filename(w->folder, "log", NULL);
-        for (guint i = 0; i < N_METHODS; i++) {
-                g_autofree char *name = g_strconcat(METHODS[i].name, ".sqlite", NULL);
-
-                w->stores[i] = g_build_filename(w->folder, name, NULL);
-        }
         w->nodes = node_table_new();
-        return TRUE;
+        w->trace = output_scratch_new(".trace", error);
+        w->log = w->trace ? output_scratch_new(".log", error) : NULL;
+        for (guint i = 0; w->log && i < N_METHODS; i++)
+                if (!(w->stores[i] = output_scratch_new(".sqlite", error)))
+                        return FALSE;
+        return w->log != NULL;
 }
 
 /* --- the verbs ------------------------------------------------------------------- */
-
-static void redirect(const char *path, int to)
-{
-        int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-        if (fd < 0 || dup2(fd, to) < 0)
-                _exit(EXIT_PARTIAL);
-}
-
-/* Each verb reads its options into what it has one of, so that each has a process of its own. log:
- * where standard error goes; NULL: where it goes now. Returns the exit status. */
-static int run_verb(int (*verb)(int, char **), const char *const *arguments, const char *log)
-{
-        g_auto(GStrv) argv = g_strdupv((char **)arguments);
-        pid_t child;
-        int status;
-
-        fflush(NULL);
-        child = fork();
-        if (child == 0) {
-                int result;
-
-                if (log)
-                        redirect(log, STDERR_FILENO);
-                redirect("/dev/null", STDOUT_FILENO);
-                tool_set_verb(argv[0]);
-                result = verb((int)g_strv_length(argv), argv);
-                fflush(NULL);
-                _exit(result);
-        }
-        while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-                ;
-        return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_PARTIAL;
-}
 
 /* What a verb said that failed. */
 static void show_log(const Work *w)
@@ -120,19 +72,24 @@ static int import(Work *w, char **files, int n)
         for (int i = 0; i < n; i++)
                 g_ptr_array_add(arguments, files[i]);
         g_ptr_array_add(arguments, NULL);
-        return run_verb(tool_import, (const char *const *)arguments->pdata, NULL);
+        return run_verb(tool_import, arguments, NULL);
 }
 
 static int find_paths(const Work *w, guint method)
 {
-        const char *const with_value[] = { "nesting", METHODS[method].option, METHODS[method].value,
-                                           "-o",      w->stores[method],      w->trace,
-                                           NULL };
-        const char *const alone[] = { "nesting", METHODS[method].option,
-                                      "-o",      w->stores[method],
-                                      w->trace,  NULL };
-        int status = run_verb(tool_nesting, METHODS[method].value ? with_value : alone, w->log);
+        const char *const words[] = { "nesting",
+                                      "-o",
+                                      w->stores[method],
+                                      w->trace,
+                                      METHODS[method].option,
+                                      METHODS[method].value };
+        g_autoptr(GPtrArray) arguments = g_ptr_array_new();
+        int status;
 
+        for (guint i = 0; i < G_N_ELEMENTS(words) && words[i]; i++)
+                g_ptr_array_add(arguments, (gpointer)words[i]);
+        g_ptr_array_add(arguments, NULL);
+        status = run_verb(tool_nesting, arguments, w->log);
         if (status != EXIT_DONE)
                 show_log(w);
         return status;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "clocks/clocks.h"
 #include "clocks/skewer.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
-#include "base/error.h"
 #include "tracefmt/output-file.h"
 
 static struct {

@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/run-files.h"
 #include "base/error.h"
 #include "base/helper.h"
 #include "base/printable.h"
+#include "tools/run-files.h"
 #include "tracefmt/output-file.h"
 
 static const char *current_verb;
@@ -387,8 +387,25 @@ void tool_add_reader_options(GOptionContext *context)
         g_option_context_add_main_entries(context, entries, NULL);
 }
 
+static GHashTable *input_names; /* by path */
+
+void tool_call_input(const char *path, const char *name)
+{
+        if (!input_names)
+                input_names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+        g_hash_table_insert(input_names, g_strdup(path), g_strdup(name));
+}
+
+static const char *input_name(const char *path)
+{
+        const char *name = input_names ? g_hash_table_lookup(input_names, path) : NULL;
+
+        return name ? name : path;
+}
+
 const TraceReaderOptions *tool_reader_options(void)
 {
+        reader_options.name = input_name;
         reader_options.exclude = excluded;
         reader_options.progress = tool_progress_read;
         return &reader_options;

@@ -83,6 +83,10 @@ const char *tool_nearest(const char *name, const char *const *names);
 void tool_add_reader_options(GOptionContext *context);
 const TraceReaderOptions *tool_reader_options(void);
 
+/* From now on messages and stores call what is read from path by name: it is made of what the user
+ * called so. */
+void tool_call_input(const char *path, const char *name);
+
 /* Opens the one trace that is named on the command line; "-" is standard input.
  * NULL and error set where there is none, or more than one, or it cannot be
  * opened, or is a packet capture. want_digest: see TraceReaderOptions. Starts to show

@@ -274,6 +274,14 @@ const char *byte_source_name(const ByteSource *s)
         return s->name;
 }
 
+void byte_source_set_name(ByteSource *s, const char *name)
+{
+        char *copy = g_strdup(name);
+
+        g_free(s->name);
+        s->name = copy;
+}
+
 void byte_source_want_digest(ByteSource *s)
 {
         g_assert(s->end == 0 && !s->at_end);

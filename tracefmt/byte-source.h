@@ -29,11 +29,12 @@ void byte_source_set_progress(ByteSource *source, ByteSourceProgress progress);
  * (an unreadable disk, compressed data that is corrupt or ends early). */
 gssize byte_source_read(ByteSource *source, void *buffer, gsize n, GError **error);
 
-/* What to call it in a message: the path, or "standard input". */
 /* Whether the last error was that compressed data ends early: what was read is right. */
 gboolean byte_source_ended_early(const ByteSource *source);
 
+/* What to call it in a message: the path, or "standard input", or what it is called from now on. */
 const char *byte_source_name(const ByteSource *source);
+void byte_source_set_name(ByteSource *source, const char *name);
 
 /* Asks for the SHA-256 of the bytes as stored (not decompressed). Call before
  * the first read; the digest is there after the last, else NULL. Borrowed. */

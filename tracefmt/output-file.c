@@ -23,10 +23,16 @@ struct OutputFile {
         char buffer[BUFFER];
 };
 
+static void set_errno(GError **error, const char *what, const char *path, int code)
+{
+        g_set_error(error, RAVEL_ERROR, code == EPIPE ? RAVEL_ERROR_PIPE : RAVEL_ERROR_OUTPUT,
+                    "%s: cannot %s: %s", path, what, g_strerror(code));
+}
+
 /* --- temporary files -------------------------------------------------------- */
 
 /* The only thing that a signal handler can reach: the temporary files there are. */
-enum { MOST_TEMPORARIES = 16 }; /* a run has three outputs at most */
+enum { MOST_TEMPORARIES = 48 }; /* a run has three outputs at most, and 40 scratch files */
 static char *volatile temporaries[MOST_TEMPORARIES];
 
 static void remember(char *temporary)
@@ -76,6 +82,29 @@ int output_scratch_open(void)
         return fd;
 }
 
+char *output_scratch_new(const char *suffix, GError **error)
+{
+        g_autofree char *name = g_strconcat("ravel-XXXXXX", suffix, NULL);
+        g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), name, NULL);
+        int fd = make_temporary(pattern, 0600);
+
+        if (fd < 0) {
+                set_errno(error, "create it", pattern, errno);
+                return NULL;
+        }
+        close(fd);
+        return g_steal_pointer(&pattern);
+}
+
+void output_scratch_remove(char *path)
+{
+        if (path) {
+                unlink(path);
+                forget(path);
+                g_free(path);
+        }
+}
+
 void output_files_die(int number)
 {
         for (guint i = 0; i < MOST_TEMPORARIES; i++)
@@ -97,12 +126,6 @@ void output_files_catch_signals(void)
 }
 
 /* --- files ------------------------------------------------------------------- */
-
-static void set_errno(GError **error, const char *what, const char *path, int code)
-{
-        g_set_error(error, RAVEL_ERROR, code == EPIPE ? RAVEL_ERROR_PIPE : RAVEL_ERROR_OUTPUT,
-                    "%s: cannot %s: %s", path, what, g_strerror(code));
-}
 
 /* Whether path may be replaced by a rename: absent, or a regular file and not a
  * link to one. */

@@ -50,6 +50,11 @@ void output_path_remove(const char *temporary, const char *path);
  * its descriptor, or -1 with errno set. */
 int output_scratch_open(void);
 
+/* The same with a name, which ends in suffix (".sqlite"), for what is read or written by its name.
+ * At most 40 at once. NULL and error set where it cannot be made. */
+char *output_scratch_new(const char *suffix, GError **error);
+void output_scratch_remove(char *path); /* frees path; NULL is allowed */
+
 /* A signal that ends the process removes its temporary files first: SIGHUP, SIGINT, SIGQUIT,
  * SIGTERM and the limit of CPU time. What is ignored (nohup) stays ignored. The handler is for a
  * program that catches one of these itself, and the second time not. */

@@ -7,10 +7,10 @@
 #include <emmintrin.h>
 #endif
 
-#include "tracefmt/byte-source.h"
 #include "base/error.h"
-#include "tracefmt/file-kind.h"
 #include "base/hash.h"
+#include "tracefmt/byte-source.h"
+#include "tracefmt/file-kind.h"
 #include "tracefmt/reorder.h"
 #include "tracefmt/sorted-runs.h"
 
@@ -792,6 +792,8 @@ static gboolean open_source(TraceReader *r, GError **error)
         r->source = byte_source_new(r->path, error);
         if (!r->source)
                 return FALSE;
+        if (r->options.name)
+                byte_source_set_name(r->source, r->options.name(byte_source_name(r->source)));
         byte_source_set_progress(r->source, r->options.progress);
         if (r->options.want_digest)
                 byte_source_want_digest(r->source);

@@ -337,6 +337,9 @@
       shown = letters.slice(0, Math.ceil(keep * 0.6)).join('') + '\u2026' + letters.slice(letters.length - Math.floor(keep * 0.4)).join('');
     return shown;
   }
+  // Orange is slower and blue is faster, as far as the change that is greatest.
+  const tinted = (change, most) => (!most || !change ? 'var(--panel)'
+    : `color-mix(in srgb, var(${change > 0 ? '--shade' : '--cold'}) ${Math.round(25 + 65 * Math.min(1, Math.abs(change) / most))}%, var(--panel))`);
   const shaded = (part) => `color-mix(in srgb, var(--shade) ${Math.round(100 * Math.min(Math.max(part, 0), 1))}%, var(--panel))`;
 
   // --- which moment belongs to which call ----------------------------------------
@@ -409,18 +412,24 @@
     // Convolution's paths are linear and of messages, of which it knows how many, but not which.
     const linear = Boolean(data.graphs);
     const ownTime = linear ? 'stay' : 'own time';
+    const aStore = data.store ? 'the store' : 'a store (ravel nesting -o)';
     const OwnTime = linear ? 'Stay' : 'Own time';
     const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
+    const requests = data.slowest.map((q, rank) => ({
+      rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
+      unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
+    }));
+    const labelled = rows.some((r) => r.label);
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
     const low = Math.max(1, Math.min(...rows.map((r) => Math.max(r.min, 1))));
     const high = Math.max(low * 1.5, ...rows.map((r) => r.max));
     const state = { pattern: rows.length ? rows[0].id : null, vertex: null, sample: 'mean', metric: 'latency',
-      query: '', sort: '-total', merged: false, open: new Set() };
+      query: '', sort: '-total', merged: false, open: new Set(), request: null, call: 0, brush: null, compared: false, entry: 0 };
 
     // --- state in the fragment ---
 
@@ -433,6 +442,11 @@
       state.query = f.get('q') || '';
       state.sort = columns.some((c) => c.key === (f.get('s') || '').replace('-', '')) ? f.get('s') : '-total';
       state.merged = f.get('m') === '1';
+      state.compared = f.get('d') === '1';
+      state.request = requests.some((q) => String(q.id) === f.get('r')) ? Number(f.get('r')) : null;
+      state.entry = data.variance[Number(f.get('e'))] ? Number(f.get('e')) : 0;
+      const ends = /^(\d+)-(\d+)$/.exec(f.get('t') || '');
+      state.brush = ends && Number(ends[1]) <= Number(ends[2]) && Number(ends[2]) < data.nBuckets ? [Number(ends[1]), Number(ends[2])] : null;
     }
     function writeFragment() {
       const f = new URLSearchParams();
@@ -443,6 +457,10 @@
       if (state.query) f.set('q', state.query);
       if (state.sort !== '-total') f.set('s', state.sort);
       if (state.merged) f.set('m', '1');
+      if (state.compared) f.set('d', '1');
+      if (state.request !== null) f.set('r', state.request);
+      if (state.entry) f.set('e', state.entry);
+      if (state.brush) f.set('t', state.brush.join('-'));
       const text = f.toString();
       if (text !== location.hash.slice(1)) history.replaceState(null, '', text ? '#' + text : location.pathname + location.search);
     }
@@ -545,6 +563,7 @@
     const columns = [
       { key: 'rank', text: '#', cls: 'number', title: 'Rank by total latency' },
       { key: 'path', text: 'Path', cls: 'path', title: 'What calls what, from the node that the client calls' },
+      ...(labelled ? [{ key: 'operation', text: 'Operation', cls: 'operation', title: 'What is asked of the first node' }] : []),
       { key: 'count', text: 'Count', cls: 'number', title: 'Path instances' },
       { key: 'total', text: 'Total', cls: 'number', title: 'Latency of all of them together' },
       { key: 'share', text: 'Of all', cls: 'number share', title: 'Share of the latency of all paths' },
@@ -557,7 +576,7 @@
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
-      rank: (r) => -r.whole, path: (r) => labelOf(r), count: (r) => r.count, total: (r) => r.total, share: (r) => r.whole,
+      rank: (r) => -r.whole, path: (r) => labelOf(r), operation: (r) => r.label, count: (r) => r.count, total: (r) => r.total, share: (r) => r.whole,
       mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
@@ -582,7 +601,7 @@
     let shown = [];
     const body = el('div', { class: 'body', role: 'rowgroup' });
     const head = el('div', { class: 'row head', role: 'row' });
-    const grid = el('div', { class: 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
+    const grid = el('div', { class: labelled ? 'grid with-operation' : 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
       el('div', { role: 'rowgroup' }, head), body);
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
@@ -601,7 +620,7 @@
       if (focused) head.querySelector(`[data-sort="${focused}"]`).focus({ preventScroll: true });
     }
     function sortBy(key) {
-      const first = key === 'path' || key === 'slowest' ? key : key === 'rank' ? '-total' : '-' + key;
+      const first = ['path', 'operation', 'slowest'].includes(key) ? key : key === 'rank' ? '-total' : '-' + key;
       state.sort = state.sort === first ? (first[0] === '-' ? key : '-' + key) : first;
       fillList(true);
     }
@@ -620,7 +639,7 @@
       matched.textContent = state.query.trim()
         ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
         : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
-          ? `; ${count(data.patternCount - rows.length)} more patterns are in the store` : '');
+          ? `; ${count(data.patternCount - rows.length)} more patterns are in ${aStore}` : '');
       drawHead();
       const height = Math.max(1, Math.min(shown.length, 12)) * ROW;
       body.style.height = `${height}px`;
@@ -640,10 +659,10 @@
       const cells = {
         rank: ranks.get(r.id),
         path: [r.doubt >= 0 ? el('span', { class: 'doubt', title: data.doubts[r.doubt][1] }, el('span', { 'aria-hidden': 'true' }, '? '), el('span', { class: 'hidden' }, 'doubtful: ')) : '',
-          r.label ? el('span', { class: 'operation' }, r.label + '  ') : '',
+          r.label ? el('span', { class: 'operation in-path' }, r.label + '  ') : '',
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
-        count: count(r.count), total: duration(r.total),
+        operation: r.label, count: count(r.count), total: duration(r.total),
         share: [share(r.whole, data.total), Object.assign(el('i'), { share: true })],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
@@ -805,7 +824,7 @@
         el('ul', { class: 'quality', 'aria-label': 'Quality' }, quality().map(([level, text]) => el('li', { class: level },
           el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('span', null, el('span', { class: 'hidden' }, words[level] + ': '), text)))),
         el('details', { class: 'made' }, el('summary', null, 'How this was made'),
-          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `store: ${data.store}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
+          el('pre', { tabindex: 0, 'aria-label': 'Parameters and facts of the capture' }, `${data.store ? 'store' : 'made of'}: ${data.store || data.madeOf}\n${data.parameters}` + data.captures.map((c) => `\n${c.name}\n${c.facts}`).join(''))),
       ];
     }
 
@@ -816,8 +835,9 @@
     }
 
     function drawOverview() {
-      const beside = data.goesOn ? 'queues and network' : 'network';
-      const all = data.blame.map(([own, n], i) => ({ own, n, name: i < names.length ? names[i] : beside, network: i >= names.length }))
+      const queued = data.loads.reduce((sum, l) => sum + l[1], 0);
+      const beside = data.goesOn && !data.loads.length ? 'queues and network' : 'network';
+      const all = [...data.blame.map(([own, n], i) => (i < names.length ? { own, n, name: names[i] } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -825,7 +845,7 @@
         el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, linear ? 'Messages' : 'Calls'), el('th', { class: 'number' }, OwnTime),
           el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
         el('tbody', null, top.map((b) => el('tr', null,
-          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, beside) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
+          el('td', { class: 'name', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
           el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
@@ -835,7 +855,7 @@
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
           el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
-          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths')),
+          el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
     }
 
@@ -901,8 +921,8 @@
             titleOf(m))]), moreThan(otherMembers, 12)))];
       if (detail) parts.push(...drawDetail(row, detail));
       else parts.push(el('section', { class: 'panel' }, el('p', null,
-        `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in the store: `,
-        el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), ` in ${data.store}.`)));
+        `Only the first ${count(data.details.length)} patterns by total latency are here in full. Everything about this one is in ${aStore}: `,
+        el('span', { class: 'mono' }, `pattern.hash = '${row.id}'`), data.store ? ` in ${data.store}.` : '.')));
       set(pattern, parts);
       drawBoxes();
     }
@@ -935,7 +955,7 @@
       // Beside a narrow tree there is room for the rest.
       const [tree, blame, timeline] = [drawCallTree(context), drawBlame(context), drawTimeline(context)];
       return [
-        detail.width <= 560 ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
+        detail.width <= 560 && !(state.compared && detail.spent) ? el('div', { class: 'tree-and-blame' }, tree, el('div', null, blame, timeline))
           : [tree, el('div', { class: 'blame-and-timeline' }, blame, timeline)],
         drawNode(context),
         data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'Over time' },
@@ -952,7 +972,38 @@
       return v.each > 1 ? `${v.each} calls, after ${after}` : v.on ? `goes on after ${after}` : `called after ${after}`;
     }
 
+    // What the slowest hundredth of the pattern spends more than its middle, by vertex.
+    function comparison(detail, vs) {
+      if (!detail.spent) return null;
+      const [slowCount, slow, middleCount, middle] = detail.parts;
+      const lines = [];
+      let network = [0, 0];
+      vs.forEach((v) => {
+        const [own, queued, net, ownMiddle, queuedMiddle, netMiddle] = detail.spent[v.i];
+        const times = v.n > 1 ? ` \u00d7${v.n}` : '';
+        lines.push({ v, name: names[v.node] + times, slow: own, middle: ownMiddle });
+        if (queued || queuedMiddle) lines.push({ v: null, name: `${names[v.node]}${times} (in a queue before)`, slow: queued, middle: queuedMiddle });
+        network = [network[0] + net, network[1] + netMiddle];
+      });
+      if (network[0] || network[1]) lines.push({ v: null, name: 'network', slow: network[0], middle: network[1] });
+      lines.forEach((l) => { l.more = l.slow - l.middle; });
+      return { slowCount, slow, middleCount, middle, lines, of: new Map(lines.filter((l) => l.v).map((l) => [l.v.i, l])), most: Math.max(...lines.map((l) => Math.abs(l.more))) };
+    }
+    const arrowed = (ns) => (ns > 0 ? '\u25b2 ' : ns < 0 ? '\u25bc ' : '') + signed(ns);
+    const percentage = (part) => `${part < -0.005 ? '\u2212' : ''}${Math.round(100 * Math.abs(part))}${NBSP}%`;
+    // What of a difference in all is one's: of none nothing can be said.
+    const partOf = (more, all) => (all > 0 ? percentage(more / all) : '\u2013');
+
+    function drawComparison(found) {
+      return [el('p', { class: 'quiet' }, `The slowest ${plural(found.slowCount, 'path')} took ${duration(found.slow)} in the mean, the ${count(found.middleCount)} in the middle ${duration(found.middle)}.`),
+        cards({ id: 'compared' }, el('thead', null, el('tr', null, el('th', null, OwnTime + ' of'), el('th', { class: 'number' }, 'Slowest'), el('th', { class: 'number' }, 'Middle'), el('th', { class: 'number' }, 'More'), el('th', { class: 'number' }, 'Of all more'))),
+          el('tbody', null, [...found.lines].sort((a, b) => b.more - a.more).map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, l.name), el('td', { class: 'number' }, duration(l.slow)), el('td', { class: 'number' }, duration(l.middle)),
+            el('td', { class: `number ${l.more > 0 ? 'slower' : l.more < 0 ? 'faster' : ''}` }, arrowed(l.more)), el('td', { class: 'number' }, partOf(l.more, found.slow - found.middle))))))];
+    }
+
     function drawCallTree({ row, detail, vs, slowest, chosen, pick }) {
+      const found = comparison(detail, vs);
+      const compared = state.compared && found;
       const client = names[treeOf(row).client];
       const boxes = detail.boxes.map((b, i) => {
         const box = { x: b[0], y: b[1], width: b[2], height: b[3], edge: b[4] };
@@ -962,18 +1013,25 @@
         const times = v.n > 1 ? ` \u00d7${v.n}` : '';
         return Object.assign(box, {
           vertex: v.i, on: v.on,
-          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`]],
+          lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []),
+            ...(compared ? [['small', arrowed(found.of.get(v.i).more)], ['small', `${duration(found.of.get(v.i).middle)} \u2192 ${duration(found.of.get(v.i).slow)}`]]
+              : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`]])],
           label: edgeWords(v),
           title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
-          fill: shaded(mine / Math.max(row.completion, 1)),
+          fill: compared ? tinted(found.of.get(v.i).more, found.most) : shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
           choose: () => pick(v),
         });
       });
       return el('section', { class: 'panel', 'aria-label': linear ? 'Path' : 'Call tree' },
-        el('h2', null, linear ? 'Path' : 'Call tree', el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay' : 'mean latency of each call; the darker, the more of the time is its own')),
-        el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
+        el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Path' : 'Call tree'),
+          !linear && segments('What the tree shows', [['mean', 'Mean of all'], ['compared', 'Slow against fast', found ? 'The slowest hundredth against the middle' : 'Of a pattern with fewer than 100 requests there is no slowest hundredth', !found]], compared ? 'compared' : 'mean',
+            (k) => { state.compared = k === 'compared'; showPattern(); writeFragment(); const button = pattern.querySelector(`[data-value="${k}"]`); if (button) button.focus({ preventScroll: true }); }),
+          el('span', { class: 'hint' }, linear ? 'the time to the end of the path; the darker, the longer messages stay'
+            : compared ? `${ownTime} of the slowest hundredth against the middle: orange \u25b2 more, blue \u25bc less` : 'mean latency of each call; the darker, the more of the time is its own')),
+        compared ? el('div', { class: detail.width <= 560 ? 'two' : '' }, el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')), el('div', null, drawComparison(found)))
+          : el('div', { class: 'tree' }, drawTree(detail.width, detail.height, boxes, 'Call tree')),
         detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
     }
 
@@ -1016,12 +1074,12 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0 }))) };
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0 }))) };
       }
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
@@ -1030,11 +1088,8 @@
       return { sample: null, calls: ownPieces(calls) };
     }
 
-    function drawTimeline(context) {
-      const { row, detail, vs, chosen, slowest, pick, redraw } = context;
-      const available = (k) => detail.sample[SAMPLES.indexOf(k)] >= 0;
-      if (state.sample !== 'mean' && !available(state.sample)) state.sample = 'mean';
-      const { sample, calls } = timelineCalls(context);
+    // The calls of a path as lanes, and what the colours say. sample: a real one, or null.
+    function drawLanes({ vs, calls, sample, chosen, slowest, pick, redraw }) {
       const drawnCalls = calls.filter((c) => c.vertex !== undefined);
       const end = Math.max(1, ...drawnCalls.map((c) => Math.max(c.end + c.callerShift, sample ? 0 : c.start + c.p90)));
       const percent = (t) => `${(100 * t / end).toFixed(3)}%`;
@@ -1078,6 +1133,8 @@
         for (const t of marks) chart.append(svg('line', { class: 'tick', x1: percent(t), x2: percent(t), y1: 0, y2: 26 }));
         for (const c of lane.calls) {
           const s = c.callerShift;
+          if (c.queued > 0) chart.append(svg('rect', { class: 'queue', x: percent(Math.max(c.start + s - c.queued, 0)), width: percent(Math.min(c.queued, Math.max(c.start + s, 0))), y: 9, height: 8 },
+            svg('title', null, `${names[v.node]}: ${duration(c.queued)} in a queue before`)));
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
             ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
@@ -1120,27 +1177,38 @@
         axis.append(svg('line', { class: 'tick', x1: percent(t), x2: percent(t), y1: 18, y2: 26 }),
           svg('text', { class: 'axis', x: percent(t), y: 14, 'text-anchor': t === 0 ? 'start' : last ? 'end' : 'middle' }, tickLabel(t)));
       });
-      const choices = [['mean', `Mean of ${count(row.count)}`, 'All paths of the pattern, in the mean'],
-        ...SAMPLES.map((k) => {
-          const s = available(k) ? detail.samples[detail.sample[SAMPLES.indexOf(k)]] : null;
-          // Of the other two the figure is the distribution's; one path has another.
-          const exact = s && (k === 'fastest' || k === 'slowest') ? ` ${duration(s.latency)}` : '';
-          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : 'Not in this page; the store has it', !s];
-        })];
       const key = (cls, text, y) => el('span', null, svg('svg', { width: 18, height: 12, 'aria-hidden': 'true' },
         cls === 'whisker' ? [svg('line', { class: cls, x1: 1, x2: 17, y1: 6, y2: 6 }), svg('line', { class: cls, x1: 1, x2: 1, y1: 3, y2: 9 }), svg('line', { class: cls, x1: 17, x2: 17, y1: 3, y2: 9 })]
           : cls === 'critical' ? svg('line', { class: cls, x1: 9, x2: 9, y1: 0, y2: 12 }) : svg('rect', { class: cls, x: 1, y: 1, width: 16, height: 10 })), text);
-      return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
-        el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
-          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
-          sample && el('span', { class: 'quiet' }, `path ${sample.path} of the store, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
+      const queues = drawnCalls.some((c) => c.queued > 0);
+      return [
         el('div', { class: 'timeline' }, el('div', { class: 'lanes', role: 'table', 'aria-label': 'Calls of the path' },
           el('div', { class: 'lane head', role: 'row' }, el('div', { class: 'c', role: 'columnheader' }, linear ? 'Node' : 'Call'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'To end' : 'Latency'),
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
-          !sample && key('whisker', 'p10 to p90 of the latency')));
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
+          !sample && key('whisker', 'p10 to p90 of the latency')),
+      ];
+    }
+
+    function drawTimeline(context) {
+      const { row, detail } = context;
+      const available = (k) => detail.sample[SAMPLES.indexOf(k)] >= 0;
+      if (state.sample !== 'mean' && !available(state.sample)) state.sample = 'mean';
+      const { sample, calls } = timelineCalls(context);
+      const choices = [['mean', `Mean of ${count(row.count)}`, 'All paths of the pattern, in the mean'],
+        ...SAMPLES.map((k) => {
+          const s = available(k) ? detail.samples[detail.sample[SAMPLES.indexOf(k)]] : null;
+          // Of the other two the figure is the distribution's; one path has another.
+          const exact = s && (k === 'fastest' || k === 'slowest') ? ` ${duration(s.latency)}` : '';
+          return [k, (k === 'p99' ? 'At p99' : k[0].toUpperCase() + k.slice(1)) + exact, s ? `The ${k} path, a real one` : `Not in this page; ${aStore} has it`, !s];
+        })];
+      return el('section', { class: 'panel', 'aria-label': 'Timeline', id: 'timeline' },
+        el('div', { class: 'bar-row' }, el('h2', null, 'Timeline'),
+          detail.samples.length > 0 && segments('Which path', choices, state.sample, (k) => { state.sample = k; showPattern(); writeFragment(); const b = pattern.querySelector(`[data-value="${k}"]`); if (b) b.focus({ preventScroll: true }); }),
+          sample && el('span', { class: 'quiet' }, `request ${sample.path}, ${duration(sample.latency)}, begun ${utc(sample.start)}${withProbability(sample.probability)}`)),
+        drawLanes({ ...context, calls, sample }));
     }
 
     // --- one node ---
@@ -1233,7 +1301,7 @@
       const LEFT = 62, RIGHT = 10, H1 = 120, H2 = 54, TOP = 10, GAP = 16, BOTTOM = 22;
       const height = TOP + H1 + GAP + H2 + BOTTOM;
       const filled = buckets.map((b) => (typeof b[0] === 'number' ? b : null)).filter((b) => b && b[1] > 0);
-      const out = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img' });
+      const out = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: requests.length ? 'group' : 'img' });
       if (!filled.length) return out;
       const length = Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart)));
       const perBucket = length / data.nBuckets;
@@ -1269,7 +1337,243 @@
       out.append(svg('path', { class: 'frame', d: `M${LEFT} ${TOP}V${TOP + H1}H${width - RIGHT}M${LEFT} ${base}H${width - RIGHT}` }),
         svg('text', { class: 'axis', x: LEFT + 4, y: TOP + 8 }, medians ? 'latency: median, and up to the peak' : 'latency: the slowest path'),
         svg('text', { class: 'axis', x: LEFT + 4, y: base - H2 - 3 }, `paths, in ${span(perBucket)} each`));
+      if (requests.length) addBrush(out, { x, width: w, top: TOP, bottom: base, scale: width });
       return out;
+    }
+
+    // --- a stretch of time, chosen in either chart by mouse or by the keys of its two ends ---
+
+    const brushes = new Set(); // what draws each anew
+    const lastBucket = data.nBuckets - 1;
+    const bucketOf = (q) => Math.floor(q.after * data.nBuckets / (Number(BigInt(data.lastStart) - BigInt(data.firstStart)) + 1));
+    const bucketLength = () => Math.max(1, Number(BigInt(data.lastStart) - BigInt(data.firstStart))) / data.nBuckets;
+    const endOfBrush = (i) => '+' + span(Math.round(bucketLength() * i));
+    function setBrush(from, to) {
+      const ends = from === null ? null : [Math.max(0, Math.min(from, to)), Math.min(lastBucket, Math.max(from, to))];
+      state.brush = ends && (ends[0] > 0 || ends[1] < lastBucket) ? ends : null;
+      for (const draw of [...brushes]) if (!draw()) brushes.delete(draw);
+      fillSlowest();
+      writeFragment();
+    }
+    function addBrush(out, { x, width, top, bottom, scale }) {
+      const shade = svg('rect', { class: 'brush', y: top, height: bottom - top, 'pointer-events': 'none' });
+      const ends = ['begins', 'ends'].map((word, k) => {
+        const handle = svg('g', { class: 'handle', role: 'slider', tabindex: 0, 'aria-label': `The chosen time ${word}`, 'aria-valuemin': 0, 'aria-valuemax': data.nBuckets, 'data-end': word },
+          svg('rect', { class: 'grip', x: -4, width: 8, y: top, height: bottom - top }), svg('path', { d: `M0 ${top}V${bottom}M-3 ${top + 48}h6v24h-6z` }));
+        handle.addEventListener('keydown', (e) => {
+          const by = { ArrowLeft: -1, ArrowDown: -1, ArrowRight: 1, ArrowUp: 1, PageUp: 10, PageDown: -10, Home: -1e6, End: 1e6 }[e.key];
+          if (!by && e.key !== 'Escape') return;
+          e.preventDefault();
+          e.stopPropagation();
+          if (!by) { setBrush(null); return; }
+          const now = state.brush || [0, lastBucket];
+          if (k === 0) setBrush(Math.min(Math.max(now[0] + by, 0), now[1]), now[1]);
+          else setBrush(now[0], Math.max(Math.min(now[1] + by, lastBucket), now[0]));
+        });
+        return handle;
+      });
+      const draw = () => {
+        const [from, to] = state.brush || [0, lastBucket];
+        shade.setAttribute('x', x(from));
+        shade.setAttribute('width', state.brush ? x(to + 1) - x(from) : 0);
+        ends.forEach((handle, k) => {
+          const at = k ? to + 1 : from;
+          handle.setAttribute('transform', `translate(${x(at)} 0)`);
+          handle.setAttribute('aria-valuenow', at);
+          handle.setAttribute('aria-valuetext', endOfBrush(at));
+        });
+        return out.isConnected;
+      };
+      const bucketAt = (e) => {
+        const box = out.getBoundingClientRect();
+        return Math.min(Math.max(Math.floor(((e.clientX - box.left) * scale / box.width - x(0)) / width), 0), lastBucket);
+      };
+      let from = null; // where it was pressed, and whether it has moved
+      let moved = false;
+      out.addEventListener('pointerdown', (e) => {
+        if (e.button !== 0) return;
+        const end = e.target.closest && e.target.closest('.handle');
+        const now = state.brush || [0, lastBucket];
+        from = end ? (end === ends[0] ? now[1] : now[0]) : bucketAt(e);
+        moved = Boolean(end);
+        out.setPointerCapture(e.pointerId);
+      });
+      out.addEventListener('pointermove', (e) => {
+        if (from === null || (!moved && bucketAt(e) === from)) return;
+        moved = true;
+        setBrush(from, bucketAt(e));
+      });
+      out.addEventListener('pointerup', () => { if (from !== null && !moved) setBrush(null); from = null; });
+      out.addEventListener('pointercancel', () => { from = null; });
+      out.classList.add('brushed');
+      out.append(shade, ...ends);
+      draw();
+      brushes.add(draw);
+    }
+
+    // --- the slowest requests ---
+
+    const SHOWN = 10;
+    let allShown = false;
+    const slowestPanel = el('section', { class: 'panel', 'aria-label': 'Slowest requests', id: 'slowest' });
+    const requestPanel = el('section', { id: 'request', 'aria-label': 'The chosen request' });
+    const slowestBody = el('tbody');
+    const slowestStatus = el('span', { class: 'quiet', role: 'status', id: 'slowest-status' });
+    const slowestMore = el('div', { class: 'no-print' });
+    const unclear = el('span');
+
+    // As Wireshark asks for the packets of its calls; '' where their ids or the calls are not here.
+    function displayFilter(q) {
+      if (!q.calls.length || q.calls.some((c) => !c[11])) return '';
+      const start = BigInt(data.firstStart) + BigInt(q.after);
+      const seconds = (after) => {
+        const t = start + BigInt(after);
+        const whole = t / 1000000000n - (t % 1000000000n < 0n ? 1n : 0n);
+        return `${whole}.${String(t - whole * 1000000000n).padStart(9, '0')}`;
+      };
+      return q.calls.map((c) => `((tcp.port == ${c[11]} || udp.port == ${c[11]}) && frame.time_epoch >= ${seconds(Math.min(c[2], c[3]))} && frame.time_epoch <= ${seconds(Math.max(c[4], c[5]))})`).join(' || ');
+    }
+    const copied = el('span', { class: 'hidden', role: 'status', id: 'copied' });
+    async function copy(text, button) {
+      let done = true;
+      try { await navigator.clipboard.writeText(text); } catch (e) {
+        const area = el('textarea', { class: 'hidden', 'aria-hidden': 'true' });
+        area.value = text;
+        document.body.append(area);
+        area.select();
+        done = document.execCommand('copy');
+        area.remove();
+        button.focus({ preventScroll: true });
+      }
+      const words = done ? 'Copied' : 'Not copied';
+      copied.textContent = words;
+      const before = button.dataset.text || (button.dataset.text = button.textContent);
+      button.textContent = words;
+      setTimeout(() => { button.textContent = before; copied.textContent = ''; }, 1500);
+    }
+    function copyButton(q, text) {
+      const filter = displayFilter(q);
+      return filter && el('button', { type: 'button', class: 'copy no-print', 'aria-label': `${text}: copy the Wireshark display filter of request ${q.id}`, title: 'Copies the display filter that finds its packets in Wireshark', onclick: (e) => { e.stopPropagation(); copy(filter, e.currentTarget); } }, text);
+    }
+
+    const unusualWords = (u) => [u.where.split(' / ').includes(u.node) || !u.node || u.where.split(' / ').pop().split('|').includes(u.node) ? u.node || u.where : u.where, el('span', { class: 'slower' }, ` ${signed(u.own - u.usual)}`)];
+    const begun = (q) => '+' + (q.after < 120e9 ? duration(q.after) : span(q.after));
+    function slowestRow(q) {
+      return el('tr', { class: q.id === state.request ? 'chosen' : null, 'data-request': q.id },
+        el('td', null, el('button', { type: 'button', class: 'plain mono', 'aria-pressed': String(q.id === state.request), title: 'Shows its calls', onclick: () => openRequest(q) }, q.id)),
+        el('td', { class: 'number' }, begun(q)), labelled && el('td', { class: 'operation' }, q.label),
+        el('td', { class: 'number' }, duration(q.time)), el('td', { class: 'number' }, duration(q.usual)),
+        el('td', { class: 'unusual' }, q.unusual.length && q.unusual[0].own > q.unusual[0].usual ? unusualWords(q.unusual[0]) : '\u2013'),
+        el('td', { class: 'number' }, probability(q.probability)),
+        el('td', { class: 'number' }, q.row ? el('button', { type: 'button', class: 'plain', title: labelOf(q.row), onclick: () => { choose(q.row); scrollToChosen(); pattern.scrollIntoView({ block: 'start' }); } }, ranks.get(q.row.id)) : '\u2013'),
+        el('td', { class: 'number' }, copyButton(q, 'Filter') || ''));
+    }
+    function fillSlowest() {
+      const inside = state.brush ? requests.filter((q) => bucketOf(q) >= state.brush[0] && bucketOf(q) <= state.brush[1]) : requests;
+      const began = state.brush ? data.buckets.slice(state.brush[0], state.brush[1] + 1).reduce((sum, b) => sum + b[1], 0) : data.paths;
+      const list = allShown ? inside : firstOf(inside, SHOWN);
+      const focused = slowestBody.contains(document.activeElement) ? document.activeElement.closest('tr').dataset.request : null;
+      slowestBody.replaceChildren(...(list.length ? list.map(slowestRow) : [el('tr', null, el('td', { colspan: labelled ? 9 : 8 }, 'No request began then.'))]));
+      if (focused && slowestBody.querySelector(`[data-request="${focused}"] button`)) slowestBody.querySelector(`[data-request="${focused}"] button`).focus({ preventScroll: true });
+      slowestStatus.textContent = (state.brush ? `from ${endOfBrush(state.brush[0])} to ${endOfBrush(state.brush[1] + 1)}: ` : '') +
+        (inside.length < began ? `the slowest ${count(inside.length)} of ${count(began)}` : plural(began, 'request'));
+      set(slowestMore, inside.length > SHOWN + 1 && el('button', { type: 'button', class: 'plain quiet', 'aria-expanded': String(allShown), onclick: () => { allShown = !allShown; fillSlowest(); slowestMore.firstChild.focus({ preventScroll: true }); } },
+        allShown ? 'Show fewer' : `Show all ${count(inside.length)}`));
+      set(unclear, state.brush && el('button', { type: 'button', class: 'copy no-print', id: 'clear-brush', onclick: () => { setBrush(null); const handle = document.querySelector('.handle'); if (handle) handle.focus({ preventScroll: true }); } }, 'All times'));
+    }
+    slowestBody.addEventListener('keydown', (e) => {
+      const by = { ArrowDown: 1, ArrowUp: -1 }[e.key];
+      if (!by) return;
+      const all = [...slowestBody.rows];
+      const to = all[all.indexOf(e.target.closest('tr')) + by];
+      if (to && to.querySelector('button')) { e.preventDefault(); to.querySelector('button').focus(); }
+    });
+    function drawSlowest() {
+      const head = ['Request', 'Began', ...(labelled ? ['Operation'] : []), data.goesOn ? 'Time' : 'Latency', 'Usual', 'Most unusual', 'Prob.', 'Pattern', 'Wireshark'];
+      const numbers = ['Began', 'Time', 'Latency', 'Usual', 'Prob.', 'Pattern', 'Wireshark'];
+      set(slowestPanel, el('div', { class: 'bar-row' }, el('h2', null, 'Slowest requests'), slowestStatus, unclear,
+        el('span', { class: 'hint' }, 'usual: the median of the same operation; most unusual: where it spent most more than usual')),
+      el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Slowest requests' },
+        cards({ id: 'slowest-list' }, el('thead', null, el('tr', null, head.map((h) => el('th', { class: numbers.includes(h) ? 'number' : null }, h)))), slowestBody)), slowestMore);
+      fillSlowest();
+      return slowestPanel;
+    }
+
+    function openRequest(q) {
+      state.request = state.request === q.id ? null : q.id;
+      state.call = 0;
+      fillSlowest();
+      showRequest();
+      writeFragment();
+    }
+    // Its calls as if they were a pattern's, each a vertex of its own.
+    function requestVertices(q) {
+      const vs = q.calls.map((c, i) => ({ i, parent: c[1], node: c[0], places: [i], n: 1, on: c[12] > 0, operation: c[10] < 0 ? '' : visible(data.labels[c[10]]), depth: 0, parallel: false, own: c[6] }));
+      vs.forEach((v) => { v.depth = v.parent < 0 ? 0 : vs[v.parent].depth + 1; });
+      return vs;
+    }
+    function drawRequest(q) {
+      const vs = requestVertices(q);
+      const redraw = () => {
+        const name = document.activeElement && document.activeElement.dataset ? document.activeElement.dataset.focus : null;
+        showRequest();
+        const again = name && requestPanel.querySelector(`[data-focus="${name}"]`);
+        if (again) again.focus({ preventScroll: true });
+      };
+      return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
+        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0 }))) });
+    }
+    function showRequest() {
+      const q = requests.find((r) => r.id === state.request);
+      if (!q) { requestPanel.replaceChildren(); return; }
+      const start = String(BigInt(data.firstStart) + BigInt(q.after));
+      const filter = displayFilter(q);
+      set(requestPanel, el('section', { class: 'panel' },
+        el('div', { class: 'bar-row' }, el('h2', { id: 'request-name' }, `Request ${q.id}`), q.label && el('span', { class: 'operation' }, q.label),
+          el('span', { class: 'quiet' }, `${duration(q.time)}, usually ${duration(q.usual)}; begun ${utc(start)}, ${begun(q)} after the first${withProbability(q.probability)}`), el('span', { class: 'spring' }), copyButton(q, 'Copy Wireshark filter'),
+          el('button', { type: 'button', class: 'plain quiet no-print', onclick: () => { openRequest(q); const b = slowestBody.querySelector(`[data-request="${q.id}"] button`); if (b) b.focus({ preventScroll: true }); } }, 'Close')),
+        el('div', { class: 'two wide-left' },
+          el('div', { id: 'request-tree' }, q.calls.length ? drawRequest(q) : el('p', null, `Its calls are not in this page: ravel why, of ${aStore}, shows what it spent.`)),
+          el('div', null, el('h3', null, 'More than usual'), cards({ id: 'unusual' }, el('thead', null, el('tr', null, el('th', null, OwnTime + ' of'), el('th', { class: 'number' }, 'This'), el('th', { class: 'number' }, 'Usual'), el('th', { class: 'number' }, 'More'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'Others there'))),
+            el('tbody', null, q.unusual.map((u) => el('tr', null, el('td', { class: 'name', title: u.where }, u.where, u.probability < 0.9 && fit && el('span', { class: 'doubt' }, ` (parent ${probability(u.probability)})`)), el('td', { class: 'number' }, duration(u.own)), el('td', { class: 'number' }, duration(u.usual)),
+              el('td', { class: `number ${u.own > u.usual ? 'slower' : u.own < u.usual ? 'faster' : ''}` }, arrowed(u.own - u.usual)), el('td', { class: 'number' }, u.calls === u.usualCalls ? count(u.calls) : `${count(u.calls)}, usually ${count(u.usualCalls)}`), el('td', { class: 'number' }, u.load === u.usualLoad ? count(u.load) : `${count(u.load)}, usually ${count(u.usualLoad)}`))))))),
+        filter && el('details', { class: 'made' }, el('summary', null, 'Wireshark display filter'), el('pre', { tabindex: 0, id: 'filter' }, filter))));
+      drawBoxes();
+    }
+
+    // --- what makes latency vary, and how much nodes have to do ---
+
+    const variancePanel = el('section', { class: 'panel', 'aria-label': 'What makes latency vary', id: 'variance' });
+    function drawVariance() {
+      const entries = data.variance;
+      const e = entries[state.entry];
+      const nameOf = (x) => visible(`${x.label ? x.label + ' ' : ''}${x.client}>${x.root}`);
+      const KIND = [(w) => w, (w) => `${w} (in a queue before)`, () => 'network', () => 'elsewhere'];
+      const choice = el('select', { id: 'entry', 'aria-label': 'Entry', onchange: () => { state.entry = choice.selectedIndex; drawVariance(); writeFragment(); document.getElementById('entry').focus({ preventScroll: true }); } },
+        entries.map((x, i) => el('option', { selected: i === state.entry }, nameOf(x))));
+      set(variancePanel, el('div', { class: 'bar-row' }, el('h2', null, 'What makes latency vary'), choice),
+        el('p', { class: 'quiet' }, `${plural(e.count, 'request')}, mean ${duration(e.mean)}, deviation ${duration(e.deviation)}, p99 ${duration(e.p99)}. Half of the variance is in ${count(e.half)} of them.`),
+        el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Shares of the variance' }, cards({ id: 'variance-list' },
+          el('thead', null, el('tr', null, el('th', null, 'Where'), el('th', { class: 'number' }, 'Of the variance'), el('th', { class: 'number' }, '\u00b1'), el('th', { class: 'number' }, 'By which path'), el('th', { class: 'number' }, 'Of the mean'), el('th', { class: 'number' }, 'Of the tail'), el('th', { class: 'number' }, 'With load'))),
+          el('tbody', null, e.rows.map((r) => {
+            const where = visible(KIND[r[0]](r[1]));
+            return el('tr', null, el('td', { class: 'name', title: where }, where), el('td', { class: 'number' }, el('strong', null, percentage(r[3]))), el('td', { class: 'number' }, r[8] < 0 ? '' : percentage(r[8])), el('td', { class: 'number' }, percentage(r[5])),
+              el('td', { class: 'number' }, percentage(r[6])), el('td', { class: 'number' }, percentage(r[7])), el('td', { class: 'number', title: r[9] > 0.02 ? `${duration(r[10])} for each other call there` : null }, r[9] > 0.02 ? percentage(r[9]) : ''));
+          })))),
+        el('p', { class: 'quiet' }, `Own time there: its part of the variance of the latency, of the mean, and of what the slowest hundredth takes longer than the middle. With load: how much of a call\u2019s own variance goes with how many others the node is serving.` +
+          (data.varianceEntries > entries.length ? ` ${plural(data.varianceEntries - entries.length, 'more entry', 'more entries')} of ravel variance.` : '')));
+      return variancePanel;
+    }
+    function drawLoads() {
+      const list = data.loads.map((l, i) => ({ name: names[i], calls: l[0], queued: l[1], p50: l[2], p95: l[3], most: l[4], own: data.blame[i] ? data.blame[i][0] : 0 })).filter((l) => l.calls).sort((a, b) => b.own - a.own || b.queued - a.queued);
+      const waits = list.some((l) => l.queued > 0);
+      return el('section', { class: 'panel', 'aria-label': 'Load of nodes', id: 'loads' }, el('h2', null, 'Load', el('span', { class: 'hint' }, 'calls that a node is serving when one comes, itself among them')),
+        el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Load of nodes' }, cards({ id: 'load-list' },
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'In a queue before'))),
+          el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = l.name; fillList(true); } }, l.name)),
+            el('td', { class: 'number' }, count(l.calls)), el('td', { class: 'number' }, count(l.p50)), el('td', { class: 'number' }, count(l.p95)), el('td', { class: 'number' }, count(l.most)),
+            el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : '')))))),
+        waits && el('p', { class: 'quiet' }, 'Serving and in a queue before: the mean of a call.'));
     }
 
     // --- keys ---
@@ -1313,15 +1617,17 @@
       main.append(el('section', { class: 'panel' }, el('p', null, 'The store has no paths.')));
       return;
     }
-    main.append(drawOverview(),
+    const causes = [data.variance.length > 0 && drawVariance(), data.loads.some((l) => l[0]) && drawLoads()].filter(Boolean);
+    main.append(drawOverview(), ...(requests.length ? [drawSlowest(), requestPanel] : []), el('div', { class: causes.length > 1 ? 'two wide-left' : '' }, causes),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
         grid),
       pattern,
-      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.`),
-      help);
+      el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}${data.store ? `Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.` : `Made from ${data.madeOf}. ravel nesting -o keeps a store of everything, which ravel query asks.`}`),
+      help, copied);
     fillList(false);
+    showRequest();
     showPattern();
     scrollToChosen();
     addEventListener('hashchange', () => {
@@ -1329,6 +1635,9 @@
       search.value = state.query;
       merge.checked = state.merged;
       fillList(true);
+      if (requests.length) { fillSlowest(); showRequest(); }
+      if (data.variance.length) drawVariance();
+      for (const draw of brushes) draw();
       showPattern();
     });
   }
@@ -1409,12 +1718,6 @@
       writeFragment();
     }
 
-    // Orange is slower and blue is faster, as far as the change that is greatest here.
-    function colour(d, most) {
-      if (!d.beyond || !most) return 'var(--panel)';
-      return `color-mix(in srgb, var(${d.change > 0 ? '--shade' : '--cold'}) ${Math.round(25 + 65 * Math.abs(d.change) / most)}%, var(--panel))`;
-    }
-
     function showPattern() {
       const p = patterns.find((q) => q.id === state.pattern);
       if (!p || !p.tested) { pattern.replaceChildren(); return; }
@@ -1426,7 +1729,7 @@
         const v = p.vertices[i - 1];
         const times = v.repeats > 1 ? ` \u00d7${v.repeats}` : '';
         return Object.assign(box, { vertex: i - 1, lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []), ['small', `own ${duration(v.p50.b)}`], ['small', words(v)]],
-          title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: colour(v.p50, most), classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
+          title: `${names[v.node]}${times}: median own time ${duration(v.p50.a)} in A, ${duration(v.p50.b)} in B: ${words(v)}`, fill: v.p50.beyond ? tinted(v.p50.change, most) : 'var(--panel)', classes: [v.p50.beyond ? 'changed' : ''].filter(Boolean) });
       });
       set(pattern, el('section', { class: 'panel' },
         el('h2', null, 'The chosen pattern'), el('div', { class: 'signature', id: 'signature' }, p.signature),

@@ -4,15 +4,14 @@
  * alone and has no version: arrays stand for records, in the order that the
  * functions below write them in, since a page holds 10,000 patterns. Times are ns.
  */
-#include <math.h>
-
 #include "base/error.h"
-#include "base/printable.h"
 #include "paths/report.h"
+#include "paths/write/page-data.h"
 #include "paths/write/page.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-text.h"
+#include "paths/write/write-report-calls.h"
 #include "paths/write/write-tree.h"
 
 enum {
@@ -20,62 +19,9 @@ enum {
         MAX_GRAPHS = 50,        /* of roots */
         MAX_PLACES = 1000,      /* of a pattern, apart from their vertices */
         VERTEX_BINS = 64,       /* of a distribution */
-        DETAIL_BYTES = 2800000, /* after so many no more patterns are in full */
+        DETAIL_BYTES = 2100000, /* after so many no more patterns are in full */
         FEWEST_DETAILS = 20,    /* but these are */
 };
-
-static void append_key(GString *out, const char *key)
-{
-        if (out->str[out->len - 1] != '{')
-                g_string_append_c(out, ',');
-        g_string_append_printf(out, "\"%s\":", key);
-}
-
-static void append_text(GString *out, const char *key, const char *text)
-{
-        append_key(out, key);
-        g_string_append_c(out, '"');
-        printable_append(out, text, -1, PRINTABLE_PAGE);
-        g_string_append_c(out, '"');
-}
-
-static void append_number(GString *out, const char *key, gint64 n)
-{
-        append_key(out, key);
-        g_string_append_printf(out, "%" G_GINT64_FORMAT, n);
-}
-
-static void append_double(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.4g", number));
-}
-
-/* Of six digits the lower: rounded down once more, it says what other outputs say. */
-static void append_probability(GString *out, double p)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", floor(p * 1e6) / 1e6));
-}
-
-/* As a string: a reader whose numbers are doubles would round it. */
-static void append_time(GString *out, const char *key, gint64 time)
-{
-        append_key(out, key);
-        if (time == NO_TIME)
-                g_string_append(out, "null");
-        else
-                g_string_append_printf(out, "\"%" G_GINT64_FORMAT "\"", time);
-}
-
-/* A comma between the elements of an array. */
-static void append_separator(GString *out)
-{
-        if (out->str[out->len - 1] != '[')
-                g_string_append_c(out, ',');
-}
 
 static gint64 clamp(gint128 n)
 {
@@ -86,34 +32,33 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
 {
         const StoredRun *run = store_reader_run(reader);
 
-        append_text(out, "store", store_reader_name(reader));
-        append_text(out, "version", run->version);
-        append_text(out, "method", run->method);
-        append_text(out, "parameters", run->parameters);
-        append_number(out, "messages", (gint64)run->messages);
-        append_number(out, "calls", (gint64)run->calls);
-        append_number(out, "unmatchedCalls", (gint64)run->unmatched_calls);
-        append_number(out, "unmatchedReturns", (gint64)run->unmatched_returns);
-        append_number(out, "cutPaths", (gint64)run->cut_paths);
-        append_key(out, "parallelism");
-        append_double(out, run->parallelism);
-        append_time(out, "first", run->first);
-        append_time(out, "last", run->last);
-        append_number(out, "edges", r->n_edges);
+        page_text(out, "version", run->version);
+        page_text(out, "method", run->method);
+        page_text(out, "parameters", run->parameters);
+        page_number(out, "messages", (gint64)run->messages);
+        page_number(out, "calls", (gint64)run->calls);
+        page_number(out, "unmatchedCalls", (gint64)run->unmatched_calls);
+        page_number(out, "unmatchedReturns", (gint64)run->unmatched_returns);
+        page_number(out, "cutPaths", (gint64)run->cut_paths);
+        page_key(out, "parallelism");
+        page_double(out, run->parallelism);
+        page_time(out, "first", run->first);
+        page_time(out, "last", run->last);
+        page_number(out, "edges", r->n_edges);
         if (r->goes_on)
-                append_number(out, "goesOn", 1);
-        append_number(out, "paths", (gint64)r->n_paths);
-        append_number(out, "patternCount", (gint64)r->n_patterns);
-        append_number(out, "total", clamp(r->total));
-        append_key(out, "probability");
-        append_probability(out, r->probability);
+                page_number(out, "goesOn", 1);
+        page_number(out, "paths", (gint64)r->n_paths);
+        page_number(out, "patternCount", (gint64)r->n_patterns);
+        page_number(out, "total", clamp(r->total));
+        page_key(out, "probability");
+        page_probability(out, r->probability);
         if (run->judgement)
-                append_text(out, "judgement", run->judgement);
-        append_number(out, "fit", run->fit);
-        append_key(out, "doubts"); /* reason, text; the worst first */
+                page_text(out, "judgement", run->judgement);
+        page_number(out, "fit", run->fit);
+        page_key(out, "doubts"); /* reason, text; the worst first */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->doubts->len; i++) {
-                append_separator(out);
+                page_separator(out);
                 g_string_append_c(out, '[');
                 path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).reason);
                 g_string_append_c(out, ',');
@@ -121,27 +66,27 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
-        append_key(out, "trust"); /* node, calls, guessed, probability */
+        page_key(out, "trust"); /* node, calls, guessed, probability */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->trust->len; i++) {
                 const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
                                        t->node, t->calls, t->guessed);
-                append_probability(out, t->probability);
+                page_probability(out, t->probability);
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
-        append_key(out, "captures");
+        page_key(out, "captures");
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->captures->len; i++) {
                 const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_c(out, '{');
-                append_text(out, "name", c->name);
-                append_text(out, "facts", c->facts);
+                page_text(out, "name", c->name);
+                page_text(out, "facts", c->facts);
                 g_string_append_c(out, '}');
         }
         g_string_append_c(out, ']');
@@ -149,19 +94,19 @@ static void append_run(GString *out, const Report *r, const StoreReader *reader)
 
 static void append_nodes(GString *out, const Report *r)
 {
-        append_key(out, "nodes");
+        page_key(out, "nodes");
         g_string_append_c(out, '[');
         for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
-                append_separator(out);
+                page_separator(out);
                 path_append_json_string(out, node_table_written(r->nodes, i));
         }
         g_string_append_c(out, ']');
-        append_key(out, "blame"); /* by node, then the network: own time, calls */
+        page_key(out, "blame"); /* by node, then the network: own time, calls */
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->blame->len; i++) {
                 const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT "]",
                                        clamp(b->own), b->calls);
         }
@@ -179,7 +124,7 @@ static void append_operation(GString *out, const char *operation)
 
 static void append_rows(GString *out, const Report *r)
 {
-        append_key(out, "rows");
+        page_key(out, "rows");
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->rows->len; i++) {
                 const ReportRow *row = &g_array_index(r->rows, ReportRow, i);
@@ -187,14 +132,14 @@ static void append_rows(GString *out, const Report *r)
                 const gint64 times[] = { p->total, p->mean, p->deviation, p->p50,
                                          p->p90,   p->p99,  p->min,       p->max };
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out,
                                        "[\"%016" G_GINT64_MODIFIER "x\",\"%s\",%" G_GUINT64_FORMAT,
                                        row->id, row->shape->str, p->count);
                 for (guint k = 0; k < G_N_ELEMENTS(times); k++)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
-                append_probability(out, p->probability);
+                page_probability(out, p->probability);
                 g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d", row->slowest,
                                        row->slowest_own, row->latency->str, p->doubt);
                 append_operation(out, p->label ? p->label : r->goes_on ? "" : NULL);
@@ -209,12 +154,12 @@ static void append_rows(GString *out, const Report *r)
 /* Count, bucket by bucket, median and greatest latency. */
 static void append_buckets(GString *out, const GArray *buckets)
 {
-        append_key(out, "buckets");
+        page_key(out, "buckets");
         g_string_append_c(out, '[');
         for (guint i = 0; i < buckets->len; i++) {
                 const ReportBucket *b = &g_array_index(buckets, ReportBucket, i);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",", b->bucket, b->count);
                 report_append_rounded(out, b->median);
                 g_string_append_c(out, ',');
@@ -247,13 +192,13 @@ static void append_statistics(GString *out, const Histogram *h)
  * where anything does; operation, if any. */
 static void append_vertices(GString *out, const CollapsedTree *tree, gboolean goes_on)
 {
-        append_key(out, "vertices");
+        page_key(out, "vertices");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 const CollapsedCall *v = &tree->vertices[i];
                 g_autofree char *operation = path_node_operation(&v->all);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%d,%u,[", (int)v->parent, v->all.node);
                 for (guint32 k = 0; k < v->n; k++)
                         g_string_append_printf(out, k ? ",%u" : "%u", tree->places[v->first + k]);
@@ -275,7 +220,7 @@ static void append_vertices(GString *out, const CollapsedTree *tree, gboolean go
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
 static void append_places(GString *out, const PathPattern *p)
 {
-        append_key(out, "places");
+        page_key(out, "places");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
                 const PatternNode *n = &p->nodes[i];
@@ -286,7 +231,7 @@ static void append_places(GString *out, const PathPattern *p)
                                          histogram_mean(&n->own),
                                          histogram_mean(&n->network) };
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%d", (int)n->parent);
                 for (guint k = 0; k < G_N_ELEMENTS(times); k++)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
@@ -298,14 +243,14 @@ static void append_places(GString *out, const PathPattern *p)
 /* Vertex by vertex: x and y of the middle, width, height, edge. */
 static void append_layout(GString *out, const TreeLayout *layout)
 {
-        append_number(out, "width", layout->width);
-        append_number(out, "height", layout->height);
-        append_key(out, "boxes");
+        page_number(out, "width", layout->width);
+        page_number(out, "height", layout->height);
+        page_key(out, "boxes");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < layout->n; i++) {
                 const TreeBox *b = &layout->boxes[i];
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%d,%d,%d,%d,\"%s\"]", b->x, b->y, b->width, b->height,
                                        b->edge);
         }
@@ -318,12 +263,12 @@ static void append_layout(GString *out, const TreeLayout *layout)
 static void append_sample(GString *out, const ReportSample *s)
 {
         g_string_append_c(out, '{');
-        append_number(out, "path", (gint64)s->number + 1); /* the store's path.id */
-        append_time(out, "start", s->path.start);
-        append_number(out, "latency", s->path.latency);
-        append_key(out, "probability");
-        append_probability(out, s->path.probability);
-        append_key(out, "calls");
+        page_number(out, "path", (gint64)s->number + 1); /* the store's path.id */
+        page_time(out, "start", s->path.start);
+        page_number(out, "latency", s->path.latency);
+        page_key(out, "probability");
+        page_probability(out, s->path.probability);
+        page_key(out, "calls");
         g_string_append_c(out, '[');
         for (guint i = 0; i < s->calls->len; i++) {
                 const PathCall *c = &g_array_index(s->calls, PathCall, i);
@@ -334,13 +279,13 @@ static void append_sample(GString *out, const ReportSample *s)
                                          c->own,
                                          c->network };
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%u,%d,%u", g_array_index(s->places, guint32, i),
                                        (int)c->parent, c->caller);
                 for (guint k = 0; k < G_N_ELEMENTS(times); k++)
                         g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
                 g_string_append_c(out, ',');
-                append_probability(out, (double)c->probability);
+                page_probability(out, (double)c->probability);
                 g_string_append_printf(out, ",%u", c->candidates);
                 if (c->continues != WORK_NESTED)
                         g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, c->continues,
@@ -352,14 +297,14 @@ static void append_sample(GString *out, const ReportSample *s)
 
 static void append_samples(GString *out, const ReportDetail *d)
 {
-        append_key(out, "samples");
+        page_key(out, "samples");
         g_string_append_c(out, '[');
         for (guint i = 0; i < d->samples->len; i++) {
-                append_separator(out);
+                page_separator(out);
                 append_sample(out, g_ptr_array_index(d->samples, i));
         }
         g_string_append_c(out, ']');
-        append_key(out, "sample"); /* fastest, median, p99, slowest */
+        page_key(out, "sample"); /* fastest, median, p99, slowest */
         g_string_append_printf(out, "[%d,%d,%d,%d]", d->sample[SAMPLE_FASTEST],
                                d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
                                d->sample[SAMPLE_SLOWEST]);
@@ -374,13 +319,14 @@ static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, con
 
         if (!layout)
                 return FALSE;
-        append_separator(out);
+        page_separator(out);
         g_string_append_c(out, '{');
-        append_number(out, "hidden", tree->hidden);
+        page_number(out, "hidden", tree->hidden);
         append_vertices(out, tree, r->goes_on);
         append_places(out, &d->pattern);
         append_samples(out, d);
         append_buckets(out, d->buckets);
+        write_report_spent(out, d, tree);
         append_layout(out, layout);
         g_string_append_c(out, '}');
         return TRUE;
@@ -389,15 +335,15 @@ static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, con
 /* Node, parent, messages, probability, delays of the node before it and their messages. */
 static void append_vertex(GString *out, const PathVertex *v, guint32 parent)
 {
-        append_separator(out);
+        page_separator(out);
         g_string_append_printf(out, "[%u,%d,%" G_GUINT64_FORMAT ",", v->node, (int)parent,
                                v->count);
-        append_probability(out, v->probability);
+        page_probability(out, v->probability);
         g_string_append(out, ",[");
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
-                append_separator(out);
+                page_separator(out);
                 g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT "]",
                                        d->delay, d->count);
         }
@@ -415,10 +361,10 @@ static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, cons
 
         while (at + n < size && path_graph_vertex(r->graph, order[at + n])->depth > 0)
                 n++;
-        append_separator(out);
+        page_separator(out);
         g_string_append_c(out, '{');
-        append_number(out, "hidden", n - MIN(n, MAX_VERTICES));
-        append_key(out, "vertices");
+        page_number(out, "hidden", n - MIN(n, MAX_VERTICES));
+        page_key(out, "vertices");
         g_string_append_c(out, '[');
         n = MIN(n, MAX_VERTICES);
         for (guint32 i = 0; i < n; i++) {
@@ -447,7 +393,7 @@ static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GEr
         if (!r->graph)
                 return TRUE;
         order = path_graph_order(r->graph, r->nodes);
-        append_key(out, "graphs");
+        page_key(out, "graphs");
         g_string_append_c(out, '[');
         for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
                 if (path_graph_vertex(r->graph, order[i])->depth > 0)
@@ -460,24 +406,27 @@ static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GEr
         return TRUE;
 }
 
-gboolean report_write(const Report *r, const StoreReader *reader, OutputFile *file, GError **error)
+gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of,
+                      OutputFile *file, GError **error)
 {
         g_autoptr(GString) out = g_string_new("{");
         g_autoptr(Drawer) drawer = drawer_new();
         g_autofree char *base = g_path_get_basename(store_reader_name(reader));
-        g_autofree char *title = g_strdup_printf("%s: ravel report", base);
+        g_autofree char *title = g_strdup_printf("%s: ravel report", made_of ? made_of : base);
 
-        append_text(out, "kind", "report");
+        page_text(out, "kind", "report");
+        page_text(out, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
         append_run(out, r, reader);
         append_nodes(out, r);
         append_rows(out, r);
-        append_time(out, "firstStart", r->first);
-        append_time(out, "lastStart", r->last);
-        append_number(out, "nBuckets", REPORT_BUCKETS);
+        write_report_calls(out, r, reader);
+        page_time(out, "firstStart", r->first);
+        page_time(out, "lastStart", r->last);
+        page_number(out, "nBuckets", REPORT_BUCKETS);
         append_buckets(out, r->buckets);
         if (!append_graphs(out, drawer, r, error))
                 return FALSE;
-        append_key(out, "details");
+        page_key(out, "details");
         g_string_append_c(out, '[');
         gsize before = out->len;
         for (guint i = 0; i < r->details->len; i++) {

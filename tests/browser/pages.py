@@ -108,7 +108,7 @@ def expected_row(row):
 
 
 def shown(rows):
-    return [[r[0], r[1][2], r[1][3], *r[1][5:9]] for r in rows]
+    return [[r[0], r[1][3], r[1][4], *r[1][6:10]] for r in rows]
 
 
 def ids(rows):
@@ -232,7 +232,7 @@ with Chromium() as b:
     b.key("j")
     b.key("k")
     result("keys: j j k", differs(b.run(SIGNATURE), signatures[1]))
-    for _ in range(60):
+    for _ in range(120):
         if b.run("document.activeElement.getAttribute('role')") == "row":
             break
         b.key("Tab")
@@ -246,7 +246,7 @@ with Chromium() as b:
     b.key("ArrowRight")
     b.key("ArrowRight")
     b.key("Enter")
-    means = [r[1][5] for r in rows_of(b)]
+    means = [r[1][6] for r in rows_of(b)]
     result("keys: the heading's Enter sorts by mean, and keeps the focus", differs(
         [b.run("[document.querySelector('[aria-sort=descending] button').dataset.sort, document.activeElement.dataset.sort]"), means],
         [["mean", "mean"], [duration(m) for (m,) in store.execute("SELECT mean FROM pattern ORDER BY mean DESC")]]))
@@ -273,7 +273,7 @@ with Chromium() as b:
 
     b.key("m")
     merged = rows_of(b)
-    result("replicas merged: fewer rows, the same paths", None if len(merged) * 2 == len(stored) and sum(int(r[1][2].replace(",", "")) for r in merged) == 1500
+    result("replicas merged: fewer rows, the same paths", None if len(merged) * 2 == len(stored) and sum(int(r[1][3].replace(",", "")) for r in merged) == 1500
            and all("web*" in r[1][1] for r in merged) else merged)
     b.key("m")
     result("and apart again", differs(len(rows_of(b)), len(stored)))
@@ -303,6 +303,188 @@ with Chromium() as b:
     b.run("dispatchEvent(new Event('afterprint'))")
     result("and after that few of them, as before", differs(b.run("document.querySelector('details.made').open"), False))
     b.media()
+
+    # --- what slow requests have ---
+    def part(answer):
+        """Of a verb's TSV: rows by heading."""
+        lines = [line.split("\t") for line in answer.stdout.splitlines()]
+        return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+    def ask(*arguments):
+        return subprocess.run([ravel, *arguments], check=True, capture_output=True, text=True)
+
+    def percent(number):
+        return f"{chr(0x2212) if number < -0.005 else ''}{int(100 * abs(number) + 0.5)}\u00a0%"
+
+    b.open("shop.html")
+    result("operations: a column, as the store has them", differs(
+        [r[1][2] for r in rows_of(b)], [r[0] for r in store.execute("SELECT label FROM pattern ORDER BY total DESC, signature")]))
+    LIST = """[...document.querySelectorAll('#slowest-list tbody tr')].map((r) => [Number(r.dataset.request), ...[...r.cells].slice(2, 7).map((c) => c.textContent)])"""
+    slow = store.execute("SELECT path.id, label, path.latency, path.start FROM path JOIN pattern ON pattern.id = pattern ORDER BY path.latency DESC, path.id LIMIT 10").fetchall()
+    listed = b.run(LIST)
+    result("the slowest requests, with operation and latency", differs([r[:3] for r in listed], [[i, label, duration(t)] for i, label, t, _ in slow]))
+    told = part(ask("why", "--format", "tsv", "--slowest", "10", "shop.sqlite"))
+    most = {}
+    for line in told:
+        most.setdefault(int(line["request"]), line)
+    expected = [f"{line['node']} +{duration(int(line['own']) - int(line['usual']))}" for line in most.values()]
+    result("the most unusual node is that of ravel why", differs([r[4] for r in listed], expected))
+    filters = ask("why", "--packets", "--slowest", "3", "shop.sqlite").stdout.splitlines()[1::3]
+    b.call("Browser.grantPermissions", permissions=["clipboardReadWrite", "clipboardSanitizedWrite"])
+    for k, text in enumerate(filters):
+        b.click(f"#slowest-list tr:nth-child({k + 1}) .copy")
+        result("a click copies the display filter that ravel why prints", differs("wireshark: " + b.run("navigator.clipboard.readText()"), text))
+    b.click("#slowest-list tbody tr:nth-child(2) button")
+    TREE = "[...document.querySelectorAll('#request-tree .lane:not(.head)')].map((r) => [r.querySelector('.call .plain').textContent, r.children[1].textContent, r.children[3].textContent])"
+
+    def stored_calls(request):
+        return [[name, duration(t), duration(own)] for name, t, own in store.execute(
+            "SELECT written, coalesce(ret_recv, ret_sent) - coalesce(call_sent, call_recv), own FROM call JOIN node ON node.id = +callee WHERE path = ? ORDER BY call.id", (request,))]
+    result("a click opens its calls", differs(b.run(TREE), stored_calls(slow[1][0])))
+    places = [line for line in told if line["request"] == str(slow[1][0])][:4]
+    result("with what it spent more than usual", differs(
+        b.run("[...document.querySelectorAll('#unusual tbody tr')].map((r) => [r.cells[1].textContent, r.cells[2].textContent])"),
+        [[duration(int(line["own"])), duration(int(line["usual"]))] for line in places]))
+    b.run("document.querySelector('#slowest-list tbody tr:nth-child(2) button').focus()")
+    b.key("ArrowDown")
+    b.key("Enter")
+    result("keys: the next request, and Enter opens it", differs(b.run(TREE), stored_calls(slow[2][0])))
+    result("and the focus stays", differs(b.run("document.activeElement.textContent"), str(slow[2][0])))
+    fragment = b.run("location.hash")
+    b.open("shop.html", fragment)
+    result("and it is in the address", differs(b.run("document.getElementById('request-name').textContent"), f"Request {slow[2][0]}"))
+    b.run("document.querySelector('#request-tree .lane:nth-child(3) .call .plain').focus()")
+    b.key("Enter")
+    result("keys: Enter on one of its calls", differs(b.run("[document.querySelectorAll('#request-tree .lane.chosen').length, document.activeElement.dataset.focus]"), [1, "lane-1"]))
+    b.run("[...document.querySelectorAll('#request button')].find((e) => e.textContent === 'Close').focus()")
+    b.key("Enter")
+    result("keys: and closed again", differs(b.run("[document.querySelectorAll('#request-tree').length, document.activeElement.textContent]"), [0, str(slow[2][0])]))
+
+    # --- a stretch of time ---
+    first, last = store.execute("SELECT min(start), max(start) FROM path").fetchone()
+
+    def of_buckets(low, high):
+        return store.execute("SELECT id FROM path WHERE (start - ?) * 180 / (? - ? + 1) BETWEEN ? AND ? ORDER BY latency DESC, id", (first, last, first, low, high)).fetchall()
+
+    def chosen_buckets():
+        return b.run("[...document.querySelectorAll('#over-time-all .handle')].map((e) => Number(e.getAttribute('aria-valuenow')))")
+
+    def brushed(what):
+        low, high = chosen_buckets()
+        inside = [r[0] for r in of_buckets(low, high - 1)]
+        shown_now = [r[0] for r in b.run(LIST)]
+        status = b.run("document.getElementById('slowest-status').textContent")
+        result(f"{what}: the slowest of that time, {low} to {high}", None if shown_now == inside[:len(shown_now)] and len(shown_now) >= min(10, len(inside))
+               and (f"of {len(inside):,}" in status or f" {len(inside):,} request" in status) else f"{shown_now}\n{inside}\n{status}")
+
+    def drag(selector, start, end):
+        box = b.run(f"(() => {{ const e = document.querySelector('{selector} svg'); e.scrollIntoView({{block: 'center'}}); const r = e.getBoundingClientRect(); return [r.x, r.y, r.width, r.height]; }})()")
+        x = [box[0] + 62 + (box[2] - 72) * part_of for part_of in (start, end)]
+        y = box[1] + box[3] / 2
+        b.call("Input.dispatchMouseEvent", type="mousePressed", x=x[0], y=y, button="left", clickCount=1)
+        for k in range(1, 5):
+            b.call("Input.dispatchMouseEvent", type="mouseMoved", x=x[0] + (x[1] - x[0]) * k / 4, y=y, button="left", buttons=1)
+        b.call("Input.dispatchMouseEvent", type="mouseReleased", x=x[1], y=y, button="left", clickCount=1)
+        b.frame()
+
+    for width in (1400, 400):
+        b.size(width, 1000)
+        b.open("shop.html")
+        drag("#over-time-all", 0.25, 0.5)
+        low, high = chosen_buckets()
+        result(f"{width} pixels: dragged from a quarter to the half", None if abs(low - 45) <= 1 and abs(high - 91) <= 1 else (low, high))
+        brushed(f"{width} pixels: the mouse")
+        result("the other chart has it, too", differs(b.run("[...document.querySelectorAll('#over-time .handle')].map((e) => Number(e.getAttribute('aria-valuenow')))"), [low, high]))
+        b.run("document.querySelector('#over-time-all [data-end=begins]').focus()")
+        for name in ("ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):
+            b.key(name)
+        result("keys: the beginning", differs(chosen_buckets(), [low + 2, high]))
+        b.run("document.querySelector('#over-time-all [data-end=ends]').focus()")
+        b.key("Home")
+        b.key("ArrowRight")
+        result("keys: the end", differs(chosen_buckets(), [low + 2, low + 4]))
+        result("keys: and the focus stays", differs(b.run("document.activeElement.dataset.end"), "ends"))
+        brushed(f"{width} pixels: the keys")
+        fragment = b.run("location.hash")
+        b.open("shop.html", fragment)
+        result("and it is in the address", differs(chosen_buckets(), [low + 2, low + 4]))
+        b.run("document.querySelector('#over-time-all [data-end=ends]').focus()")
+        b.key("Escape")
+        result("keys: Escape takes all times", differs([chosen_buckets(), b.run("location.hash")], [[0, 180], ""]))
+        drag("#over-time", 0.75, 0.5)
+        result("dragged the other way, in the pattern's chart", None if abs(chosen_buckets()[0] - 90) <= 1 and abs(chosen_buckets()[1] - 136) <= 1 else chosen_buckets())
+        b.click("#clear-brush")
+        result("a button takes all times", differs(chosen_buckets(), [0, 180]))
+    b.size(1400, 1000)
+
+    # --- slow against fast ---
+    b.open("shop.html")
+    b.click(".bar-row [data-value=compared]")
+    hash_, pattern, n_paths = store.execute("SELECT hash, id, count FROM pattern ORDER BY total DESC, signature LIMIT 1").fetchone()
+    order = [r[0] for r in store.execute("SELECT id FROM path WHERE pattern = ? ORDER BY latency, id", (pattern,))]
+    groups = order[n_paths + -n_paths // 100:], order[n_paths // 5 * 2:n_paths - n_paths // 5 * 2]
+
+    def spent(paths):
+        return dict(store.execute(f"SELECT written, sum(own) / {len(paths)} FROM call JOIN node ON node.id = +callee WHERE path IN ({','.join(map(str, paths))}) GROUP BY written").fetchall())
+    slow_own, middle_own = (spent(g) for g in groups)
+    found = {r[0].split("\u00a0")[0].split(" \u00d7")[0]: r[1:3] for r in b.run("[...document.querySelectorAll('#compared tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")}
+    result("slow against fast: each node's own time", differs(found, {name: [duration(slow_own[name]), duration(middle_own[name])] for name in slow_own}))
+    boxes = b.run("[...document.querySelectorAll('#pattern .tree .box[data-vertex]')].map((g) => [g.dataset.name.split(' ')[0], g.querySelectorAll('text')[g.querySelectorAll('text').length - 2].textContent, getComputedStyle(g.querySelector('rect')).fill])")
+    result("the tree says it, too, in words and colours", [box for box in boxes if ("\u25b2" in box[1]) != (slow_own[box[0]] > middle_own[box[0]])] or differs(len({box[2] for box in boxes}) > 2, True))
+    fragment = b.run("location.hash")
+    b.open("shop.html", fragment)
+    result("and it is in the address", differs(b.run("document.querySelectorAll('#compared').length"), 1))
+    b.run("document.querySelector('.bar-row [data-value=mean]').focus()")
+    b.key("Enter")
+    result("keys: Enter goes back to the mean, and keeps the focus", differs(b.run("[document.querySelectorAll('#compared').length, document.activeElement.dataset.value]"), [0, "mean"]))
+
+    # --- variance and load ---
+    shares = part(ask("variance", "--format", "tsv", "shop.sqlite"))
+    entry = shares[0]
+    SHARES = "[...document.querySelectorAll('#variance-list tbody tr')].map((r) => [r.cells[0].textContent, r.cells[1].textContent])"
+
+    def shares_of(label):
+        return [[line["where"], percent(float(line["all"]))] for line in shares if line["label"] == label][:16]
+    result("variance: the shares of ravel variance", differs(b.run(SHARES)[:3], shares_of(entry["label"])[:3]))
+    b.run("document.getElementById('entry').focus()")
+    b.key("ArrowDown")
+    label = b.run("document.getElementById('entry').value").rsplit(" ", 1)[0]
+    result(f"keys: another entry, {label}", differs(b.run(SHARES)[:2], shares_of(label)[:2]))
+    events = []
+    for node, enter, reply in store.execute("SELECT written, coalesce(call_recv, call_sent), coalesce(ret_sent, ret_recv) FROM call JOIN node ON node.id = +callee"):
+        events += [(enter, 1, node), (max(enter, reply), 0, node)]
+    open_, seen = {}, {}
+    for _, come, node in sorted(events):
+        if come:
+            seen.setdefault(node, []).append(open_.get(node, 0) + 1)
+        open_[node] = open_.get(node, 0) + (1 if come else -1)
+    loads = {node: [f"{len(k):,}", *(str(sorted(k)[max(-(-len(k) * q // 100), 1) - 1]) for q in (50, 95)), str(max(k))] for node, k in seen.items()}
+    result("load: calls that a node is serving when one comes", differs(
+        {r[0]: r[1:5] for r in b.run("[...document.querySelectorAll('#load-list tbody tr')].map((r) => [...r.cells].map((c) => c.textContent))")}, loads))
+
+    # --- all of it, wide and narrow, dark and printed ---
+    for width, dark in ((1400, False), (1400, True), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.open("shop.html", f"#r={slow[0][0]}&t=20-120&d=1")
+        axe(b, f"report's causes, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"causes-{width}-{'dark' if dark else 'light'}.png")
+        result(f"causes, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"causes, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+        result(f"causes, {width} pixels: nothing that only a program would say", b.run(WORDS))
+        if width == 400:
+            result("causes, 400 pixels: every cell says what it is", b.run("[...document.querySelectorAll('.cards td')].filter((e) => !e.dataset.label && e.colSpan < 2).length"))
+            result("causes, 400 pixels: no two cells of a row collide", b.run(COLLISIONS))
+            result("causes, 400 pixels: no two labels of a drawing collide", b.run(LABELS))
+    b.size(1100, 1000)
+    b.media("print")
+    b.frame()
+    result("causes, printed: all of it is there, and no button", differs(b.run("""[['#slowest-list', '#request-tree', '#variance-list', '#load-list', '#compared'].every((s) => document.querySelector(s).getBoundingClientRect().height > 20),
+        [...document.querySelectorAll('.copy, .handle, #clear-brush')].filter((e) => e.getBoundingClientRect().width > 0).length, document.documentElement.scrollWidth <= innerWidth]"""), [True, 0, True]))
+    b.screenshot("causes-printed.png")
+    b.media()
+    b.size(1400, 1000)
+    result("causes: no error", b.problems)
 
     # --- names of strangers ---
     make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")

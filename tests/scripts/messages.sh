@@ -113,7 +113,7 @@ expect 'nesting of a store' 3 'this is a store, expected a trace: ravel report, 
 	"$ravel" nesting my.sqlite
 expect 'merge of a store' 3 'this is a store, expected a trace' "$ravel" merge good.trace my.sqlite
 expect 'capture of a store' 3 'this is a store, expected a packet capture' "$ravel" capture -r my.sqlite
-for verb in report query export diff score variance; do
+for verb in query export diff score variance; do
 	case $verb in
 	query) more=('SELECT 1') ;;
 	export) more=(--as tsv) ;;
@@ -126,7 +126,19 @@ for verb in report query export diff score variance; do
 		"$ravel" $verb shop.pcap.zst "${more[@]}"
 done
 gzip -c good.trace >good.trace.gz
-expect 'report of a compressed trace' 3 'this is a trace, expected a store' "$ravel" report good.trace.gz
+expect 'variance of a compressed trace' 3 'this is a trace, expected a store' "$ravel" variance good.trace.gz
+expect 'report of nothing' 2 'no file named: expected a capture of packets, a trace, or a store' "$ravel" report
+expect 'report of another file' 3 'expected an SQLite database made with -o, or a capture of packets, or a trace' \
+	"$ravel" report "$source/demo/shop.nodes"
+expect 'report of a store and a trace' 2 'this is a store, expected captures or traces where several are named' \
+	"$ravel" report good.trace my.sqlite
+expect 'report of a file that is not there, and a trace' 2 'this is none, expected captures or traces' \
+	"$ravel" report good.trace nosuch
+expect 'report of too many files' 2 '33 files, expected at most 32' "$ravel" report $(yes good.trace | head -33)
+expect 'options of packets for a trace' 2 '--labels: expected a capture of packets with it' "$ravel" report --labels good.trace
+expect 'options of nesting for a store' 2 '--method: expected a capture of packets or a trace with it' \
+	"$ravel" report --method paper my.sqlite
+expect 'a method that is none' 2 'expected --method joint, paper or oracle' "$ravel" report --method x good.trace
 
 expect 'a trace without messages' 0 'empty.trace: no messages in it' "$ravel" nesting empty.trace
 expect 'and its stats' 0 'empty.trace: no messages in it' "$ravel" stats empty.trace

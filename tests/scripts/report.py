@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html.parser
 import json
+import os
 import re
 import sqlite3
 import subprocess
@@ -59,6 +60,24 @@ def differences(pairs):
 
 page = Page("report.html")
 data = page.data
+
+with open("status", encoding="utf-8") as file:
+    result("statuses of packets, of a trace, and by signals", differences([("status", file.read().split(), ["0", "0", "129", "130", "143", "131"])]))
+with open("left", encoding="utf-8") as file:
+    result("nothing stays of what is made on the way", file.read() + "".join(name for name in os.listdir(".") if name.startswith("ended")))
+
+
+def without_names(path, *names):
+    """The data, but for what the input is called."""
+    found = {key: value for key, value in Page(path).data.items() if key not in ("store", "madeOf")}
+    called = [c.pop("name") for c in found["captures"]]
+    result(f"{path}: what it is made of", differences([("name", [os.path.basename(n) for n in called], list(names))]))
+    return found
+
+
+stepwise = without_names("report.html", "shop.trace")
+result("packets to page in one command: the same page", without_names("once.html", "shop.pcap.zst") != stepwise)
+result("and of a trace", without_names("traced.html", "shop.trace") != stepwise)
 store = sqlite3.connect("shop.sqlite")
 
 with open("report.html", "rb") as one, open("again.html", "rb") as two:

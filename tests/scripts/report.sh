@@ -24,4 +24,25 @@ if ! {
 	exit 99
 fi
 "$ravel" report -o - shop.sqlite >again.html
+
+# From packets, and from a trace, at once. What is made on the way is gone then, also where the run is ended before.
+mkdir way
+TMPDIR=$PWD/way "$ravel" report -o once.html --nodes "$source/demo/shop.nodes" "$source/demo/shop.pcap.zst" 2>said
+echo $? >status
+TMPDIR=$PWD/way "$ravel" report -o traced.html shop.trace 2>>said
+echo $? >>status
+mkfifo packets
+for number in HUP INT TERM QUIT; do # a shell's background ignores two of them
+	(
+		ulimit -c 0
+		TMPDIR=$PWD/way exec env --default-signal=INT,QUIT,HUP "$ravel" report -o ended.html --nodes packets \
+			"$source/demo/shop.pcap.zst" 2>err
+	) &
+	exec 3>packets # it has begun
+	kill -$number $!
+	wait $! 2>err
+	echo $? >>status
+	exec 3>&-
+done
+ls way >left
 PYTHONDONTWRITEBYTECODE=1 exec python3 "$source/tests/scripts/report.py" "$ravel" "$source/tests/data/hostile-names.trace"

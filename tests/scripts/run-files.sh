@@ -50,6 +50,9 @@ refused 'skewer --skew' "$ravel" skewer --skew web1=1ms -w trace trace
 refused 'skewer --estimate' "$ravel" skewer --estimate -w trace trace
 refused 'skewer --deskew' "$ravel" skewer --deskew -w trace trace
 refused 'report -o' "$ravel" report store.sqlite -o store.sqlite
+refused 'report -o, its trace' "$ravel" report trace -o trace
+refused 'report -o, its packets' "$ravel" report trace packets -o folder/link-packets
+refused 'report -o, its names' "$ravel" report packets --nodes nodes -o nodes
 refused 'report -o, a link' "$ravel" report folder/link-store.sqlite -o store.sqlite
 refused 'export -w' "$ravel" export --as tsv store.sqlite -w store.sqlite
 refused 'diff -o, the first' "$ravel" diff -o store.sqlite store.sqlite other.sqlite

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * The parts of a report's page that are of calls: loads, the slowest requests, variance, and what
+ * a pattern's slow requests spend. Nobody but paths/write/write-report.c includes this.
+ */
+#ifndef RAVEL_WRITE_REPORT_CALLS_H
+#define RAVEL_WRITE_REPORT_CALLS_H
+
+#include "paths/collapsed-tree.h"
+#include "paths/report.h"
+
+/* Keys and values into the object that out ends in. */
+void write_report_calls(GString *out, const Report *report, const StoreReader *reader);
+void write_report_spent(GString *out, const ReportDetail *detail, const CollapsedTree *tree);
+
+#endif
