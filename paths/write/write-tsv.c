@@ -23,7 +23,14 @@ static void append_time(GString *out, gint128 ns)
         g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
 }
 
-static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank)
+/* Windows are one table, which has the columns of its first. */
+static gboolean has_completion(const PathSet *set, const PathWriteOptions *options)
+{
+        return options->later ? options->goes_on : path_set_goes_on(set);
+}
+
+static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
+                           gboolean completion)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -47,7 +54,7 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
         append_time(out, path_pattern_network(p) / (gint128)p->count);
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
-        if (path_set_goes_on(set)) {
+        if (completion) {
                 char digits[PATH_INTEGER_SIZE];
 
                 g_string_append_c(out, '\t');
@@ -65,11 +72,12 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
 
         if (!options->later)
                 g_string_append_printf(out, "%s%s%s\n", options->windows ? "window\t" : "", HEADER,
-                                       path_set_goes_on(set) ? GOES_ON : "");
+                                       has_completion(set, options) ? GOES_ON : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
-                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i);
+                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i,
+                               has_completion(set, options));
                 if (!output_file_write(file, out->str, out->len, error))
                         return FALSE;
                 g_string_truncate(out, 0);
