@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "calls/call-links.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/hash.h"
+#include "calls/call-order.h"
 
 /* How often the first message of a content that came is the first that goes, where several did:
  * 97 to 100 % at RabbitMQ under load (tests/system/brokers.sh). */
@@ -20,8 +22,11 @@ typedef struct {
         guint64 way;     /* a hash of the connection; 0: unknown */
 } Linked;
 
+static void tables_free(LinkTables *t);
+
 void call_links_clear(CallLinks *l)
 {
+        tables_free(l->tables);
         if (l->linked)
                 g_array_free(l->linked, TRUE);
         g_free(l->parent);
@@ -92,6 +97,20 @@ void call_links_add_fetch(CallLinks *l, guint64 call, const Message *message, gb
                 add_linked(l, call,
                            length == 4 && !memcmp(how, "wait", 4) ? ASKS | ASKS_AND_WAITS : ASKS, 0,
                            way_of(message, message->sender, message->receiver, by_id));
+}
+
+/* Of calls from one on up to another nothing is known. */
+static void call_links_forget(CallLinks *l, guint32 from, guint32 to)
+{
+        gsize n = to - from;
+
+        memset(l->parent + from, 0xff, n * sizeof *l->parent);
+        memset(l->probability + from, 0, n * sizeof *l->probability);
+        memset(l->continues + from, 0, n);
+        memset(l->relayed + from, 0, n);
+        memset(l->starts + from, 0, n);
+        memset(l->fetch + from, 0, n);
+        memset(l->way + from, 0, n * sizeof *l->way);
 }
 
 /* The role of an operation at a queue, and where its name begins; 0: it is none. */
@@ -183,17 +202,23 @@ void call_links_add_operations(CallLinks *l, const CallLabels *labels, guint32 n
 
 /* --- what continues what -------------------------------------------------------- */
 
-/* The calls and messages with a content that came to a node, in order. */
+/* A call or message that came to a node: its number, of all that ever were. */
+typedef struct {
+        guint64 call;
+        gint64 time;
+} Arrival;
+
+/* Those with a content, in order; the first of them may be forgotten. */
 typedef struct {
         guint64 key;
-        GArray *calls; /* of guint32 */
-        guint32 taken; /* those before this one have been sent on, to somebody */
+        GArray *arrivals;  /* of Arrival */
+        guint64 forgotten; /* so many came before these */
+        guint64 taken;     /* those before this one have been sent on, to somebody */
 } Arrivals;
 
-/* How many of them went on to one callee. */
+/* How many of them went on to one callee, and the last that did. */
 typedef struct {
-        guint64 key;
-        guint32 taken;
+        guint64 key, taken, last;
 } Way;
 
 /* What a node does with what comes to it. */
@@ -201,19 +226,51 @@ typedef struct {
         guint32 answered; /* calls that continue another and have a return, */
         guint32 enclosed; /* of which so many return before the other replies */
         gboolean works;   /* it makes calls that continue nothing */
+        gboolean passes;  /* it sends what continues another */
 } Holder;
+
+struct LinkTables {
+        GHashTable *came, *ways;
+        GArray *holders; /* of Holder, by NodeId */
+        guint64 dropped; /* calls that are no longer there */
+        guint64 noted;   /* calls up to this number, of all, have been looked at */
+        gint64 longest;  /* that a message lay before it went on, ns */
+};
 
 typedef struct {
         CallLinks *links;
         const CallPairs *calls;
         const LinkEdge *edges;
+        LinkTables *tables;
         Holder *holders; /* by NodeId */
 } Search;
 
 static void arrivals_free(gpointer arrivals)
 {
-        g_array_free(((Arrivals *)arrivals)->calls, TRUE);
+        g_array_free(((Arrivals *)arrivals)->arrivals, TRUE);
         g_free(arrivals);
+}
+
+static LinkTables *tables_get(CallLinks *l)
+{
+        if (!l->tables) {
+                l->tables = g_new0(LinkTables, 1);
+                l->tables->came =
+                        g_hash_table_new_full(hash_int64, g_int64_equal, NULL, arrivals_free);
+                l->tables->ways = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
+                l->tables->holders = g_array_new(FALSE, TRUE, sizeof(Holder));
+        }
+        return l->tables;
+}
+
+static void tables_free(LinkTables *t)
+{
+        if (!t)
+                return;
+        g_hash_table_destroy(t->came);
+        g_hash_table_destroy(t->ways);
+        g_array_free(t->holders, TRUE);
+        g_free(t);
 }
 
 static const LinkEdge *edge_of(const Search *s, guint32 call)
@@ -226,18 +283,42 @@ static guint64 mix(guint64 content, NodeId node, NodeId to)
         return hash_word(hash_word(HASH_SEED, content), (guint64)node << 32 | to);
 }
 
+/* The call of this number, if it may still be continued. */
+static guint32 still_there(const Search *s, guint64 number)
+{
+        const CallPairs *c = s->calls;
+        guint32 call;
+
+        if (number < s->tables->dropped)
+                return NO_PARENT;
+        call = (guint32)(number - s->tables->dropped);
+        if (c->progress && (c->progress[call] & CALL_STARTED) && !c->tree[call])
+                return NO_PARENT; /* its path has been handed on */
+        return call;
+}
+
 /* Which of those that came goes on to a callee now: the first that went to nobody, then the first
  * that did not go there, then the last once more. */
 static void take_arrival(Search *s, Arrivals *a, Way *way, guint32 call, gboolean by_order)
 {
-        guint32 n = a->calls->len, which = MAX(a->taken, way->taken);
-        guint32 possible = n - MIN(way->taken, n);
+        guint64 n = a->forgotten + a->arrivals->len, which = MAX(a->taken, way->taken);
+        guint64 possible = n - MIN(way->taken, n);
+        const Arrival *arrival;
 
         if (which >= n)
                 which = MIN(way->taken, n - 1);
         a->taken = MAX(a->taken, which + 1);
         way->taken = MAX(way->taken, which + 1);
-        s->links->parent[call] = g_array_index(a->calls, guint32, which);
+        way->last = s->tables->dropped + call;
+        if (which < a->forgotten) {
+                s->links->lost++;
+                return;
+        }
+        arrival = &g_array_index(a->arrivals, Arrival, which - a->forgotten);
+        s->tables->longest =
+                MAX(s->tables->longest, s->calls->at_caller[call].from - arrival->time);
+        s->links->parent[call] = still_there(s, arrival->call);
+        s->links->lost += s->links->parent[call] == NO_PARENT;
         s->links->probability[call] = !by_order && (n == 1 || possible == 1) ? 1 : ORDER_HOLDS;
 }
 
@@ -261,46 +342,48 @@ static void note_part(CallLinks *l, const Linked *linked)
                 l->starts[linked->call] = linked->role & GOES ? STARTS_WORK : STARTS_NOTHING;
 }
 
-static void find_parents(Search *s)
+static void add_arrival(Search *s, guint64 key, guint32 call)
 {
-        CallLinks *l = s->links;
-        g_autoptr(GHashTable) came =
-                g_hash_table_new_full(hash_int64, g_int64_equal, NULL, arrivals_free);
-        g_autoptr(GHashTable) ways = g_hash_table_new_full(hash_int64, g_int64_equal, NULL, g_free);
+        Arrivals *a = g_hash_table_lookup(s->tables->came, &key);
+        Arrival arrival = { s->tables->dropped + call, s->calls->at_callee[call].from };
 
-        g_array_sort_with_data(l->linked, compare_starts, (gpointer)s->calls);
-        for (guint i = 0; i < l->linked->len; i++) {
-                const Linked *linked = linked_at(l, i);
-                const LinkEdge *edge = edge_of(s, linked->call);
+        if (!a) {
+                a = g_new0(Arrivals, 1);
+                a->key = key;
+                a->arrivals = g_array_new(FALSE, FALSE, sizeof(Arrival));
+                g_hash_table_insert(s->tables->came, &a->key, a);
+        }
+        g_array_append_val(a->arrivals, arrival);
+}
 
-                note_part(l, linked);
-                if (linked->role & ASKS)
-                        continue;
-                guint64 from = mix(linked->content, edge->caller, NO_NODE);
-                guint64 to = mix(linked->content, edge->callee, NO_NODE);
-                guint64 key = mix(linked->content, edge->caller, edge->callee);
-                gboolean goes = linked->role & GOES, comes = linked->role & COMES;
-                Arrivals *before = goes ? g_hash_table_lookup(came, &from) : NULL, *after;
-                Way *way = g_hash_table_lookup(ways, &key);
+static void find_parent(Search *s, const Linked *linked)
+{
+        const LinkEdge *edge = edge_of(s, linked->call);
+        guint64 from = mix(linked->content, edge->caller, NO_NODE);
+        guint64 to = mix(linked->content, edge->callee, NO_NODE);
+        guint64 key = mix(linked->content, edge->caller, edge->callee);
+        Arrivals *before = linked->role & GOES ? g_hash_table_lookup(s->tables->came, &from) : NULL;
+        Way *way = g_hash_table_lookup(s->tables->ways, &key);
 
-                if (before && !way) {
-                        way = g_new0(Way, 1);
-                        way->key = key;
-                        g_hash_table_insert(ways, &way->key, way);
-                }
-                if (before)
-                        take_arrival(s, before, way, linked->call, linked->role & BY_ORDER);
-                l->relayed[linked->call] = (linked->role & RELAYED) != 0;
-                if (!comes)
-                        continue;
-                after = g_hash_table_lookup(came, &to);
-                if (!after) {
-                        after = g_new0(Arrivals, 1);
-                        after->key = to;
-                        after->calls = g_array_new(FALSE, FALSE, sizeof(guint32));
-                        g_hash_table_insert(came, &after->key, after);
-                }
-                g_array_append_val(after->calls, linked->call);
+        if (before && !way) {
+                way = g_new0(Way, 1);
+                way->key = key;
+                g_hash_table_insert(s->tables->ways, &way->key, way);
+        }
+        if (before)
+                take_arrival(s, before, way, linked->call, linked->role & BY_ORDER);
+        s->links->relayed[linked->call] = (linked->role & RELAYED) != 0;
+        if (linked->role & COMES)
+                add_arrival(s, to, linked->call);
+}
+
+/* Of the first n of those with a link. */
+static void find_parents(Search *s, guint n)
+{
+        for (guint i = 0; i < n; i++) {
+                note_part(s->links, linked_at(s->links, i));
+                if (!(linked_at(s->links, i)->role & ASKS))
+                        find_parent(s, linked_at(s->links, i));
         }
 }
 
@@ -311,20 +394,21 @@ static gboolean is_enclosed(const Search *s, guint32 call)
         return s->calls->at_caller[call].to <= s->calls->at_callee[parent].to;
 }
 
-static void find_holders(Search *s)
+static void note_holder(Search *s, guint32 call)
 {
-        for (guint32 i = 0; i < s->calls->n; i++) {
-                Holder *h = &s->holders[edge_of(s, i)->caller];
+        Holder *h = &s->holders[edge_of(s, call)->caller];
 
-                if (s->links->fetch[i])
-                        continue;
-                if (s->links->parent[i] == NO_PARENT) {
-                        h->works = TRUE;
-                } else if (!call_is_message(s->calls, i)) {
-                        h->answered++;
-                        h->enclosed += is_enclosed(s, i);
-                }
+        if (s->links->fetch[call])
+                return;
+        if (s->links->parent[call] == NO_PARENT) {
+                h->works = TRUE;
+                return;
         }
+        h->passes = TRUE;
+        if (call_is_message(s->calls, call))
+                return;
+        h->answered++;
+        h->enclosed += is_enclosed(s, call);
 }
 
 /* A broker holds what comes to it, and answers when it likes. A node that mostly passes things on
@@ -346,32 +430,213 @@ static WorkContinues find_kind(const Search *s, guint32 call)
         return WORK_QUEUED;
 }
 
+/* For n calls. */
 static void make_room(CallLinks *l, guint32 n)
 {
-        if (l->parent)
+        guint32 size = l->size;
+
+        if (l->parent && n <= size)
                 return;
-        l->parent = g_new(guint32, n);
-        l->probability = g_new0(float, n);
-        l->continues = g_new0(guint8, n);
-        l->relayed = g_new0(guint8, n);
-        l->starts = g_new0(guint8, n);
-        l->fetch = g_new0(guint8, n);
-        l->way = g_new0(guint64, n);
-        memset(l->parent, 0xff, n * sizeof *l->parent);
+        l->size = n = MAX(n, l->parent ? 2 * size : 0);
+        l->parent = g_renew(guint32, l->parent, n);
+        l->probability = g_renew(float, l->probability, n);
+        l->continues = g_renew(guint8, l->continues, n);
+        l->relayed = g_renew(guint8, l->relayed, n);
+        l->starts = g_renew(guint8, l->starts, n);
+        l->fetch = g_renew(guint8, l->fetch, n);
+        l->way = g_renew(guint64, l->way, n);
+        call_links_forget(l, size, n);
+}
+
+static Search search_begin(CallLinks *l, const CallPairs *c, const LinkEdge *edges, guint n_nodes)
+{
+        LinkTables *t = tables_get(l);
+
+        if (t->holders->len < n_nodes)
+                g_array_set_size(t->holders, n_nodes);
+        return (Search){ l, c, edges, t, (Holder *)t->holders->data };
 }
 
 void call_links_find(CallLinks *l, const CallPairs *c, const LinkEdge *edges, guint n_nodes)
 {
-        g_autofree Holder *holders = g_new0(Holder, n_nodes);
-        Search s = { l, c, edges, holders };
+        Search s;
 
         if (!l->linked || l->linked->len == 0)
                 return;
+        s = search_begin(l, c, edges, n_nodes);
         make_room(l, c->n);
-        find_parents(&s);
-        find_holders(&s);
+        g_array_sort_with_data(l->linked, compare_starts, (gpointer)c);
+        find_parents(&s, l->linked->len);
+        for (guint32 i = 0; i < c->n; i++)
+                note_holder(&s, i);
         for (guint32 i = 0; i < c->n; i++)
                 l->continues[i] = (guint8)find_kind(&s, i);
+}
+
+/* --- a step at a time ------------------------------------------------------------- */
+
+/* Whether a call is one of the first n with a link, which are in order of calls. */
+static gboolean has_link(const CallLinks *l, guint n, guint32 call)
+{
+        Linked key = { .call = call };
+
+        return n > 0 && bsearch(&key, l->linked->data, n, sizeof(Linked), compare_calls) != NULL;
+}
+
+/* Those that have not been looked at, up to a moment: how many calls there are before them. Adds
+ * the operations that name a queue, where there is no link. */
+static guint32 note_operations(CallLinks *l, const CallPairs *c, const CallLabels *labels,
+                               gint64 until, guint64 oldest)
+{
+        LinkTables *t = tables_get(l);
+        guint n = l->linked ? l->linked->len : 0;
+        guint32 i = (guint32)(t->noted - t->dropped);
+
+        if (n > 0)
+                g_array_sort(l->linked, compare_calls);
+        for (; i < c->n; i++) {
+                guint16 label = call_labels_get(labels, i);
+                const char *written = label ? labels->written->pdata[label - 1] : NULL;
+                gsize name, length = written ? strlen(written) : 0;
+                guint8 role = written ? role_of(written, length, &name) : 0;
+
+                if (!c->edge[i] && t->dropped + i >= oldest)
+                        break;
+                if (c->edge[i] && c->at_caller[i].from >= until)
+                        break;
+                if (c->edge[i] && role && !has_link(l, n, i))
+                        add_linked(l, i, role,
+                                   hash_word(BY_ORDER, hash_bytes(written + name, length - name)),
+                                   0);
+        }
+        return i;
+}
+
+/* Puts those of calls before end to the front, in order of their start, and forgets what is none.
+ * How many they are. */
+static guint gather_due(CallLinks *l, const CallPairs *c, guint32 end)
+{
+        guint due = 0, kept = 0;
+
+        if (!l->linked)
+                return 0;
+        g_array_sort(l->linked, compare_calls);
+        for (guint i = 0; i < l->linked->len; i++) {
+                Linked linked = *linked_at(l, i);
+
+                if (linked.call < end &&
+                    (!c->edge[linked.call] ||
+                     (kept > 0 && linked_at(l, kept - 1)->call == linked.call)))
+                        continue;
+                due += linked.call < end;
+                *linked_at(l, kept++) = linked;
+        }
+        g_array_set_size(l->linked, kept);
+        if (due > 1)
+                qsort_r(l->linked->data, due, sizeof(Linked), compare_starts, (gpointer)c);
+        return due;
+}
+
+void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const LinkEdge *edges,
+                     guint n_nodes, gint64 until, guint64 oldest)
+{
+        guint32 end = note_operations(l, c, labels, until, oldest), first;
+        guint due = gather_due(l, c, end);
+        Search s = search_begin(l, c, edges, n_nodes);
+
+        first = (guint32)(s.tables->noted - s.tables->dropped);
+        if (due > 0 || l->parent)
+                make_room(l, c->n);
+        s.tables->noted = s.tables->dropped + end;
+        if (!l->parent) {
+                for (guint32 i = first; i < end; i++)
+                        if (c->edge[i])
+                                s.holders[edge_of(&s, i)->caller].works = TRUE;
+                return;
+        }
+        find_parents(&s, due);
+        for (guint32 i = first; i < end; i++)
+                if (c->edge[i])
+                        note_holder(&s, i);
+        for (guint32 i = first; i < end; i++) {
+                if (!c->edge[i])
+                        continue;
+                l->continues[i] = (guint8)find_kind(&s, i);
+                if (l->parent[i] != NO_PARENT && c->cause)
+                        c->cause[i] = (Cause){ l->parent[i], l->probability[i] };
+        }
+        /* What may go on is waited for: not what came to who passes nothing on. */
+        for (guint i = 0; i < due; i++) {
+                const Linked *linked = linked_at(l, i);
+
+                if (!(linked->role & ASKS) && (linked->role & COMES) &&
+                    (l->parent[linked->call] == NO_PARENT ||
+                     s.holders[edge_of(&s, linked->call)->callee].passes))
+                        l->relayed[linked->call] |= MAY_GO_ON;
+                l->starts[linked->call] = STARTS_NOTHING;
+        }
+        g_array_remove_range(l->linked, 0, due);
+}
+
+gint64 call_links_longest(const CallLinks *l)
+{
+        return l->tables ? l->tables->longest : 0;
+}
+
+static gboolean is_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointer dropped)
+{
+        Arrivals *a = value;
+        guint n = 0;
+
+        while (n < a->arrivals->len &&
+               g_array_index(a->arrivals, Arrival, n).call < *(const guint64 *)dropped)
+                n++;
+        /* Of a queue that goes on its place is kept. */
+        a->forgotten += n;
+        if (n > 0)
+                g_array_remove_range(a->arrivals, 0, n);
+        return a->arrivals->len == 0 && a->forgotten < 2;
+}
+
+static gboolean is_way_forgotten(gpointer key G_GNUC_UNUSED, gpointer value, gpointer dropped)
+{
+        const Way *way = value;
+
+        return way->last < *(const guint64 *)dropped && way->taken < 2;
+}
+
+void call_links_drop(CallLinks *l, guint32 n)
+{
+        LinkTables *t = tables_get(l);
+        guint kept = 0;
+
+        t->dropped += n;
+        for (guint i = 0; l->linked && i < l->linked->len; i++) {
+                Linked linked = *linked_at(l, i);
+
+                if (linked.call < n)
+                        continue;
+                linked.call -= n;
+                *linked_at(l, kept++) = linked;
+        }
+        if (l->linked)
+                g_array_set_size(l->linked, kept);
+        g_hash_table_foreach_remove(t->came, is_forgotten, &t->dropped);
+        g_hash_table_foreach_remove(t->ways, is_way_forgotten, &t->dropped);
+        if (!l->parent)
+                return;
+        n = MIN(n, l->size);
+        memmove(l->parent, l->parent + n, (l->size - n) * sizeof *l->parent);
+        memmove(l->probability, l->probability + n, (l->size - n) * sizeof *l->probability);
+        memmove(l->continues, l->continues + n, l->size - n);
+        memmove(l->relayed, l->relayed + n, l->size - n);
+        memmove(l->starts, l->starts + n, l->size - n);
+        memmove(l->fetch, l->fetch + n, l->size - n);
+        memmove(l->way, l->way + n, (l->size - n) * sizeof *l->way);
+        for (guint32 i = 0; i < l->size - n; i++)
+                if (l->parent[i] != NO_PARENT)
+                        l->parent[i] = l->parent[i] < n ? NO_PARENT : l->parent[i] - n;
+        call_links_forget(l, l->size - n, l->size);
 }
 
 /* Parents that are calls, or that these continue: never a circle. */

@@ -27,6 +27,11 @@ enum {
         FETCH_OF_WORKER = 4 /* of a node that does only what it has taken */
 };
 
+/* What was found so far. */
+typedef struct LinkTables LinkTables;
+
+enum { MAY_GO_ON = 2 }; /* beside TRUE in relayed: what it brought may yet be passed on */
+
 typedef struct {
         GArray *linked;     /* calls with a link, in order; NULL before there are any */
         guint32 *parent;    /* by call: what it continues; NO_PARENT. NULL: there are no links */
@@ -37,8 +42,11 @@ typedef struct {
         guint8 *fetch;      /* FETCH flags, of one that asks for work */
         gint64 *until; /* when its receiver was done with it, by the order of its work, where its
                           return says that too late; else G_MAXINT64. NULL: of none */
-        guint64 *way;  /* the connection that asks, and that it came by; 0: unknown. NULL again
-                          when all is found */
+        guint32 size;  /* length of these */
+        guint64 lost;  /* messages of which it is known what they continue, but too late */
+        LinkTables *tables;
+        guint64 *way; /* the connection that asks, and that it came by; 0: unknown. NULL again
+                         when all is found */
 } CallLinks;
 
 void call_links_clear(CallLinks *links); /* frees what it holds */
@@ -69,6 +77,18 @@ typedef struct {
 void call_links_find(CallLinks *links, const CallPairs *calls, const LinkEdge *edges,
                      guint n_nodes);
 
+/* Instead, step by step: finds what the calls before a moment continue, all of which are known;
+ * oldest: the number of the first call that is still open, of all. What nobody acknowledges starts
+ * no work here. */
+void call_links_step(CallLinks *links, CallPairs *calls, const CallLabels *labels,
+                     const LinkEdge *edges, guint n_nodes, gint64 until, guint64 oldest);
+
+/* The longest that a message lay before it was passed on, so far, ns. */
+gint64 call_links_longest(const CallLinks *links);
+
+/* The first n calls are no longer there. */
+void call_links_drop(CallLinks *links, guint32 n);
+
 /* Once other parents are known: those of calls after the reply. */
 void call_links_find_late(CallLinks *links, CallPairs *calls, const CallConnections *connections);
 
@@ -87,7 +107,8 @@ static inline WorkContinues call_links_continues(const CallLinks *links, guint32
  * node had taken charge of what it brought. */
 static inline gboolean call_links_is_relay(const CallLinks *links, guint32 call)
 {
-        return links->relayed && links->relayed[call] && links->continues[call] != WORK_NESTED;
+        return links->relayed && (links->relayed[call] & TRUE) &&
+               links->continues[call] != WORK_NESTED;
 }
 
 /* Its time is nobody's: it waits for work, which comes as a message of its own. */

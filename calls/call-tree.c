@@ -59,6 +59,8 @@ guint32 call_trees_open(CallTrees *t, guint32 call)
                                     .link = { NO_TREE, NO_TREE },
                                     .last = tree,
                                     .until = MAX(span.from, span.to) + 2 * t->window };
+        if (t->links && t->links->relayed && (t->links->relayed[call] & MAY_GO_ON))
+                t->tree[tree].until += t->goes_on;
         if (t->family)
                 t->family[tree] = 1;
         if (t->calls->tree)

@@ -9,7 +9,7 @@
 #ifndef RAVEL_CALL_TREE_H
 #define RAVEL_CALL_TREE_H
 
-#include "calls/call-pair.h"
+#include "calls/call-links.h"
 
 #define NO_TREE G_MAXUINT32
 
@@ -31,9 +31,11 @@ typedef struct {
 typedef gboolean (*CallTreeDone)(gpointer data, guint32 root, GError **error);
 
 typedef struct {
-        CallPairs *calls; /* borrowed; its column of trees is kept up */
-        gint64 window;    /* the skew window, ns */
-        gboolean hold;    /* complete trees are kept until the end */
+        CallPairs *calls;       /* borrowed; its column of trees is kept up */
+        gint64 window;          /* the skew window, ns */
+        gboolean hold;          /* complete trees are kept until the end */
+        const CallLinks *links; /* of calls that may go on, for so long a time; NULL: of none */
+        gint64 goes_on;         /* ns */
         CallTree *tree;
         float *family; /* by tree, as CallPairs has it; NULL where they are not kept */
         guint32 n, size, unused;

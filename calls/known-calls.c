@@ -211,6 +211,24 @@ gint64 known_calls_find_links(KnownCalls *k)
         return longest;
 }
 
+static LinkEdge *list_link_edges(const KnownCalls *k)
+{
+        LinkEdge *edges = g_new(LinkEdge, k->roles.n_edges);
+
+        for (guint i = 0; i < k->roles.n_edges; i++)
+                edges[i] = (LinkEdge){ k->roles.edge[i].caller, k->roles.edge[i].callee };
+        return edges;
+}
+
+void known_calls_step_links(KnownCalls *k, gint64 until, guint64 oldest)
+{
+        g_autofree LinkEdge *edges = list_link_edges(k);
+
+        if (k->pairs.wanted & WANT_LINKS)
+                call_links_step(&k->links, &k->pairs, &k->labels, edges, node_table_size(k->nodes),
+                                until, oldest);
+}
+
 void known_calls_find_late(KnownCalls *k)
 {
         if (k->pairs.cause && (k->pairs.wanted & WANT_LINKS))
@@ -240,6 +258,8 @@ void known_calls_drop(KnownCalls *k, guint32 n)
         call_connections_drop(&k->connections, n);
         call_identifiers_drop(&k->identifiers, n);
         call_facts_drop(&k->facts, n);
+        if (k->pairs.wanted & WANT_LINKS)
+                call_links_drop(&k->links, n);
         k->dropped += n;
         if (k->ids)
                 drop_ids(k);

@@ -67,6 +67,9 @@ void known_calls_close_up(KnownCalls *calls);
  * messages start work. Returns the longest that such work may last, ns. */
 gint64 known_calls_find_links(KnownCalls *calls);
 
+/* Instead, of calls before a moment: see call_links_step(). */
+void known_calls_step_links(KnownCalls *calls, gint64 until, guint64 oldest);
+
 /* Once all other parents are known: see call_links_find_late(). */
 void known_calls_find_late(KnownCalls *calls);
 

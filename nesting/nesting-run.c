@@ -21,8 +21,7 @@ static guint wanted_columns(const NestingOptions *o)
                 wanted |= WANT_PLACES;
         if (o->keep || truth)
                 wanted |= WANT_IDS;
-        if (o->span == 0)
-                wanted |= WANT_LINKS;
+        wanted |= WANT_LINKS;
         if (truth)
                 wanted |= WANT_TRUE_PATHS;
         if (o->ordinals)

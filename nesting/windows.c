@@ -8,6 +8,7 @@
 enum {
         STEPS = 8,          /* in a window, at most, while one waits to be closed */
         SLACK = 1000000000, /* ns that messages of a pipe may come late; at most a step */
+        LIES = 4,           /* and a message lie in a queue so many times as long */
         OUTLASTS = 4,       /* a call may last so many times as long as the longest so far */
         CONTEXT = 4,        /* times as long as calls last, see find_context() */
         HISTORY = 1 << 15,  /* calls that are not dropped at first, to be learned from anew */
@@ -179,13 +180,25 @@ static gboolean find_pairs(Windows *w, GError **error)
         return find_nested_pairs(&search, &n->paths.trees, error);
 }
 
+/* How long a path waits for what it gave to a queue. */
+static gint64 may_lie(const Nesting *n)
+{
+        gint64 longest = call_links_longest(&n->calls.links);
+
+        return CLAMP(LIES * MIN(longest, G_MAXINT64 / LIES), LEAST_CONTEXT,
+                     MAX(n->options.span, LEAST_MAX_CALL));
+}
+
 /* Takes everything up to a moment a step further; all calls before the later one are known, and
- * roles are. */
-static gboolean step(Windows *w, gint64 before, gint64 until, GError **error)
+ * roles are. oldest: the number of the first call that is open. */
+static gboolean step(Windows *w, gint64 before, gint64 until, guint64 oldest, GError **error)
 {
         Nesting *n = &w->run;
         gboolean ok;
 
+        known_calls_step_links(&n->calls, until, oldest);
+        n->paths.trees.links = &n->calls.links;
+        n->paths.trees.goes_on = may_lie(n);
         call_paths_find_cuts(&n->paths);
         call_paths_set(&n->paths, n->paths.set);
         if (w->joint)
@@ -243,7 +256,7 @@ static gboolean take_step(Windows *w, gint64 time, GError **error)
                 w->context = find_context(n);
         /* A call that comes late may be open before what was decided. */
         before = MAX(until - w->context, w->decided);
-        if (!step(w, before, MAX(until, before), error))
+        if (!step(w, before, MAX(until, before), number, error))
                 return FALSE;
         next = MIN(before, call_trees_first_start(&n->paths.trees)); /* no path begins before it */
         if (next >= w->to) {
@@ -308,7 +321,7 @@ gboolean windows_finish(Windows *w, GError **error)
         if (n->calls.pairs.n == 0)
                 return TRUE;
         nesting_run_find_roles(n, TRUE);
-        return step(w, G_MAXINT64, G_MAXINT64, error) && close_window(w, error);
+        return step(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
 }
 
 void windows_set_ids(Windows *w, gboolean by_port)

@@ -73,6 +73,10 @@ void nesting_report_matching(const KnownCalls *known, const TraceReader *reader,
                 tool_warn("%" G_GUINT64_FORMAT " one-way messages are left out: they are for "
                           "convolution",
                           counts->one_way);
+        if (known->links.lost)
+                tool_warn("%" G_GUINT64_FORMAT " messages lay in queues for so long that what they "
+                          "continue had been written: they are paths of their own",
+                          known->links.lost);
         if (known->roles.folded)
                 tool_warn("%u clients are shown as one node, \"client\" (--no-fold keeps them)",
                           known->roles.folded);

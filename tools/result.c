@@ -193,6 +193,7 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
         g_autofree guint32 *rank = path_set_rank(set, tool_choice_index(options.sort, sorts));
         guint32 n = path_set_size(set);
         guint columns = result_columns();
+        static gboolean first_goes_on; /* of windows */
         PathWriteOptions write = {
                 .rank = rank,
                 .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
@@ -200,8 +201,11 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
                 .colour = columns > 0 && !g_getenv("NO_COLOR"),
                 .windows = windows,
                 .later = later,
+                .goes_on = first_goes_on,
         };
 
+        if (!later)
+                first_goes_on = path_set_goes_on(set);
         return writer(set, &write, out, error);
 }
 

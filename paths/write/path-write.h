@@ -17,6 +17,7 @@ typedef struct {
         guint columns;       /* text: width of the terminal; 0 for no limit */
         gboolean windows;    /* tsv: one of several, which say by when they begin which it is */
         gboolean later;      /* tsv: not the first of them */
+        gboolean goes_on;    /* tsv, of windows: the first had the columns of what goes on */
 } PathWriteOptions;
 
 typedef gboolean (*PathWriter)(const PathSet *set, const PathWriteOptions *options, OutputFile *out,

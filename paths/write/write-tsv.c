@@ -26,6 +26,12 @@ static void append_time(GString *out, gint128 ns)
         g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
 }
 
+/* Windows are one table, which has the columns of its first. */
+static gboolean has_completion(const PathSet *set, const PathWriteOptions *options)
+{
+        return options->later ? options->goes_on : path_set_goes_on(set);
+}
+
 /* All windows have one header, and only some may know of a queue. */
 static gboolean shows_waits(const PathSet *set, const PathWriteOptions *options)
 {
@@ -57,7 +63,7 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
         append_time(out, path_pattern_network(p) / (gint128)p->count);
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
-        if (path_set_goes_on(set)) {
+        if (has_completion(set, options)) {
                 char digits[PATH_INTEGER_SIZE];
 
                 g_string_append_c(out, '\t');
@@ -86,7 +92,7 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
 
         if (!options->later)
                 g_string_append_printf(out, "%s%s%s%s\n", options->windows ? "window\t" : "",
-                                       HEADER, path_set_goes_on(set) ? GOES_ON : "",
+                                       HEADER, has_completion(set, options) ? GOES_ON : "",
                                        shows_waits(set, options) ? WAITS : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
