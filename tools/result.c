@@ -197,6 +197,7 @@ static gboolean write_patterns(const PathSet *set, gboolean windows, gboolean la
         PathWriteOptions write = {
                 .rank = rank,
                 .n_patterns = options.n_patterns > 0 ? MIN(n, (guint32)options.n_patterns) : n,
+                .all = options.n_patterns == 0,
                 .columns = columns,
                 .colour = columns > 0 && !g_getenv("NO_COLOR"),
                 .windows = windows,

@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/grow.h"
+#include "paths/misassigned.h"
 #include "paths/node-hours.h"
 #include "paths/store/store-layout.h"
 #include "paths/verdict.h"
@@ -69,7 +70,7 @@ const char *const store_schema =
         "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
         "  doubt INTEGER REFERENCES doubt, label TEXT,"
         "  completion_total INTEGER, completion_mean INTEGER, completion_p50 INTEGER,"
-        "  completion_p99 INTEGER, completion BLOB);"
+        "  completion_p99 INTEGER, completion BLOB, misassigned INTEGER);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -470,11 +471,12 @@ static void bind_completion(sqlite3_stmt *s, int column, const PathPattern *p)
 
 static gboolean insert_patterns(Store *store, GError **error)
 {
+        g_autofree gboolean *misassigned = misassigned_find(store->set);
         sqlite3_stmt *s =
                 prepare(store,
                         "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                         "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
-                        "?20, ?21)",
+                        "?20, ?21, ?22)",
                         error);
         gboolean ok = s != NULL;
 
@@ -500,6 +502,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 sqlite3_bind_int(s, 15, path_set_find_doubt(store->set, p) + 1);
                 bind_text(s, 16, p->label);
                 bind_completion(s, 17, p);
+                sqlite3_bind_int(s, 22, misassigned && misassigned[i]);
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);

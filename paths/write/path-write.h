@@ -11,8 +11,9 @@
 #include "tracefmt/output-file.h"
 
 typedef struct {
-        const guint32 *rank; /* indices of patterns, best first */
+        const guint32 *rank; /* indices of all patterns, best first */
         guint32 n_patterns;  /* how many of them to write */
+        gboolean all;        /* text: patterns that are probably misassigned, too */
         gboolean colour;     /* text: on a terminal that wants it */
         guint columns;       /* text: width of the terminal; 0 for no limit */
         gboolean windows;    /* tsv: one of several, which say by when they begin which it is */

@@ -3,6 +3,7 @@
  * The patterns with all their nodes as JSON (docs/paths.md has the schema).
  */
 #include "paths/json.h"
+#include "paths/misassigned.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
 #include "paths/write/path-write.h"
@@ -108,7 +109,7 @@ static void put_probability(Json *j, const PathSet *set, double p)
 }
 
 static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, guint32 rank,
-                            OutputFile *file, GError **error)
+                            gboolean misassigned, OutputFile *file, GError **error)
 {
         int doubt = path_set_find_doubt(set, p);
 
@@ -126,6 +127,10 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_put_count(j, "count", p->count);
         put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
+        if (misassigned) {
+                json_key(j, "misassigned");
+                json_boolean(j, TRUE);
+        }
         json_put_count(j, "slowest", path_pattern_slowest(p));
         json_line(j, 5);
         put_statistics(j, &p->nodes[0].latency);
@@ -347,6 +352,7 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
                          GError **error)
 {
         g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree gboolean *misassigned = misassigned_find(set);
         Json j = JSON_IN(text);
 
         json_open(&j, '{');
@@ -359,7 +365,8 @@ gboolean path_write_json(const PathSet *set, const PathWriteOptions *options, Ou
         json_key(&j, "patterns");
         json_open(&j, '[');
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i, file, error))
+                if (!put_pattern(&j, set, path_set_pattern(set, options->rank[i]), i,
+                                 misassigned && misassigned[options->rank[i]], file, error))
                         return FALSE;
         json_close(&j, ']');
         if (!put_graph(&j, set, file, error))

@@ -15,6 +15,7 @@
 
 #include "base/printable.h"
 #include "paths/collapsed-tree.h"
+#include "paths/misassigned.h"
 #include "paths/path-clocks.h"
 #include "paths/verdict.h"
 #include "paths/write/pattern-text.h"
@@ -268,7 +269,57 @@ static char *format_rank(const PathSet *set, const PathPattern *p, guint32 i, gb
         return g_strconcat(rank, path_set_find_doubt(set, p) >= 0 ? DOUBT_MARK : " ", NULL);
 }
 
-static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options)
+/* The patterns that have rows of their own, in order; the others are told of in one. */
+typedef struct {
+        guint32 *rank, *place; /* pattern; its place among all, from 0 */
+        guint32 n, n_left_out;
+        guint64 paths_left_out;
+} Rows;
+
+static void rows_clear(Rows *r)
+{
+        g_free(r->rank);
+        g_free(r->place);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Rows, rows_clear)
+
+static Rows find_rows(const PathSet *set, const PathWriteOptions *options)
+{
+        guint32 size = path_set_size(set);
+        Rows r = { .rank = g_new(guint32, size + (gsize)1),
+                   .place = g_new(guint32, size + (gsize)1) };
+        g_autofree gboolean *misassigned = options->all ? NULL : misassigned_find(set);
+
+        for (guint32 i = 0; i < size; i++) {
+                guint32 pattern = options->rank[i];
+
+                if (misassigned && misassigned[pattern]) {
+                        r.n_left_out++;
+                        r.paths_left_out += path_set_pattern(set, pattern)->count;
+                } else if (r.n < options->n_patterns) {
+                        r.rank[r.n] = pattern;
+                        r.place[r.n++] = i;
+                }
+        }
+        return r;
+}
+
+/* The row of those that have none. */
+static void write_left_out(const Rows *r, const PathWriteOptions *options, GString *out)
+{
+        g_autofree char *patterns = path_format_count(r->n_left_out),
+                        *paths = path_format_count(r->paths_left_out);
+        g_autofree char *text = g_strdup_printf(
+                "%s %s of %d paths or fewer, %s %s, probably misassigned: -n 0 shows them.",
+                patterns, r->n_left_out == 1 ? "pattern" : "patterns", MISASSIGNED_PATHS, paths,
+                r->paths_left_out == 1 ? "path" : "paths");
+
+        if (r->n_left_out > 0)
+                text_append_wrapped(out, text, " ", 6, options->columns);
+}
+
+static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options,
+                             const guint32 *place)
 {
         TextTable *table = text_table_new();
         gboolean doubt = any_doubt(set, options), mark = any_mark(set, options);
@@ -290,7 +341,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const Histogram *latency = &p->nodes[0].latency;
                 gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
-                text_table_add(table, format_rank(set, p, i, mark));
+                text_table_add(table, format_rank(set, p, place[i], mark));
                 text_table_add(table, path_format_count(p->count));
                 text_table_add(table, path_format_duration(total));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
@@ -331,10 +382,11 @@ static void write_heading(GString *out, const TextTable *table, const PathWriteO
         g_string_append_printf(out, "%s\n", options->colour ? PLAIN : "");
 }
 
-static void write_rank_table(const PathSet *set, const PathWriteOptions *options, GString *out)
+static void write_rank_table(const PathSet *set, const PathWriteOptions *options,
+                             const guint32 *place, GString *out)
 {
         guint path_column = 9 + path_set_goes_on(set);
-        g_autoptr(TextTable) table = rank_table(set, options);
+        g_autoptr(TextTable) table = rank_table(set, options, place);
 
         text_table_fit(table, options->columns);
         write_heading(out, table, options, 0);
@@ -504,7 +556,7 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
 }
 
 static void write_tree(const PathSet *set, const PathWriteOptions *options, guint32 rank,
-                       GString *out)
+                       guint32 place, GString *out)
 {
         const PathPattern *p = path_set_pattern(set, options->rank[rank]);
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(p, G_MAXUINT32);
@@ -513,7 +565,7 @@ static void write_tree(const PathSet *set, const PathWriteOptions *options, guin
         guint32 marked = MIN(slowest, n_shown); /* row */
         guint32 left = tree->n_vertices - n_shown - (slowest >= n_shown);
 
-        g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", rank + 1,
+        g_string_append_printf(out, "\n%s%u.%s ", options->colour ? BOLD : "", place + 1,
                                options->colour ? PLAIN : "");
         if (p->label) {
                 g_autofree char *label = printable_new(p->label, PRINTABLE_TEXT);
@@ -701,16 +753,22 @@ gboolean path_write_text(const PathSet *set, const PathWriteOptions *options, Ou
                          GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
+        g_auto(Rows) rows = find_rows(set, options);
+        PathWriteOptions shown = *options;
 
-        write_summary(set, options, out);
+        shown.rank = rows.rank;
+        shown.n_patterns = rows.n;
+        write_summary(set, &shown, out);
         if (options->n_patterns == 0)
                 return output_file_write(file, out->str, out->len, error);
         g_string_append_c(out, '\n');
-        write_rank_table(set, options, out);
-        for (guint32 i = 0; i < MIN(options->n_patterns, TREES); i++)
-                write_tree(set, options, i, out);
+        if (rows.n > 0)
+                write_rank_table(set, &shown, rows.place, out);
+        write_left_out(&rows, options, out);
+        for (guint32 i = 0; i < MIN(rows.n, TREES); i++)
+                write_tree(set, &shown, i, rows.place[i], out);
         g_string_append_c(out, '\n');
-        write_legend(set, options, out);
+        write_legend(set, &shown, out);
         write_trust(set, options, out);
         return output_file_write(file, out->str, out->len, error);
 }

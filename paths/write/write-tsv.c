@@ -4,6 +4,7 @@
  * names the columns). Times are whole nanoseconds; names and signatures are
  * written as in traces, so that no field holds a tab or a newline.
  */
+#include "paths/misassigned.h"
 #include "paths/verdict.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
@@ -18,6 +19,9 @@ static const char GOES_ON[] = "\tcompletion\tqueued";
 
 /* Where a node has a queue before workers. */
 static const char WAITS[] = "\town_queued\tslowest_queued";
+
+/* Where a pattern is probably misassigned. */
+static const char MISASSIGNED[] = "\tmisassigned";
 
 static void append_time(GString *out, gint128 ns)
 {
@@ -39,7 +43,7 @@ static gboolean shows_waits(const PathSet *set, const PathWriteOptions *options)
 }
 
 static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
-                           const PathWriteOptions *options)
+                           const PathWriteOptions *options, const gboolean *misassigned)
 {
         const Histogram *latency = &p->nodes[0].latency;
         const PatternNode *slowest = &p->nodes[path_pattern_slowest(p)];
@@ -82,6 +86,8 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                         out, "\t%s",
                         path_format_integer(histogram_mean(&slowest->own_queued), digits));
         }
+        if (misassigned)
+                g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
 }
 
@@ -89,15 +95,18 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
                         GError **error)
 {
         g_autoptr(GString) out = g_string_new(NULL);
+        g_autofree gboolean *misassigned = options->windows ? NULL : misassigned_find(set);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s%s%s\n", options->windows ? "window\t" : "",
+                g_string_append_printf(out, "%s%s%s%s%s\n", options->windows ? "window\t" : "",
                                        HEADER, has_completion(set, options) ? GOES_ON : "",
-                                       shows_waits(set, options) ? WAITS : "");
+                                       shows_waits(set, options) ? WAITS : "",
+                                       misassigned ? MISASSIGNED : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)
                         append_time(out, path_set_summary(set)->first);
-                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options);
+                append_pattern(out, set, path_set_pattern(set, options->rank[i]), i, options,
+                               misassigned);
                 if (!output_file_write(file, out->str, out->len, error))
                         return FALSE;
                 g_string_truncate(out, 0);

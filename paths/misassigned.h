@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Patterns that are probably errors of inference: a path that got a call of another one, or lost
+ * one to it, seldom looks like a true path, and such errors scatter over very many patterns of very
+ * few paths.
+ */
+#ifndef RAVEL_MISASSIGNED_H
+#define RAVEL_MISASSIGNED_H
+
+#include "paths/path-set.h"
+
+/* No pattern of more paths is one. */
+enum { MISASSIGNED_PATHS = 5 };
+
+/* By pattern, whether it probably is one; to be freed with g_free(). NULL where none is, where the
+ * set is linear, or where its probabilities mean nothing. O(patterns). */
+gboolean *misassigned_find(const PathSet *set);
+
+#endif
