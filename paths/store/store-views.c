@@ -5,7 +5,8 @@
  * every program that reads the store has them; the range of call.id is what makes a
  * request's calls quick to find, and CROSS JOIN, + and CAST keep SQLite from going the other
  * way, from a node or a time to its calls, which have no index. Integer division rounds towards 0,
- * and an hour begins at or before its first moment also before 1970. */
+ * and an hour begins at or before its first moment also before 1970. A row of pattern_node is wide:
+ * with LIMIT -1 SQLite makes an index of the few columns that are asked for each call. */
 static const struct {
         const char *name, *select;
 } views[] = {
@@ -52,14 +53,13 @@ static const struct {
           "  ORDER BY path.latency DESC, path.id" },
         { "pattern_hour",
           "  SELECT pattern, strftime('%Y-%m-%d %H:00', hour / 1000000000, 'unixepoch') AS hour,"
-          "    n AS count, CAST(round(avg(latency)) AS INTEGER) AS mean,"
-          "    min(CASE WHEN 100 * rank >= 50 * n THEN latency END) AS p50,"
-          "    min(CASE WHEN 100 * rank >= 90 * n THEN latency END) AS p90,"
-          "    min(CASE WHEN 100 * rank >= 99 * n THEN latency END) AS p99,"
+          "    count(*) AS count, CAST(round(avg(latency)) AS INTEGER) AS mean,"
+          "    min(CASE WHEN part >= 0.5 THEN latency END) AS p50,"
+          "    min(CASE WHEN part >= 0.9 THEN latency END) AS p90,"
+          "    min(CASE WHEN part >= 0.99 THEN latency END) AS p99,"
           "    max(latency) AS max, signature"
           "  FROM (SELECT pattern, hour, latency,"
-          "          row_number() OVER (PARTITION BY pattern, hour ORDER BY latency) AS rank,"
-          "          count(*) OVER (PARTITION BY pattern, hour) AS n"
+          "          cume_dist() OVER (PARTITION BY pattern, hour ORDER BY latency) AS part"
           "        FROM (SELECT pattern, latency, start -"
           "                (start % 3600000000000 + 3600000000000) % 3600000000000 AS hour"
           "              FROM path))"
@@ -88,9 +88,7 @@ static const struct {
           "  GROUP BY child.pattern, child.parent, child.node HAVING count(*) > 1" },
         { "hop",
           "  SELECT path.id AS request, call.id AS id, +call.parent AS parent, +call.last AS last,"
-          "    (SELECT depth FROM pattern_node"
-          "     WHERE pattern_node.pattern = path.pattern AND pattern_node.place = call.place)"
-          "      AS depth,"
+          "    of_place.depth AS depth,"
           "    node.written AS node,"
           "    (SELECT written FROM node WHERE node.id = +call.caller) AS caller,"
           "    (SELECT name FROM label WHERE label.id = +call.label) AS label,"
@@ -114,7 +112,9 @@ static const struct {
           "    CROSS JOIN node AS entry ON entry.id = +root.node"
           "    CROSS JOIN call"
           "      ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
-          "    CROSS JOIN node ON node.id = +call.callee" },
+          "    CROSS JOIN node ON node.id = +call.callee"
+          "    CROSS JOIN (SELECT pattern, place, depth FROM pattern_node LIMIT -1) AS of_place"
+          "      ON of_place.pattern = path.pattern AND of_place.place = call.place" },
         { "before",
           "  SELECT path.id AS request, earlier.id AS earlier, later.id AS later,"
           "    first.written AS earlier_node, second.written AS later_node"
@@ -145,16 +145,16 @@ static const struct {
           "    id, probability"
           "  FROM (SELECT path.id AS request, node.written AS node, +call.place AS place,"
           "          CAST(call.own AS INTEGER) AS own,"
-          "          (SELECT own_p50 FROM pattern_node WHERE pattern_node.pattern = path.pattern"
-          "           AND pattern_node.place = +call.place) AS usual,"
-          "          (SELECT own_p99 FROM pattern_node WHERE pattern_node.pattern = path.pattern"
-          "           AND pattern_node.place = +call.place) AS own_p99,"
+          "          of_place.own_p50 AS usual, of_place.own_p99 AS own_p99,"
           "          pattern.count AS alike, path.pattern AS pattern, call.id AS id,"
           "          CAST(call.probability AS REAL) AS probability"
           "        FROM path CROSS JOIN pattern ON pattern.id = path.pattern"
           "          CROSS JOIN call"
           "            ON call.id BETWEEN path.first_call AND path.first_call + path.calls - 1"
-          "          CROSS JOIN node ON node.id = +call.callee)" },
+          "          CROSS JOIN node ON node.id = +call.callee"
+          "          CROSS JOIN (SELECT pattern, place, own_p50, own_p99 FROM pattern_node"
+          "                     LIMIT -1) AS of_place"
+          "            ON of_place.pattern = path.pattern AND of_place.place = +call.place)" },
         { "node_hour",
           "  SELECT node.written AS node,"
           "    strftime('%Y-%m-%d %H:00', hour.hour / 1000000000, 'unixepoch') AS hour,"

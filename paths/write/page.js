@@ -1569,11 +1569,11 @@
       const waits = list.some((l) => l.queued > 0);
       return el('section', { class: 'panel', 'aria-label': 'Load of nodes', id: 'loads' }, el('h2', null, 'Load', el('span', { class: 'hint' }, 'calls that a node is serving when one comes, itself among them')),
         el('div', { class: 'scroll tall', tabindex: 0, role: 'region', 'aria-label': 'Load of nodes' }, cards({ id: 'load-list' },
-          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'In a queue before'))),
+          el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls'), el('th', { class: 'number' }, 'p50'), el('th', { class: 'number' }, 'p95'), el('th', { class: 'number' }, 'Most'), el('th', { class: 'number' }, waits ? 'Serving' : 'Own time each'), waits && el('th', { class: 'number' }, 'Queued'))),
           el('tbody', null, list.map((l) => el('tr', null, el('td', { class: 'name', title: l.name }, el('button', { type: 'button', class: 'plain', title: 'Search for it', onclick: () => { search.value = state.query = l.name; fillList(true); } }, l.name)),
             el('td', { class: 'number' }, count(l.calls)), el('td', { class: 'number' }, count(l.p50)), el('td', { class: 'number' }, count(l.p95)), el('td', { class: 'number' }, count(l.most)),
             el('td', { class: 'number' }, duration(l.own / l.calls)), waits && el('td', { class: 'number' }, l.queued ? duration(l.queued / l.calls) : '')))))),
-        waits && el('p', { class: 'quiet' }, 'Serving and in a queue before: the mean of a call.'));
+        waits && el('p', { class: 'quiet' }, 'Serving, and queued before: the mean of a call.'));
     }
 
     // --- keys ---

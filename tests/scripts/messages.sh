@@ -134,6 +134,7 @@ expect 'report of a store and a trace' 2 'this is a store, expected captures or 
 	"$ravel" report good.trace my.sqlite
 expect 'report of a file that is not there, and a trace' 2 'this is none, expected captures or traces' \
 	"$ravel" report good.trace nosuch
+# shellcheck disable=SC2046 # words
 expect 'report of too many files' 2 '33 files, expected at most 32' "$ravel" report $(yes good.trace | head -33)
 expect 'options of packets for a trace' 2 '--labels: expected a capture of packets with it' "$ravel" report --labels good.trace
 expect 'options of nesting for a store' 2 '--method: expected a capture of packets or a trace with it' \

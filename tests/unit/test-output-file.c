@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/scratch.h"
 #include "base/error.h"
+#include "tests/unit/scratch.h"
 
 static OutputFile *open_output(const char *path, gboolean in_place)
 {
@@ -231,6 +231,22 @@ static void test_by_name(void)
         g_assert_true(output_path_commit(device, "/dev/null", NULL));
 }
 
+static void test_scratch_new(void)
+{
+        g_autoptr(GError) error = NULL;
+        char *path = output_scratch_new(".sqlite", &error), *other = output_scratch_new("", &error);
+
+        g_assert_no_error(error);
+        g_assert_true(g_str_has_prefix(path, g_get_tmp_dir()) && g_str_has_suffix(path, ".sqlite"));
+        g_assert_cmpstr(path, !=, other);
+        g_assert_true(g_file_test(path, G_FILE_TEST_IS_REGULAR));
+        g_autofree char *name = g_strdup(path);
+        output_scratch_remove(path);
+        g_assert_false(g_file_test(name, G_FILE_TEST_EXISTS));
+        output_scratch_remove(other);
+        output_scratch_remove(NULL);
+}
+
 int main(int argc, char **argv)
 {
         int status;
@@ -250,6 +266,7 @@ int main(int argc, char **argv)
         g_test_add_func("/output-file/closed-pipe", test_closed_pipe);
         g_test_add_func("/output-file/no-directory", test_no_directory);
         g_test_add_func("/output-file/by-name", test_by_name);
+        g_test_add_func("/output-file/scratch-new", test_scratch_new);
         status = g_test_run();
         scratch_remove();
         return status;
