@@ -37,17 +37,20 @@ static char *make_store(guint n)
         g_assert_true(store_add_capture(store, "-", NULL, NULL, 0, NULL));
         for (gint64 t = 0; t < n * 1000; t += 1000) {
                 PathCall calls[] = {
-                        { NO_PARENT, client, lb, t, t + 5, t + 95, t + 100, 15, 1, 0.5f, 0,
-                          "id37",    4,      0,  0, 0,     0,      0,       0,  0, 0,    0 },
+                        { NO_PARENT, client, lb,     t, t + 5, t + 95, t + 100, 15, 1,
+                          0.5f,      0,      "id37", 4, 0,     0,      0,       0,  0,
+                          0,         0,      0,      0, 0,     0,      0 },
                         { 0,      lb,     web,    t + 10,
                           t + 10, t + 40, t + 40, 1 << CALL_SENT | 1 << RET_SENT,
                           0.5f,   1,      3,      "x",
                           1,      0,      0,      0,
                           0,      0,      0,      0,
-                          0,      0 },
+                          0,      0,      0,      0,
+                          0 },
                         { 0, lb, db, t + 50, t + 50, t + 90, t + 90, 1 << CALL_RECV | 1 << RET_RECV,
                           1, 1,  1,  NULL,   0,      0,      0,      0,
-                          0, 0,  0,  0,      0,      0 },
+                          0, 0,  0,  0,      0,      0,      0,      0,
+                          0 },
                 };
                 g_assert_true(path_set_add(set, calls, G_N_ELEMENTS(calls), NULL));
         }
