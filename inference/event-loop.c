@@ -132,7 +132,8 @@ static void begin(Loop *l)
         for (guint32 o = 0; o < l->n_outputs; o++)
                 l->part[l->outputs[o].kind] += 1.0 / l->n_outputs;
         l->triggers = g_new0(Triggers, l->n_outputs);
-        l->agreement = g_new(float, (gsize)l->n_outputs *LOOP_REACH);
+        l->agreement =
+                g_new0(float, (gsize)l->n_outputs *LOOP_REACH); /* of what is out of reach: 0 */
         l->before = g_new(float, n + 1);
         l->after = g_new(float, n + 1);
         for (guint32 i = 0; i < l->j->problem->node->n_out; i++)
