@@ -68,7 +68,7 @@ static void bytes(Evidence *e, Bytes *b)
 static void begin(Evidence *e, const Joint *j)
 {
         guint32 n_in = j->problem->node->n_in, n_out = j->problem->node->n_out;
-        Output *outputs = g_new(Output, n_out + n_in);
+        Output *outputs = g_new0(Output, n_out + n_in);
 
         for (guint32 i = 0; i < n_out; i++)
                 outputs[j->problem->output[i]].time = j->kinds->calls[i].start;
