@@ -113,5 +113,11 @@ done
 none "the run of nesting is told to nobody but its drivers" \
         "$(grep -rlE '^#include "nesting/nesting-run\.h"' --include='*.[ch]' . |
                 grep -Ev '^\./nesting/(nesting|nesting-run|slices|windows)\.c$')"
+# A header that is not named is missed by whoever builds from a distribution, and by nobody else.
+none "every header is in the distribution" \
+        "$(find base tracefmt capture import maketrace clocks paths calls inference nesting convolution draw \
+                tools tests -name '*.h' | while read -r header; do
+                        grep -qF "$header" Makefile.am || echo "$header"
+                done)"
 echo "1..$n"
 exit $bad
