@@ -35,9 +35,10 @@ found() { # CAUSE NAME [BUSY]
 		awk -F '\t' -v cause="$1" -v busy="${3:-1}" -v web='web1|web2 / ' '
 			NR == 1 { next }
 			{ sum += $5; which += $7 }
-			NR == 2 { first = $3; all = $5; same = $6; load = $12; replica = $15 }
+			NR == 2 { first = $3; all = $5; same = $6; replica = $15 }
+			$3 == web "catalog" { place += $5; if ($4 == "queued") waiting = $5; else load = $12 }
 			NR == 3 { second = $3; next_all = $5 }
-			$12 > most && !(cause == "queue" && NR == 2) { most = $12 }
+			$12 > most && !(cause == "queue" && $3 == web "catalog") { most = $12 }
 			END {
 				if (cause == "caller")
 					ok = first == web "auth" && all > 0.88 && same > 0.82 && replica == "web2 / auth"
@@ -48,7 +49,7 @@ found() { # CAUSE NAME [BUSY]
 				if (cause == "miss")
 					ok = first == web "catalog / postgres" && all > 0.92 && which > 0.88
 				if (cause == "queue")
-					ok = first == web "catalog" && all > 0.9 && (!busy || load >= 0.4) && most < 0.02
+					ok = first == web "catalog" && place > 0.9 && (!busy || load >= 0.4 || waiting >= 0.4) && most < 0.02
 				if (cause == "none")
 					ok = first == "web1|web2" && replica == "-" && most < 0.05 && which < 0.03
 				exit !(ok && sum > 0.99999 && sum < 1.00001)
@@ -56,7 +57,10 @@ found() { # CAUSE NAME [BUSY]
 		case $1 in
 		caller) grep -q '^  web1|web2 / auth: web2 / auth has 8[0-9] % of the 8[0-9] % on the same path' text ;;
 		stall) grep -Eq '^  web1\|web2 / (auth|catalog) and web1\|web2 / (auth|catalog) vary together \(r 0\.[67][0-9]\): (3[6-9]|4[0-4]) % of' text ;;
-		queue) [ "${3:-1}" = 0 ] || grep -q '^  web1|web2 / catalog: [4-9][0-9] % of the variance of a call goes with how many others' text ;;
+		queue)
+			[ "${3:-1}" = 0 ] || grep -q -e '^  web1|web2 / catalog: [4-9][0-9] % of the variance of a call goes with how many others' \
+				-e '^  web1|web2 / catalog, queued  *[4-9][0-9] %' text
+			;;
 		none) ! grep -q '^  .*\(vary together\|goes with how\|on the same path\)' text ;;
 		esac
 	result $? "$2" tsv
