@@ -89,8 +89,8 @@ for pattern in found["patterns"]:
             assert int(node["own"]["total"]) == int(node["own_queued"]["total"]) + int(node["serving"]["total"])
 assert waited > 2000 * 10**6
 rows = [line.rstrip("\n").split("\t") for line in open("tsv")]
-assert rows[0][-2:] == ["own_queued", "slowest_queued"], rows[0]
-said = sum(int(row[2]) * int(row[-2]) for row in rows[1:])
+assert rows[0][18:20] == ["own_queued", "slowest_queued"], rows[0]
+said = sum(int(row[2]) * int(row[18]) for row in rows[1:])
 assert abs(said - waited) <= sum(int(row[2]) for row in rows[1:]), (said, waited)
 PYTHON
 result $? 'queued and serving add up to own time, in every format' err
