@@ -21,7 +21,7 @@ for shape in '1.6' '20 --clients 40' '5 --repeat 3' '5 --four --skew 30' '3 --fo
 			"$gen_trace" 20000 $shape | sort -s -k 1,1 >t.trace
 			nesting $options t.trace
 			mv calls whole.calls
-			mv out whole
+			cut -f 1-18 out >whole # windows say nothing of rare patterns
 			nesting $options --window 8000h t.trace
 		}
 		cut -f 2- out | cmp -s - whole && cmp -s calls whole.calls
