@@ -414,7 +414,7 @@
     const ownTime = linear ? 'stay' : 'own time';
     const aStore = data.store ? 'the store' : 'a store (ravel nesting -o)';
     const OwnTime = linear ? 'Stay' : 'Own time';
-    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
+    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6], ...(data.waits ? [['waited', 'Queued', data.goesOn ? 10 : 8]] : [])];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
@@ -828,16 +828,25 @@
       ];
     }
 
-    function meterRow(name, part, whole, cls) {
-      const i = el('i');
-      i.style.width = `${100 * Math.min(1, whole > 0 ? part / whole : 0)}%`;
-      return el('td', { class: 'grow' }, el('span', { class: `meter ${cls || ''}`, role: 'img', 'aria-label': share(part, whole) }, i));
+    const workersOf = (n) => plural(n, 'worker');
+    // waiting: {workers, queued}, of a node with a queue before workers: the hatched part of the bar.
+    function meterRow(part, whole, cls, waiting) {
+      const wide = (ns, hatched) => {
+        const i = el('i', { class: hatched ? 'waiting' : null });
+        i.style.width = `${100 * Math.min(1, whole > 0 ? ns / whole : 0)}%`;
+        return i;
+      };
+      const queued = waiting && waiting.workers ? Math.min(waiting.queued, part) : 0;
+      const words = waiting && waiting.workers ? `queued ${duration(waiting.queued)} of ${duration(part)}, ${workersOf(waiting.workers)}` : '';
+      return el('td', { class: 'grow' }, el('span', { class: `meter ${cls || ''}`, role: 'img', 'aria-label': share(part, whole) + (words ? `, ${words}` : '') }, queued > 0 && wide(queued, true), wide(part - queued)),
+        words && el('span', { class: 'queued-words quiet' }, words));
     }
+    const hatchedWords = 'Hatched: queued, before a worker took the call.';
 
     function drawOverview() {
       const queued = data.loads.reduce((sum, l) => sum + l[1], 0);
       const beside = data.goesOn && !data.loads.length ? 'queues and network' : 'network';
-      const all = [...data.blame.map(([own, n], i) => (i < names.length ? { own, n, name: names[i] } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
+      const all = [...data.blame.map(([own, n, workers, waited], i) => (i < names.length ? { own, n, name: names[i], waiting: { workers, queued: waited } } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -848,12 +857,12 @@
           el('td', { class: 'name', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
-          el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
+          el('td', { class: 'number' }, share(b.own, data.total)), meterRow(b.own, data.total, b.network ? 'network' : '', b.waiting))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
-          el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
+          el('td', { class: 'number' }, share(rest, data.total)), meterRow(rest, data.total))));
       return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
-          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table, data.waits && el('p', { class: 'quiet' }, hatchedWords)),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
@@ -928,9 +937,10 @@
     }
 
     function vertices(detail) {
-      const at = data.goesOn ? 9 : 7;
+      const waits = data.goesOn ? 9 : 7;
+      const at = data.waits ? waits + 2 : waits;
       return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
-        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], operation: v[at] ? visible(v[at]) : '',
+        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], workers: data.waits ? v[waits] : 0, waited: data.waits ? v[waits + 1] : [], operation: v[at] ? visible(v[at]) : '',
         n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
         depth: 0, parallel: false }));
     }
@@ -1015,9 +1025,11 @@
           vertex: v.i, on: v.on,
           lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []),
             ...(compared ? [['small', arrowed(found.of.get(v.i).more)], ['small', `${duration(found.of.get(v.i).middle)} \u2192 ${duration(found.of.get(v.i).slow)}`]]
-              : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`]])],
+              : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`],
+                ...(v.workers ? [['small', `queued ${duration(mean(v.waited) * v.n)}, ${workersOf(v.workers)}`]] : [])])],
           label: edgeWords(v),
           title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
+            (v.workers ? `, of it queued ${duration(mean(v.waited) * v.n)} for ${workersOf(v.workers)}` : '') +
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
           fill: compared ? tinted(found.of.get(v.i).more, found.most) : shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
@@ -1040,8 +1052,10 @@
       let network = 0;
       let queued = 0;
       for (const v of vs) {
-        const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v };
+        const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v, waiting: { workers: 0, queued: 0 } };
         b.own += mean(v.own) * v.n;
+        b.waiting.workers = Math.max(b.waiting.workers, v.workers);
+        b.waiting.queued += mean(v.waited) * v.n;
         b.n += v.n;
         if (mean(v.own) * v.n > mean(b.v.own) * b.v.n) b.v = v;
         by.set(v.node, b);
@@ -1056,11 +1070,12 @@
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
-            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow('', b.own, row.completion))),
+            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, '', b.waiting))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
-            el('td', { class: 'number' }, share(network, row.completion)), meterRow('', network, row.completion, 'network')),
+            el('td', { class: 'number' }, share(network, row.completion)), meterRow(network, row.completion, 'network')),
           queued > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'queued')), el('td'), el('td', { class: 'number' }, duration(queued)),
-            el('td', { class: 'number' }, share(queued, row.completion)), meterRow('', queued, row.completion, 'network')))),
+            el('td', { class: 'number' }, share(queued, row.completion)), meterRow(queued, row.completion, 'network')))),
+        vs.some((v) => v.workers) && el('p', { class: 'quiet' }, hatchedWords),
         linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
           : data.goesOn ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; with the time in queues it adds up to the mean completion time of ${duration(row.completion)}.`)
           : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
@@ -1074,18 +1089,29 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0 }))) };
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0, waited: c[13] || 0 }))) };
       }
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), waited: vertex === undefined ? 0 : mean(vs[vertex].waited), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
       else
         vs.forEach((v) => mk(v.places[0], v.i, v.parent, mean(v.after), mean(v.latency), mean(v.network), v.latency[2] || 0, v.latency[4] || 0));
       return { sample: null, calls: ownPieces(calls) };
+    }
+
+    // A call's own time, [from, to, whether it waited for a worker then]. What it waited is the first
+    // of it: nothing is done, and nothing called, before a worker took it.
+    function piecesOf(c) {
+      let left = c.waited;
+      return [...c.pieces].sort((a, b) => a[0] - b[0]).flatMap(([from, to]) => {
+        const until = Math.min(to, from + left);
+        left -= until - from;
+        return [[from, until, true], [until, to, false]].filter(([a, b]) => b > a);
+      });
     }
 
     // The calls of a path as lanes, and what the colours say. sample: a real one, or null.
@@ -1137,13 +1163,13 @@
             svg('title', null, `${names[v.node]}: ${duration(c.queued)} in a queue before`)));
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.waited > 0 ? `, of it ${duration(c.waited)} queued for a worker` : '') + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
         for (const c of lane.calls)
-          for (const [from, to] of c.pieces)
-            chart.append(svg('rect', { class: 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
+          for (const [from, to, waits] of piecesOf(c))
+            chart.append(svg('rect', { class: waits ? 'own waiting' : 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
         if (!sample)
           for (const c of lane.calls) {
             const [a, b] = [percent(c.start + c.p10), percent(c.start + c.p90)];
@@ -1187,7 +1213,7 @@
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), drawnCalls.some((c) => c.waited > 0) && key('own waiting', 'of it queued for a worker'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
           !sample && key('whisker', 'p10 to p90 of the latency')),
       ];
     }
@@ -1521,7 +1547,7 @@
         if (again) again.focus({ preventScroll: true });
       };
       return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
-        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0 }))) });
+        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0, waited: c[14] || 0 }))) });
     }
     function showRequest() {
       const q = requests.find((r) => r.id === state.request);

@@ -486,6 +486,87 @@ with Chromium() as b:
     b.size(1400, 1000)
     result("causes: no error", b.problems)
 
+    # --- a node with a queue before workers ---
+    result("without a queue before workers nothing is hatched", differs(b.run("[document.querySelectorAll('.waiting, .queued-words').length, /Hatched|workers/.test(document.body.innerText)]"), [0, False]))
+    with open("workers.conf", "w", encoding="utf-8") as file:
+        file.write("""[maketrace]
+seed=5
+network=0.05ms~0.01ms
+stamps=both
+
+[tracelet page]
+parallel=1500
+count=1500
+think=uniform(0ms,3500ms)
+path=client > web( 1ms db( lognormal(3ms,0.5) ) lognormal(2ms,0.6) )
+
+[tracelet two]
+parallel=500
+count=500
+think=uniform(0ms,3500ms)
+path=client > web( 1ms db( lognormal(2ms,0.5) ) 1ms~0.2ms db( exp(2ms) ) exp(1ms) )
+
+[node web]
+servers=4
+""")
+    make("maketrace", "-w", "workers.trace", "workers.conf")
+    make("nesting", "-o", "workers.sqlite", "workers.trace")
+    make("report", "-o", "workers.html", "workers.sqlite")
+    workers = sqlite3.connect("workers.sqlite")
+    b.open("workers.html")
+    result("workers: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    BARS_OF = "[...document.querySelectorAll('%s tbody tr')].map((r) => [r.cells[0].textContent, [...r.querySelectorAll('.queued-words')].map((e) => e.textContent).join(), [...r.querySelectorAll('.meter i')].map((i) => [i.className, i.getBoundingClientRect().width])])"
+
+    def hatched(selector, own, queued):
+        found = {r[0]: r[1:] for r in b.run(BARS_OF % selector)}
+        words, bars = found.pop("web")
+        result(f"workers: what waited, in words, in {selector}", differs(words, f"queued {duration(queued)} of {duration(own)}, 4 workers"))
+        result(f"workers: and in the bar, the hatched first, in {selector}", None if [x[0] for x in bars] == ["waiting", ""]
+               and abs(bars[0][1] / (bars[0][1] + bars[1][1]) - queued / own) < 0.01 else bars)
+        result(f"workers: no other node waits, in {selector}", [r for r in found.items() if r[1][0] or any(x[0] for x in r[1][1])])
+    own, queued = workers.execute("SELECT sum(own_mean * count), sum(own_queued_mean * count) FROM pattern_node JOIN pattern ON pattern.id = pattern "
+                                  "JOIN node ON node.id = node WHERE node.name = 'web'").fetchone()
+    hatched("#blame-all", own, queued)
+    pattern, = workers.execute("SELECT id FROM pattern ORDER BY total DESC LIMIT 1").fetchone()
+    own, queued = workers.execute("SELECT own_mean, own_queued_mean FROM pattern_node WHERE pattern = ? AND place = 0", (pattern,)).fetchone()
+    hatched("#blame", own, queued)
+    result("workers: a line in the call tree", differs(b.run("[...document.querySelectorAll('.tree .box')].map((g) => [...g.querySelectorAll('text')].slice(3).map((t) => t.textContent))"),
+                                                      [[], [f"queued {duration(queued)}, 4 workers"], []]))
+    b.click("#timeline [data-value=slowest]")
+    path, latency = workers.execute("SELECT id, latency FROM path WHERE pattern = ? ORDER BY latency DESC, id LIMIT 1", (pattern,)).fetchone()
+    own, queued = workers.execute("SELECT own, own_queued FROM call WHERE path = ? AND own_queued IS NOT NULL", (path,)).fetchone()
+    WAITED = "['.own.waiting', '.own:not(.waiting)'].map((s) => [...document.querySelectorAll(`#timeline .lanes ${s}[data-place=\"0\"]`)].reduce((sum, r) => sum + parseFloat(r.getAttribute('width')), 0))"
+    scale = b.run(BARS)["0"][1] / latency
+    drawn = b.run(WAITED)
+    result("workers: in the timeline of a path", None if abs(drawn[0] - queued * scale) < 0.01 and abs(drawn[1] - (own - queued) * scale) < 0.01 else (drawn, queued * scale, own * scale))
+    b.click("#node [data-value=waited]")
+    result("workers: the distribution of what waited, by the mouse", differs([sum(r[1] for r in b.run(HISTOGRAM)), b.run("document.querySelector('#node [aria-pressed=true]').textContent")],
+           [workers.execute("SELECT count FROM pattern WHERE id = ?", (pattern,)).fetchone()[0], "Queued"]))
+    b.run("document.querySelector('#node [data-value=own]').focus()")
+    b.key("Enter")
+    b.key("Tab")
+    b.key("Tab")
+    b.key("Enter")
+    result("workers: and by the keyboard", differs(b.run("[document.querySelector('#node [aria-pressed=true]').textContent, document.activeElement.dataset.value]"), ["Queued", "waited"]))
+    for width, dark in ((1400, False), (1400, True), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        axe(b, f"workers, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"workers-{width}-{'dark' if dark else 'light'}.png")
+        result(f"workers, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"workers, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+        result(f"workers, {width} pixels: no line of a box is wider than it", b.run("""[...document.querySelectorAll('.tree .box')].flatMap((g) => { const r = g.querySelector('rect').getBoundingClientRect();
+            return [...g.querySelectorAll('text')].filter((t) => { const q = t.getBoundingClientRect(); return q.left < r.left || q.right > r.right || q.top < r.top - 1 || q.bottom > r.bottom + 1; }).map((t) => t.textContent); })"""))
+    b.size(1100, 1000)
+    b.media("print")
+    b.frame()
+    result("workers, printed: words and hatching", differs(b.run("[[...document.querySelectorAll('.queued-words')].every((e) => e.getBoundingClientRect().height > 5), getComputedStyle(document.querySelector('#blame .waiting')).backgroundImage.startsWith('repeating')]"), [True, True]))
+    b.screenshot("workers-printed.png")
+    b.media()
+    b.size(1400, 1000)
+    result("workers: no error", b.problems)
+
     # --- names of strangers ---
     make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")
     make("report", "-o", "hostile.html", "hostile.sqlite")
