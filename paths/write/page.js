@@ -423,19 +423,24 @@
       rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
       unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
     }));
+    // Those that probably are errors of inference are one row at the end of the list.
+    for (const i of data.misassigned || []) rows[i].rare = true;
+    const firstRow = rows.find((r) => !r.rare) || rows[0];
     const labelled = rows.some((r) => r.label);
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
     const low = Math.max(1, Math.min(...rows.map((r) => Math.max(r.min, 1))));
     const high = Math.max(low * 1.5, ...rows.map((r) => r.max));
-    const state = { pattern: rows.length ? rows[0].id : null, vertex: null, sample: 'mean', metric: 'latency',
+    const state = { pattern: firstRow ? firstRow.id : null, rareOpen: false, onRare: false, vertex: null, sample: 'mean', metric: 'latency',
       query: '', sort: '-total', merged: false, open: new Set(), request: null, call: 0, brush: null, compared: false, entry: 0 };
 
     // --- state in the fragment ---
 
     function readFragment() {
       const f = new URLSearchParams(location.hash.slice(1));
-      state.pattern = f.get('p') || (rows.length ? rows[0].id : null);
+      state.pattern = f.get('p') || (firstRow ? firstRow.id : null);
+      state.rareOpen = f.get('o') === '1' || rows.some((r) => r.rare && r.id === f.get('p'));
+      state.onRare = false;
       state.vertex = f.has('v') ? Number(f.get('v')) : null;
       state.sample = SAMPLES.includes(f.get('i')) ? f.get('i') : 'mean';
       state.metric = METRICS.some(([m]) => m === f.get('h')) ? f.get('h') : 'latency';
@@ -450,7 +455,8 @@
     }
     function writeFragment() {
       const f = new URLSearchParams();
-      if (state.pattern && rows.length && state.pattern !== rows[0].id) f.set('p', state.pattern);
+      if (state.pattern && firstRow && state.pattern !== firstRow.id) f.set('p', state.pattern);
+      if (state.rareOpen) f.set('o', '1');
       if (state.vertex !== null) f.set('v', state.vertex);
       if (state.sample !== 'mean') f.set('i', state.sample);
       if (state.metric !== 'latency') f.set('h', state.metric);
@@ -549,7 +555,7 @@
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
         return {
-          id: m[0].id, tree, label: m[0].label, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
+          id: m[0].id, tree, label: m[0].label, members: m, rare: m.every((r) => r.rare), doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
@@ -581,7 +587,7 @@
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
     const shownNames = () => (state.merged ? roleNames : names);
-    const labelOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
+    const labelOf = (r) => r.group ? `${plural(r.patterns, 'pattern')} of ${data.misassignedPaths} paths or fewer, probably misassigned` : (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
     const titleOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, names);
 
     // "web2 catalog": both nodes; "web2>catalog": that call.
@@ -636,8 +642,10 @@
         .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
       const total = shown.reduce((s, r) => s + r.whole, 0);
       const n = shown.reduce((s, r) => s + r.count, 0);
+      const found = shown.length;
+      foldRare();
       matched.textContent = state.query.trim()
-        ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
+        ? `${count(found)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
         : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
           ? `; ${count(data.patternCount - rows.length)} more patterns are in ${aStore}` : '');
       drawHead();
@@ -649,10 +657,44 @@
       writeFragment();
     }
 
+    // What was found of the rare ones becomes one row at the end, and they are below it where it is open.
+    function foldRare() {
+      const rare = shown.filter((r) => r.rare);
+      if (!rare.length) { state.onRare = false; return; }
+      const sum = (f) => rare.reduce((s, r) => s + f(r), 0);
+      const group = { group: true, patterns: sum((r) => (r.members ? r.members.length : 1)), count: sum((r) => r.count), total: sum((r) => r.total), whole: sum((r) => r.whole), probability: sum((r) => r.probability * r.count) / sum((r) => r.count) };
+      group.mean = group.total / group.count;
+      shown = [...shown.filter((r) => !r.rare), group, ...(state.rareOpen ? rare : [])];
+    }
+    function toggleRare() {
+      state.rareOpen = !state.rareOpen;
+      state.onRare = true;
+      fillList(false);
+      const at = shown.findIndex((r) => r.group);
+      scrollTo(at, state.rareOpen ? Math.min(shown.length - 1, at + 5) : at);
+      body.querySelector('.rare-group').focus({ preventScroll: true });
+    }
+
     const spacer = el('div', { role: 'presentation', class: 'spacer' });
     const ranks = new Map(rows.map((r, i) => [r.id, i + 1]));
-    const contains = (row, id) => (row.members ? row.members.some((m) => m.id === id) : row.id === id);
+    const contains = (row, id) => !row.group && (row.members ? row.members.some((m) => m.id === id) : row.id === id);
+    function drawCells(r, at, attributes, cells) {
+      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, ...attributes },
+        columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
+      row.style.top = `${at * ROW}px`;
+      row.querySelector('.share i').style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
+      return row;
+    }
+    // Its button takes the focus for it: a row that opens is none of a grid's.
+    function drawGroup(r, at) {
+      return drawCells(r, at, { class: 'row group', tabindex: null, 'aria-selected': 'false', onclick: toggleRare }, {
+        path: el('button', { type: 'button', class: 'plain rare-group', tabindex: -1, 'aria-expanded': String(state.rareOpen) },
+          el('span', { 'aria-hidden': 'true' }, state.rareOpen ? '\u25be ' : '\u25b8 '), plural(r.patterns, 'pattern'), el('span', { class: 'few' }, ` of ${data.misassignedPaths} paths or fewer`), ', probably misassigned'),
+        count: count(r.count), total: duration(r.total), share: [share(r.whole, data.total), el('i')], mean: duration(r.mean), probability: probability(r.probability),
+      });
+    }
     function drawRow(r, at) {
+      if (r.group) return drawGroup(r, at);
       const chosen = contains(r, state.pattern);
       const text = shownNames();
       const about = r.about ? '\u2248' : '';
@@ -663,19 +705,13 @@
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         operation: r.label, count: count(r.count), total: duration(r.total),
-        share: [share(r.whole, data.total), Object.assign(el('i'), { share: true })],
+        share: [share(r.whole, data.total), el('i')],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
         slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
-      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
-        'data-id': r.id, onclick: () => { choose(r); } },
-      columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
-      row.style.top = `${at * ROW}px`;
-      const meter = row.querySelector('.share i');
-      meter.style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
-      return row;
+      return drawCells(r, at, { class: r.rare ? 'row rare' : 'row', 'aria-selected': String(chosen), 'data-id': r.id, onclick: () => { choose(r); } }, cells);
     }
     function drawRows() {
       const from = printing ? 0 : Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
@@ -684,30 +720,45 @@
       const fresh = [];
       for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
       const focused = body.contains(document.activeElement);
-      body.replaceChildren(spacer, ...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
+      // The spacer stays: without it the list would be short for a moment, and where the focus leaves a row just then, scrolled back.
+      if (body.firstChild !== spacer) body.prepend(spacer);
+      for (const old of [...body.children]) if (old !== spacer) old.remove();
+      body.append(...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
       // One row is where Tab leads to: the chosen one, or one that is in sight.
-      const entry = fresh.find((row) => row.getAttribute('aria-selected') === 'true') || fresh[0];
+      const group = body.querySelector('.rare-group');
+      const entry = (state.onRare && group) || fresh.find((row) => row.getAttribute('aria-selected') === 'true') || (fresh[0] && fresh[0].querySelector('.rare-group')) || fresh[0];
       if (entry) entry.tabIndex = 0;
-      if (entry && focused) entry.focus({ preventScroll: true });
+      if (group) group.tabIndex = 0;
+      if (!entry || !focused) return;
+      const { onRare } = state; // also where that row has been scrolled away, and another has to have the focus
+      entry.focus({ preventScroll: true });
+      state.onRare = onRare;
     }
     narrow.addEventListener('change', () => { ROW = narrow.matches ? 46 : 27; fillList(true); showPattern(); });
-    // On paper all rows, and what is folded away.
+    // On paper all rows, and how the page was made; rare patterns as they are on the screen.
     let printing = false;
     const made = () => document.querySelector('details.made');
     let madeOpen = false;
     addEventListener('beforeprint', () => { printing = true; madeOpen = made().open; made().open = true; drawRows(); });
     addEventListener('afterprint', () => { printing = false; made().open = madeOpen; drawRows(); });
-    const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
+    const enterList = () => { const row = body.querySelector('.row[tabindex="0"]') || body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
+    body.addEventListener('focusin', (e) => { state.onRare = e.target.classList.contains('rare-group'); });
     function scrollToChosen() {
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      if (at < 0) return;
+      const at = cursor();
+      if (at >= 0) scrollTo(at, at);
+    }
+    // So that the rows from one to another are in sight.
+    function scrollTo(from, to) {
       const room = body.clientHeight || 12 * ROW;
-      if (at * ROW < body.scrollTop) body.scrollTop = at * ROW;
-      else if ((at + 1) * ROW > body.scrollTop + room) body.scrollTop = (at + 1) * ROW - room;
+      if ((to + 1) * ROW > body.scrollTop + room) body.scrollTop = (to + 1) * ROW - room;
+      if (from * ROW < body.scrollTop) body.scrollTop = from * ROW;
       drawRows();
     }
+    const cursor = () => shown.findIndex((r) => (state.onRare ? r.group : contains(r, state.pattern)));
     function choose(row) {
+      state.onRare = false;
+      if (row.rare && !state.rareOpen) { state.rareOpen = true; fillList(false); }
       state.pattern = row.members ? row.members[0].id : row.id;
       state.vertex = null;
       state.open.clear();
@@ -715,10 +766,18 @@
       showPattern();
       writeFragment();
     }
+    // From the row that has the focus by so many, or to the next pattern.
     function move(by) {
       if (!shown.length) return;
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      choose(shown[Math.min(Math.max(at + by, 0), shown.length - 1)]);
+      const to = shown[Math.min(Math.max(cursor() + by, 0), shown.length - 1)];
+      if (to.group) { state.onRare = true; drawRows(); } else choose(to);
+      scrollToChosen();
+    }
+    function movePattern(by) {
+      const list = shown.filter((r) => !r.group);
+      if (!list.length) return;
+      const at = list.findIndex((r) => contains(r, state.pattern));
+      choose(list[Math.min(Math.max(at + by, 0), list.length - 1)]);
       scrollToChosen();
     }
     grid.addEventListener('keydown', (e) => {
@@ -731,6 +790,7 @@
       }
       const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11, Home: -1e9, End: 1e9 }[e.key];
       if (by) { e.preventDefault(); move(by); }
+      else if (e.target.classList.contains('rare-group')) return; // there Enter and Space open and close
       else if (e.key === 'Enter') { e.preventDefault(); document.getElementById('pattern').scrollIntoView({ block: 'start' }); }
     });
 
@@ -1612,11 +1672,11 @@
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === search) {
         if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
-        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
+        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); const first = shown.find((r) => !r.group); if (first && !shown.some((r) => contains(r, state.pattern))) choose(first); }
         return;
       }
       const detail = rowOf(state.pattern) && data.details[rowOf(state.pattern).i];
-      const press = { '/': () => search.focus(), j: () => move(1), k: () => move(-1), m: () => merge.click(), '?': () => (help.open ? help.close() : help.showModal()) }[e.key];
+      const press = { '/': () => search.focus(), j: () => movePattern(1), k: () => movePattern(-1), m: () => merge.click(), '?': () => (help.open ? help.close() : help.showModal()) }[e.key];
       if (press) { e.preventDefault(); press(); return; }
       if (!detail) return;
       if (e.key === 'n' || e.key === 'p') {

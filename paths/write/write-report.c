@@ -5,6 +5,7 @@
  * functions below write them in, since a page holds 10,000 patterns. Times are ns.
  */
 #include "base/error.h"
+#include "paths/misassigned.h"
 #include "paths/report.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
@@ -156,6 +157,27 @@ static void append_rows(GString *out, const Report *r)
                 g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
+}
+
+/* The rows of patterns that probably are errors of inference, where there are any. */
+static void append_misassigned(GString *out, const Report *r)
+{
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < r->rows->len; i++) {
+                if (!g_array_index(r->rows, ReportRow, i).stored.misassigned)
+                        continue;
+                if (!any) {
+                        page_number(out, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
+                        page_key(out, "misassigned");
+                        g_string_append_c(out, '[');
+                }
+                any = TRUE;
+                page_separator(out);
+                g_string_append_printf(out, "%u", i);
+        }
+        if (any)
+                g_string_append_c(out, ']');
 }
 
 /* Count, bucket by bucket, median and greatest latency. */
@@ -432,6 +454,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_run(out, r, reader);
         append_nodes(out, r);
         append_rows(out, r);
+        append_misassigned(out, r);
         write_report_calls(out, r, reader);
         page_time(out, "firstStart", r->first);
         page_time(out, "lastStart", r->last);

@@ -567,6 +567,111 @@ servers=4
     b.size(1400, 1000)
     result("workers: no error", b.problems)
 
+    # --- rare patterns that are probably misassigned ---
+    with open("rare.conf", "w", encoding="utf-8") as file:
+        file.write("""[maketrace]
+seed=3
+network=0.05ms~0.01ms
+stamps=both
+
+[tracelet page]
+parallel=40
+count=700
+think=exp(10ms)
+path=client > web( exp(2ms) auth( exp(3ms) ) exp(2ms) shop( exp(2ms) db( exp(3ms) ) db( exp(2ms) ) ) exp(1ms) )
+
+[tracelet list]
+parallel=30
+count=500
+think=exp(10ms)
+path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
+""")
+    make("maketrace", "-w", "rare.trace", "rare.conf")
+    make("nesting", "-o", "rare.sqlite", "rare.trace")
+    make("report", "-o", "rare.html", "rare.sqlite")
+    rare = sqlite3.connect("rare.sqlite")
+
+    def of_rare(condition, order="total DESC, signature"):
+        return [r[0] for r in rare.execute(f"SELECT hash FROM pattern WHERE {condition} ORDER BY {order}")]
+
+    n_rare, paths = rare.execute("SELECT count(*), sum(count) FROM pattern WHERE misassigned").fetchone()
+    certain, wrong = of_rare("NOT misassigned"), of_rare("misassigned")
+    b.open("rare.html")
+    result("rare: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    result("rare: the list without them", differs(ids(rows_of(b)), certain))
+    b.run("document.querySelector('.grid .body .row[tabindex=\"0\"]').focus()")
+    b.key("End")
+    GROUP = "(() => { const g = document.querySelector('.grid .group'); return [g.querySelector('button').textContent, g.querySelector('.of-count').textContent, g.querySelector('button').ariaExpanded, document.activeElement === g.querySelector('button'), g.getBoundingClientRect().bottom <= document.querySelector('.grid .body').getBoundingClientRect().bottom + 1]; })()"
+
+    def group(opened, focused=True, sign=None):
+        return [f"{sign or (chr(0x25be) if opened else chr(0x25b8))} {n_rare} patterns of 5 paths or fewer, probably misassigned", f"{paths:,}", str(opened).lower(), focused, True]
+    result("rare: End goes to the one row of them, and it is in sight", differs(b.run(GROUP), group(False)))
+    result("rare: the pattern stays", differs(b.run(SIGNATURE), rare.execute("SELECT signature FROM pattern WHERE NOT misassigned ORDER BY total DESC, signature LIMIT 1").fetchone()[0]))
+    b.key("Enter")
+    result("rare: Enter opens it", differs(b.run(GROUP), group(True)))
+    result("rare: and they are below it", differs(ids(rows_of(b)), certain + wrong))
+    b.key("ArrowDown")
+    result("rare: the arrow goes on to the first of them", differs(b.run("[document.activeElement.dataset.id, document.activeElement.ariaSelected]"), [wrong[0], "true"]))
+    fragment = b.run("location.hash")
+    b.open("rare.html", fragment)
+    result("rare: and it is in the address, open", differs([ids(rows_of(b)), b.run("document.querySelector('.grid .row[aria-selected=true]')?.dataset.id ?? document.querySelector('#pattern .hint').textContent.split(' ').pop()")], [certain + wrong, wrong[0]]))
+    b.run("document.querySelector('.grid .body').scrollTop = 300")
+    b.frame()
+    b.run("document.querySelector('.grid .row[aria-selected=true]').focus()")
+    b.key("ArrowUp")
+    b.key(" ")
+    result("rare: up again, and the space bar closes it", differs([b.run(GROUP), ids(rows_of(b))], [group(False), certain]))
+    b.key("ArrowUp")
+    result("rare: up to the last of the others", differs(b.run("[document.activeElement.dataset.id, document.activeElement.ariaSelected]"), [certain[-1], "true"]))
+    b.run("document.activeElement.blur()")
+    b.key("j")
+    result("rare: j passes it over", differs(b.run("document.querySelector('.grid .row[aria-selected=true]').dataset.id"), certain[-1]))
+    b.run("document.querySelector('.grid .body').scrollTop = 1e9; document.querySelector('.grid').scrollIntoView({block: 'center'})")
+    b.frame()
+    b.click(".grid .group .of-total")
+    result("rare: a click opens it", differs([b.run(GROUP), ids(rows_of(b))], [group(True), certain + wrong]))
+    b.run("document.querySelector('.grid .body').scrollTop = 1e9; document.querySelector('.grid').scrollIntoView({block: 'center'})")
+    b.frame()
+    b.click(".grid .rare:last-child")
+    b.run("document.querySelector('.grid .body').scrollTop = 324")
+    b.frame()
+    result("the list stays where it is scrolled to while a row has the focus", differs(b.run("[document.querySelector('.grid .body').scrollTop, document.querySelector('.grid .body').contains(document.activeElement)]"), [324, True]))
+    result("rare: a click chooses one of them", differs(b.run("document.getElementById('signature').textContent"), rare.execute("SELECT signature FROM pattern WHERE hash = ?", (wrong[-1],)).fetchone()[0]))
+    b.click("[data-sort=count]")
+    result("rare: at the end in any order", differs([r[0] in wrong for r in rows_of(b)], [False] * len(certain) + [True] * len(wrong)))
+    b.run("document.querySelector('.grid .body').scrollTop = 0")
+    b.run("document.getElementById('search').focus()")
+    b.type("auth>")
+    b.type("db")
+    result("rare: a search for what is not there", differs(b.run("[document.getElementById('matched').textContent.split(',')[0], document.querySelectorAll('.grid .group').length]"), [f"0 of {len(certain) + n_rare} patterns", 0]))
+    b.key("Escape")
+    for width, dark in ((1400, False), (1400, True), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.open("rare.html")
+        b.run("document.querySelector('.grid .body .row[tabindex=\"0\"]').focus()")
+        b.key("End")
+        axe(b, f"rare, {width} pixels, {'dark' if dark else 'light'}, closed")
+        b.key("Enter")
+        axe(b, f"rare, {width} pixels, {'dark' if dark else 'light'}, open")
+        b.screenshot(f"rare-{width}-{'dark' if dark else 'light'}.png")
+        result(f"rare, {width} pixels: open, and in sight", differs(b.run(GROUP), group(True)))
+        result(f"rare, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"rare, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+        result(f"rare, {width} pixels: no two cells of a row collide", b.run(COLLISIONS))
+        result(f"rare, {width} pixels: its words are not cut", b.run("(() => { const e = document.querySelector('.rare-group'); return e.scrollWidth > e.clientWidth + 1; })()"))
+    b.size(1100, 1000)
+    b.media("print")
+    b.open("rare.html")
+    b.run("dispatchEvent(new Event('beforeprint'))")
+    b.frame()
+    result("rare, printed: one row where it is closed", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('.grid .body').lastChild.textContent.includes('probably misassigned')]"), [len(certain) + 1, True]))
+    b.screenshot("rare-printed.png")
+    b.run("dispatchEvent(new Event('afterprint'))")
+    b.media()
+    b.size(1400, 1000)
+    result("rare: no error", b.problems)
+
     # --- names of strangers ---
     make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")
     make("report", "-o", "hostile.html", "hostile.sqlite")
