@@ -1736,6 +1736,7 @@
     const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
     const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]), operation: n[9] ? visible(n[9]) : '' });
     const byNode = data.byNode.map(node);
+    const queued = data.queued.map(node);
     const patterns = data.patterns.map((p, i) => {
       const q = { i, id: p.id, signature: (p.label ? visible(p.label) + ' ' : '') + visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
         share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
@@ -1770,8 +1771,12 @@
       const add = (what, d) => { if (d.beyond) worst.push([Math.abs(d.change), `${what} ${d.change > 0 ? 'slower' : 'faster'} by ${duration(Math.abs(d.change))}`]); };
       byNode.forEach((n) => add(names[n.node], n.p50));
       const list = worst.sort((x, y) => y[0] - x[0]).slice(0, 3).map((w) => w[1]);
-      if (list.length) return ['bad', `Own time of a call, median of all paths: ${list.join('; ')}.`];
+      const own = list.length ? `Own time of a call, median of all paths: ${list.join('; ')}.` : '';
+      const waits = queued.filter((n) => n.p50.beyond).sort((x, y) => Math.abs(y.p50.change) - Math.abs(x.p50.change)).slice(0, 3)
+        .map((n) => `before ${names[n.node]} ${n.p50.change > 0 ? 'longer' : 'shorter'} by ${duration(Math.abs(n.p50.change))}`);
+      if (own || waits.length) return ['bad', [own, waits.length && `Time in queues, median: ${waits.join('; ')}.`].filter(Boolean).join(' ')];
       if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      if (queued.some((n) => n.p99.beyond)) return ['note', 'Time in queues changed beyond chance, not in its median; no pattern and no node did.'];
       return ['good', 'No change beyond chance.'];
     }
 
@@ -1841,11 +1846,11 @@
       el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
         tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
       el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
-      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
+      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, queued.length ? 'own time of a call, and how long what goes on to a node lay in queues before, on all paths' : 'own time of a call, on all paths')),
         el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
-          el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
-            el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+          el('tbody', null, [...byNode.map((n) => ({ ...n, name: names[n.node] })), ...queued.map((n) => ({ ...n, name: `(queued for ${names[n.node]})` }))].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
+            el('td', null, n.name), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
             el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),

@@ -788,6 +788,33 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
     b.media()
     b.open("same.html")
     result("diff of a run and itself: no change", differs(b.run("document.getElementById('verdict').textContent"), "No change beyond chance."))
+    # Jobs in a list of Redis, which wait ten times as long in one of the runs.
+    for name, longer in (("soon", 1), ("late", 10)):
+        with open(f"{name}.trace", "w", encoding="utf-8") as file:
+            file.write("# ravel trace 1\n# clocks: one\n")
+            for i in range(600):
+                at = 1700000000 + i / 10
+                waits = (0.001 + i * 7 % 13 / 10000) * longer
+                for after, line in ((0, f"CALL_SENT\tclient\tweb\ta.{i}"), (0.002, f"CALL_SENT\tweb\tredis\tb.{i}\tlink=b.{i}"), (0.003, f"RET_SENT\tredis\tweb\tb.{i}"), (0.004, f"RET_SENT\tweb\tclient\ta.{i}"),
+                                    (0.004 + waits, f"MSG_SENT\tredis\tworker\tc.{i}\tlink=b.{i}"), (0.006 + waits, f"CALL_SENT\tworker\tpg\td.{i}"), (0.008 + waits, f"RET_SENT\tpg\tworker\td.{i}")):
+                    file.write(f"{at + after:.6f}\t{line}\n")
+        make("nesting", "-o", f"{name}.sqlite", f"{name}.trace")
+    make("diff", "--format", "html", "-o", "queues.html", "soon.sqlite", "late.sqlite")
+    told = {r["node"]: r for r in part(ask("diff", "--format", "tsv", "soon.sqlite", "late.sqlite")) if r["kind"] == "queued" and r["quantile"] == "p50"}
+    b.open("queues.html")
+    result("diff of queues: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    cells = b.run("[...document.querySelectorAll('#nodes tbody tr')].map((r) => [...r.cells].map((c) => c.textContent)).filter((r) => r[0].startsWith('('))")
+    result("diff of queues: a row for each, as TSV has it", differs([r[:3] + r[5:7] for r in cells],
+           [[f"(queued for {node})", r["count_a"], r["count_b"], duration(int(r["a"])), duration(int(r["b"]))] for node, r in told.items()]) or (None if len(told) == 1 else told))
+    result("diff of queues: it is slower", differs(b.run("[...document.querySelectorAll('#nodes tbody tr')].filter((r) => r.querySelector('.slower')).map((r) => r.cells[0].textContent)"), ["(queued for worker)"]))
+    change = duration(int(told["worker"]["b"]) - int(told["worker"]["a"]))
+    result("diff of queues: the verdict", differs(b.run("document.getElementById('verdict').textContent"), f"Time in queues, median: before worker longer by {change}."))
+    for width in (1400, 400):
+        b.size(width, 1000)
+        b.frame()
+        b.screenshot(f"queues-{width}.png")
+        result(f"diff of queues, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+    b.size(1400, 1000)
     b.open("slow.html", "#q=ws2")
     first = b.run("[...document.querySelector('#blame tbody tr').children].map((c) => c.textContent)")
     calm = sqlite3.connect("a.sqlite").execute("SELECT own_mean FROM pattern_node JOIN pattern ON pattern.id = pattern WHERE place = 0 AND signature LIKE '%>WS2(%AP%AUTH%' ORDER BY count DESC LIMIT 1").fetchone()[0]
