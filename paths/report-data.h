@@ -88,6 +88,8 @@ typedef struct {
 typedef struct {
         gint128 own; /* ns */
         guint64 calls;
+        gint128 own_queued; /* what of own was before a worker took the call, ns */
+        guint32 workers;    /* that serve its queue; 0: no bound, or not known */
 } ReportBlame;
 
 typedef struct {
@@ -102,6 +104,7 @@ typedef struct {
         gint64 first, last;  /* starts of paths; NO_TIME where there is none */
         guint32 most_places; /* of a pattern */
         gboolean goes_on;    /* a pattern does: there are completion times */
+        gboolean waits;      /* a node of a pattern has a queue before workers */
         GArray *rows;        /* of ReportRow, best first */
         GPtrArray *details;  /* of ReportDetail: the first rows */
         GArray *blame;       /* of ReportBlame, by NodeId; the last is the network */

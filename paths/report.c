@@ -249,12 +249,17 @@ static ReportBlame *blame_at(const Report *r, guint32 i)
 
 /* The exact sums, which stand at the start of a packed histogram, would need it
  * unpacked; only the means are rounded. */
-static void add_blame(const Report *r, const StoredPattern *p, NodeId node, gint64 own)
+static void add_blame(Report *r, const StoredPattern *p, const StoredPatternNode *n)
 {
-        ReportBlame *b = blame_at(r, node);
+        ReportBlame *b = blame_at(r, n->node);
 
-        b->own += (gint128)own * p->count;
+        b->own += (gint128)n->own_mean * p->count;
         b->calls += p->count;
+        if (n->workers == 0)
+                return;
+        b->own_queued += (gint128)n->own_queued_mean * p->count;
+        b->workers = MAX(b->workers, n->workers);
+        r->waits = TRUE;
 }
 
 static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPattern *p,
@@ -287,7 +292,7 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
         count_edge(l, n->place == 0 ? p->client : g_array_index(l->nodes, NodeId, n->parent),
                    n->node);
         r->most_places = MAX(r->most_places, n->place + 1);
-        add_blame(r, p, n->node, n->own_mean);
+        add_blame(r, p, n);
         if (row == NO_ROW)
                 return TRUE;
         append_place(l, row_at(r, row)->shape, p->client, n);

@@ -39,7 +39,7 @@ static const struct {
         [PATTERN] = { "pattern",
                       "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
                       "p99, min, max, probability, label, completion_total, completion_mean, "
-                      "completion_p50, completion_p99 FROM pattern ORDER BY id" },
+                      "completion_p50, completion_p99, misassigned FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
                            "parent, node, latency, call_delay, own, network, label, labels, "
@@ -495,6 +495,18 @@ static gboolean get_doubt(StoreReader *r, StoredPattern *pattern, GError **error
         return TRUE;
 }
 
+/* NULL in stores of earlier versions, which do not say it. */
+static gboolean get_misassigned(const StoreReader *r, StoredPattern *pattern, GError **error)
+{
+        gint64 misassigned = 0;
+
+        if (sqlite3_column_type(r->select[PATTERN], 18) != SQLITE_NULL &&
+            !get_number(r, PATTERN, 18, 0, 1, &misassigned, error))
+                return FALSE;
+        pattern->misassigned = misassigned != 0;
+        return TRUE;
+}
+
 /* NULL is no label. */
 static gboolean get_label(const StoreReader *r, Table t, int column, const char **label,
                           GError **error)
@@ -554,7 +566,8 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_time(r, PATTERN, 11, &pattern->max, error) ||
             !get_probability(r, PATTERN, 12, &pattern->probability, error) ||
             !get_label(r, PATTERN, 13, &pattern->label, error) ||
-            !get_completion(r, pattern, error) || !get_doubt(r, pattern, error))
+            !get_completion(r, pattern, error) || !get_doubt(r, pattern, error) ||
+            !get_misassigned(r, pattern, error))
                 return -1;
         return 1;
 }

@@ -49,6 +49,7 @@ typedef struct {
                 gint64 total, mean, p50, p99;
         } completion; /* until all of it is done, ns; where nothing goes on, of the latency */
         int doubt;    /* the worst of its edges, as doubts come; -1: none */
+        gboolean misassigned; /* probably (paths/misassigned.h) */
 } StoredPattern;
 
 /* A histogram as the store has it; borrowed until the next row. */

@@ -414,7 +414,7 @@
     const ownTime = linear ? 'stay' : 'own time';
     const aStore = data.store ? 'the store' : 'a store (ravel nesting -o)';
     const OwnTime = linear ? 'Stay' : 'Own time';
-    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6]];
+    const METRICS = [['latency', linear ? 'To the end' : 'Latency', 3], ['own', OwnTime, 5], ['after', linear ? 'From the node before' : 'Call delay', 4], ['network', 'Network', 6], ...(data.waits ? [['waited', 'Queued', data.goesOn ? 10 : 8]] : [])];
     const rows = data.rows.map((r, i) => ({
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
@@ -423,19 +423,24 @@
       rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
       unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
     }));
+    // Those that probably are errors of inference are one row at the end of the list.
+    for (const i of data.misassigned || []) rows[i].rare = true;
+    const firstRow = rows.find((r) => !r.rare) || rows[0];
     const labelled = rows.some((r) => r.label);
     const treeOf = (row) => row.tree || (row.tree = parseShape(row.shape));
     const manyClients = new Set(rows.map((r) => parseInt(r.shape, 36))).size > 1;
     const low = Math.max(1, Math.min(...rows.map((r) => Math.max(r.min, 1))));
     const high = Math.max(low * 1.5, ...rows.map((r) => r.max));
-    const state = { pattern: rows.length ? rows[0].id : null, vertex: null, sample: 'mean', metric: 'latency',
+    const state = { pattern: firstRow ? firstRow.id : null, rareOpen: false, onRare: false, vertex: null, sample: 'mean', metric: 'latency',
       query: '', sort: '-total', merged: false, open: new Set(), request: null, call: 0, brush: null, compared: false, entry: 0 };
 
     // --- state in the fragment ---
 
     function readFragment() {
       const f = new URLSearchParams(location.hash.slice(1));
-      state.pattern = f.get('p') || (rows.length ? rows[0].id : null);
+      state.pattern = f.get('p') || (firstRow ? firstRow.id : null);
+      state.rareOpen = f.get('o') === '1' || rows.some((r) => r.rare && r.id === f.get('p'));
+      state.onRare = false;
       state.vertex = f.has('v') ? Number(f.get('v')) : null;
       state.sample = SAMPLES.includes(f.get('i')) ? f.get('i') : 'mean';
       state.metric = METRICS.some(([m]) => m === f.get('h')) ? f.get('h') : 'latency';
@@ -450,7 +455,8 @@
     }
     function writeFragment() {
       const f = new URLSearchParams();
-      if (state.pattern && rows.length && state.pattern !== rows[0].id) f.set('p', state.pattern);
+      if (state.pattern && firstRow && state.pattern !== firstRow.id) f.set('p', state.pattern);
+      if (state.rareOpen) f.set('o', '1');
       if (state.vertex !== null) f.set('v', state.vertex);
       if (state.sample !== 'mean') f.set('i', state.sample);
       if (state.metric !== 'latency') f.set('h', state.metric);
@@ -549,7 +555,7 @@
         const variance = sum((r) => r.count * (r.deviation ** 2 + (r.mean - mean) ** 2)) / n;
         const worst = m.reduce((a, b) => (b.slowestOwn * b.count > a.slowestOwn * a.count ? b : a));
         return {
-          id: m[0].id, tree, label: m[0].label, members: m, doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
+          id: m[0].id, tree, label: m[0].label, members: m, rare: m.every((r) => r.rare), doubt: Math.max(...m.map((r) => r.doubt)), count: n, total, mean, deviation: Math.sqrt(variance),
           p50: quantileOf(merged, 0.5), p90: quantileOf(merged, 0.9), p99: quantileOf(merged, 0.99),
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
@@ -581,7 +587,7 @@
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
     const shownNames = () => (state.merged ? roleNames : names);
-    const labelOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
+    const labelOf = (r) => r.group ? `${plural(r.patterns, 'pattern')} of ${data.misassignedPaths} paths or fewer, probably misassigned` : (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, shownNames());
     const titleOf = (r) => (r.label ? r.label + ' ' : '') + signatureText(treeOf(r).client, treeOf(r).root, names);
 
     // "web2 catalog": both nodes; "web2>catalog": that call.
@@ -636,8 +642,10 @@
         .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
       const total = shown.reduce((s, r) => s + r.whole, 0);
       const n = shown.reduce((s, r) => s + r.count, 0);
+      const found = shown.length;
+      foldRare();
       matched.textContent = state.query.trim()
-        ? `${count(shown.length)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
+        ? `${count(found)} of ${count(all.length)} patterns, ${count(n)} paths, ${share(total, data.total)} of the total latency`
         : `${plural(all.length, linear ? 'path' : 'pattern')}, ${plural(n, linear ? 'message' : 'path')}` + (data.patternCount > rows.length
           ? `; ${count(data.patternCount - rows.length)} more patterns are in ${aStore}` : '');
       drawHead();
@@ -649,10 +657,44 @@
       writeFragment();
     }
 
+    // What was found of the rare ones becomes one row at the end, and they are below it where it is open.
+    function foldRare() {
+      const rare = shown.filter((r) => r.rare);
+      if (!rare.length) { state.onRare = false; return; }
+      const sum = (f) => rare.reduce((s, r) => s + f(r), 0);
+      const group = { group: true, patterns: sum((r) => (r.members ? r.members.length : 1)), count: sum((r) => r.count), total: sum((r) => r.total), whole: sum((r) => r.whole), probability: sum((r) => r.probability * r.count) / sum((r) => r.count) };
+      group.mean = group.total / group.count;
+      shown = [...shown.filter((r) => !r.rare), group, ...(state.rareOpen ? rare : [])];
+    }
+    function toggleRare() {
+      state.rareOpen = !state.rareOpen;
+      state.onRare = true;
+      fillList(false);
+      const at = shown.findIndex((r) => r.group);
+      scrollTo(at, state.rareOpen ? Math.min(shown.length - 1, at + 5) : at);
+      body.querySelector('.rare-group').focus({ preventScroll: true });
+    }
+
     const spacer = el('div', { role: 'presentation', class: 'spacer' });
     const ranks = new Map(rows.map((r, i) => [r.id, i + 1]));
-    const contains = (row, id) => (row.members ? row.members.some((m) => m.id === id) : row.id === id);
+    const contains = (row, id) => !row.group && (row.members ? row.members.some((m) => m.id === id) : row.id === id);
+    function drawCells(r, at, attributes, cells) {
+      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, ...attributes },
+        columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
+      row.style.top = `${at * ROW}px`;
+      row.querySelector('.share i').style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
+      return row;
+    }
+    // Its button takes the focus for it: a row that opens is none of a grid's.
+    function drawGroup(r, at) {
+      return drawCells(r, at, { class: 'row group', tabindex: null, 'aria-selected': 'false', onclick: toggleRare }, {
+        path: el('button', { type: 'button', class: 'plain rare-group', tabindex: -1, 'aria-expanded': String(state.rareOpen) },
+          el('span', { 'aria-hidden': 'true' }, state.rareOpen ? '\u25be ' : '\u25b8 '), plural(r.patterns, 'pattern'), el('span', { class: 'few' }, ` of ${data.misassignedPaths} paths or fewer`), ', probably misassigned'),
+        count: count(r.count), total: duration(r.total), share: [share(r.whole, data.total), el('i')], mean: duration(r.mean), probability: probability(r.probability),
+      });
+    }
     function drawRow(r, at) {
+      if (r.group) return drawGroup(r, at);
       const chosen = contains(r, state.pattern);
       const text = shownNames();
       const about = r.about ? '\u2248' : '';
@@ -663,19 +705,13 @@
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
         operation: r.label, count: count(r.count), total: duration(r.total),
-        share: [share(r.whole, data.total), Object.assign(el('i'), { share: true })],
+        share: [share(r.whole, data.total), el('i')],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
         slowest: [text[r.slowest], el('span', { class: 'quiet' }, ' ' + share(r.slowestOwn, r.completion))],
         latency: spark(r.distribution || parseDistribution(r.latency), low, high, 116, 18),
       };
-      const row = el('div', { class: 'row', role: 'row', tabindex: -1, 'aria-rowindex': at + 2, 'aria-selected': String(chosen),
-        'data-id': r.id, onclick: () => { choose(r); } },
-      columns.map((c) => el('div', { class: `cell ${c.cls} of-${c.key}`, role: 'gridcell', title: c.key === 'path' ? labelOf(r) : null }, cells[c.key])));
-      row.style.top = `${at * ROW}px`;
-      const meter = row.querySelector('.share i');
-      meter.style.width = `${100 * r.whole / Math.max(data.total, 1)}%`;
-      return row;
+      return drawCells(r, at, { class: r.rare ? 'row rare' : 'row', 'aria-selected': String(chosen), 'data-id': r.id, onclick: () => { choose(r); } }, cells);
     }
     function drawRows() {
       const from = printing ? 0 : Math.max(0, Math.floor(body.scrollTop / ROW) - 6);
@@ -684,30 +720,45 @@
       const fresh = [];
       for (let i = from; i < to; i++) fresh.push(drawRow(shown[i], i));
       const focused = body.contains(document.activeElement);
-      body.replaceChildren(spacer, ...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
+      // The spacer stays: without it the list would be short for a moment, and where the focus leaves a row just then, scrolled back.
+      if (body.firstChild !== spacer) body.prepend(spacer);
+      for (const old of [...body.children]) if (old !== spacer) old.remove();
+      body.append(...(shown.length ? fresh : [el('div', { class: 'empty', role: 'row' }, el('div', { role: 'gridcell' }, 'No path has that.'))]));
       // One row is where Tab leads to: the chosen one, or one that is in sight.
-      const entry = fresh.find((row) => row.getAttribute('aria-selected') === 'true') || fresh[0];
+      const group = body.querySelector('.rare-group');
+      const entry = (state.onRare && group) || fresh.find((row) => row.getAttribute('aria-selected') === 'true') || (fresh[0] && fresh[0].querySelector('.rare-group')) || fresh[0];
       if (entry) entry.tabIndex = 0;
-      if (entry && focused) entry.focus({ preventScroll: true });
+      if (group) group.tabIndex = 0;
+      if (!entry || !focused) return;
+      const { onRare } = state; // also where that row has been scrolled away, and another has to have the focus
+      entry.focus({ preventScroll: true });
+      state.onRare = onRare;
     }
     narrow.addEventListener('change', () => { ROW = narrow.matches ? 46 : 27; fillList(true); showPattern(); });
-    // On paper all rows, and what is folded away.
+    // On paper all rows, and how the page was made; rare patterns as they are on the screen.
     let printing = false;
     const made = () => document.querySelector('details.made');
     let madeOpen = false;
     addEventListener('beforeprint', () => { printing = true; madeOpen = made().open; made().open = true; drawRows(); });
     addEventListener('afterprint', () => { printing = false; made().open = madeOpen; drawRows(); });
-    const enterList = () => { const row = body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
+    const enterList = () => { const row = body.querySelector('.row[tabindex="0"]') || body.querySelector('[tabindex="0"]'); if (row) row.focus(); };
     body.addEventListener('scroll', drawRows, { passive: true });
+    body.addEventListener('focusin', (e) => { state.onRare = e.target.classList.contains('rare-group'); });
     function scrollToChosen() {
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      if (at < 0) return;
+      const at = cursor();
+      if (at >= 0) scrollTo(at, at);
+    }
+    // So that the rows from one to another are in sight.
+    function scrollTo(from, to) {
       const room = body.clientHeight || 12 * ROW;
-      if (at * ROW < body.scrollTop) body.scrollTop = at * ROW;
-      else if ((at + 1) * ROW > body.scrollTop + room) body.scrollTop = (at + 1) * ROW - room;
+      if ((to + 1) * ROW > body.scrollTop + room) body.scrollTop = (to + 1) * ROW - room;
+      if (from * ROW < body.scrollTop) body.scrollTop = from * ROW;
       drawRows();
     }
+    const cursor = () => shown.findIndex((r) => (state.onRare ? r.group : contains(r, state.pattern)));
     function choose(row) {
+      state.onRare = false;
+      if (row.rare && !state.rareOpen) { state.rareOpen = true; fillList(false); }
       state.pattern = row.members ? row.members[0].id : row.id;
       state.vertex = null;
       state.open.clear();
@@ -715,10 +766,18 @@
       showPattern();
       writeFragment();
     }
+    // From the row that has the focus by so many, or to the next pattern.
     function move(by) {
       if (!shown.length) return;
-      const at = shown.findIndex((r) => contains(r, state.pattern));
-      choose(shown[Math.min(Math.max(at + by, 0), shown.length - 1)]);
+      const to = shown[Math.min(Math.max(cursor() + by, 0), shown.length - 1)];
+      if (to.group) { state.onRare = true; drawRows(); } else choose(to);
+      scrollToChosen();
+    }
+    function movePattern(by) {
+      const list = shown.filter((r) => !r.group);
+      if (!list.length) return;
+      const at = list.findIndex((r) => contains(r, state.pattern));
+      choose(list[Math.min(Math.max(at + by, 0), list.length - 1)]);
       scrollToChosen();
     }
     grid.addEventListener('keydown', (e) => {
@@ -731,6 +790,7 @@
       }
       const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 11, PageUp: -11, Home: -1e9, End: 1e9 }[e.key];
       if (by) { e.preventDefault(); move(by); }
+      else if (e.target.classList.contains('rare-group')) return; // there Enter and Space open and close
       else if (e.key === 'Enter') { e.preventDefault(); document.getElementById('pattern').scrollIntoView({ block: 'start' }); }
     });
 
@@ -828,16 +888,25 @@
       ];
     }
 
-    function meterRow(name, part, whole, cls) {
-      const i = el('i');
-      i.style.width = `${100 * Math.min(1, whole > 0 ? part / whole : 0)}%`;
-      return el('td', { class: 'grow' }, el('span', { class: `meter ${cls || ''}`, role: 'img', 'aria-label': share(part, whole) }, i));
+    const workersOf = (n) => plural(n, 'worker');
+    // waiting: {workers, queued}, of a node with a queue before workers: the hatched part of the bar.
+    function meterRow(part, whole, cls, waiting) {
+      const wide = (ns, hatched) => {
+        const i = el('i', { class: hatched ? 'waiting' : null });
+        i.style.width = `${100 * Math.min(1, whole > 0 ? ns / whole : 0)}%`;
+        return i;
+      };
+      const queued = waiting && waiting.workers ? Math.min(waiting.queued, part) : 0;
+      const words = waiting && waiting.workers ? `queued ${duration(waiting.queued)} of ${duration(part)}, ${workersOf(waiting.workers)}` : '';
+      return el('td', { class: 'grow' }, el('span', { class: `meter ${cls || ''}`, role: 'img', 'aria-label': share(part, whole) + (words ? `, ${words}` : '') }, queued > 0 && wide(queued, true), wide(part - queued)),
+        words && el('span', { class: 'queued-words quiet' }, words));
     }
+    const hatchedWords = 'Hatched: queued, before a worker took the call.';
 
     function drawOverview() {
       const queued = data.loads.reduce((sum, l) => sum + l[1], 0);
       const beside = data.goesOn && !data.loads.length ? 'queues and network' : 'network';
-      const all = [...data.blame.map(([own, n], i) => (i < names.length ? { own, n, name: names[i] } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
+      const all = [...data.blame.map(([own, n, workers, waited], i) => (i < names.length ? { own, n, name: names[i], waiting: { workers, queued: waited } } : { own: own - queued, name: beside, network: true })), { own: queued, name: 'in queues', network: true }]
         .filter((b) => b.own > 0).sort((a, b) => b.own - a.own);
       const top = firstOf(all, 8);
       const rest = all.slice(top.length).reduce((s, b) => s + b.own, 0);
@@ -848,12 +917,12 @@
           el('td', { class: 'name', title: b.name }, b.network ? el('em', null, b.name) : el('button', { type: 'button', class: 'plain', title: 'Search for it',
             onclick: () => { search.value = state.query = b.name; fillList(true); } }, b.name)),
           el('td', { class: 'number' }, b.network ? '' : count(b.n)), el('td', { class: 'number' }, duration(b.own)),
-          el('td', { class: 'number' }, share(b.own, data.total)), meterRow('', b.own, data.total, b.network ? 'network' : ''))),
+          el('td', { class: 'number' }, share(b.own, data.total)), meterRow(b.own, data.total, b.network ? 'network' : '', b.waiting))),
         rest > 0 && el('tr', null, el('td', { class: 'name quiet' }, `${all.length - top.length} more`), el('td'), el('td', { class: 'number' }, duration(rest)),
-          el('td', { class: 'number' }, share(rest, data.total)), meterRow('', rest, data.total))));
+          el('td', { class: 'number' }, share(rest, data.total)), meterRow(rest, data.total))));
       return el('div', { class: data.firstStart === null || linear ? '' : 'two' },
         el('section', { class: 'panel', 'aria-label': 'Where the time goes, all paths' },
-          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table),
+          el('h2', null, 'Where the time goes', el('span', { class: 'hint' }, `${ownTime} on all paths`)), table, data.waits && el('p', { class: 'quiet' }, hatchedWords)),
         linear ? drawGraphs() : data.firstStart !== null && el('section', { class: 'panel', 'aria-label': 'All paths over time' },
           el('h2', null, 'Over time', el('span', { class: 'hint' }, 'all paths; drag over it to see the slowest requests of that time')),
           drawn(el('div', { class: 'chart-box', id: 'over-time-all' }), (width) => drawOverTime(data.buckets, width, 'all paths', false))));
@@ -928,9 +997,10 @@
     }
 
     function vertices(detail) {
-      const at = data.goesOn ? 9 : 7;
+      const waits = data.goesOn ? 9 : 7;
+      const at = data.waits ? waits + 2 : waits;
       return detail.vertices.map((v, i) => ({ i, parent: v[0], node: v[1], places: v[2], latency: v[3], after: v[4], own: v[5], network: v[6],
-        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], operation: v[at] ? visible(v[at]) : '',
+        on: data.goesOn ? v[7] > 0 : false, queued: data.goesOn ? v[8] : [], workers: data.waits ? v[waits] : 0, waited: data.waits ? v[waits + 1] : [], operation: v[at] ? visible(v[at]) : '',
         n: v[2].length, each: v[0] < 0 ? 1 : v[2].length / detail.vertices[v[0]][2].length,
         depth: 0, parallel: false }));
     }
@@ -1015,9 +1085,11 @@
           vertex: v.i, on: v.on,
           lines: [['name', names[v.node] + times], ...(v.operation ? [['small', v.operation]] : []),
             ...(compared ? [['small', arrowed(found.of.get(v.i).more)], ['small', `${duration(found.of.get(v.i).middle)} \u2192 ${duration(found.of.get(v.i).slow)}`]]
-              : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`]])],
+              : [['small', duration(mean(v.latency)) + (v.n > 1 ? ' each' : '')], ['small', `${linear ? 'stay' : 'own'} ${duration(mine)}  ${share(mine, row.completion)}`],
+                ...(v.workers ? [['small', `queued ${duration(mean(v.waited) * v.n)}, ${workersOf(v.workers)}`]] : [])])],
           label: edgeWords(v),
           title: `${names[v.node]}${times}${v.operation ? ' ' + v.operation : ''}: ${linear ? 'to the end of the path' : 'latency'} ${duration(mean(v.latency))}, ${ownTime} ${duration(mine)} (${share(mine, row.completion)})` +
+            (v.workers ? `, of it queued ${duration(mean(v.waited) * v.n)} for ${workersOf(v.workers)}` : '') +
             (v.parent < 0 ? '' : linear ? `; sent to it ${duration(mean(v.after))} after ${names[vs[v.parent].node]} was` : `; ${names[vs[v.parent].node]} calls it ${duration(mean(v.after))} after it was called itself`) + (v === slowest ? '; most time' : ''),
           fill: compared ? tinted(found.of.get(v.i).more, found.most) : shaded(mine / Math.max(row.completion, 1)),
           classes: [v === slowest ? 'slowest' : '', v === chosen ? 'chosen' : ''].filter(Boolean),
@@ -1040,8 +1112,10 @@
       let network = 0;
       let queued = 0;
       for (const v of vs) {
-        const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v };
+        const b = by.get(v.node) || { node: v.node, own: 0, n: 0, v, waiting: { workers: 0, queued: 0 } };
         b.own += mean(v.own) * v.n;
+        b.waiting.workers = Math.max(b.waiting.workers, v.workers);
+        b.waiting.queued += mean(v.waited) * v.n;
         b.n += v.n;
         if (mean(v.own) * v.n > mean(b.v.own) * b.v.n) b.v = v;
         by.set(v.node, b);
@@ -1056,11 +1130,12 @@
             el('th', { class: 'number' }, 'Share'), el('th', null, el('span', { class: 'hidden' }, 'Bar')))),
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
-            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow('', b.own, row.completion))),
+            el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, '', b.waiting))),
           network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
-            el('td', { class: 'number' }, share(network, row.completion)), meterRow('', network, row.completion, 'network')),
+            el('td', { class: 'number' }, share(network, row.completion)), meterRow(network, row.completion, 'network')),
           queued > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'queued')), el('td'), el('td', { class: 'number' }, duration(queued)),
-            el('td', { class: 'number' }, share(queued, row.completion)), meterRow('', queued, row.completion, 'network')))),
+            el('td', { class: 'number' }, share(queued, row.completion)), meterRow(queued, row.completion, 'network')))),
+        vs.some((v) => v.workers) && el('p', { class: 'quiet' }, hatchedWords),
         linear ? el('p', { class: 'quiet' }, `Stay is from when a message is at a node until the next is sent; with the network it adds up to the mean of ${duration(row.mean)}.`)
           : data.goesOn ? el('p', { class: 'quiet' }, `Own time is what only this node accounts for; with the time in queues it adds up to the mean completion time of ${duration(row.completion)}.`)
           : el('p', { class: 'quiet' }, `Own time is what only this node accounts for; it adds up to the mean latency of ${duration(row.mean)}.`));
@@ -1074,18 +1149,29 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0 }))) };
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0, waited: c[13] || 0 }))) };
       }
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
         const start = parent < 0 ? 0 : calls[parent].enter + delay;
-        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
+        calls.push({ place, vertex, parent, on: vertex !== undefined && vs[vertex].on, queued: vertex === undefined ? 0 : mean(vs[vertex].queued), waited: vertex === undefined ? 0 : mean(vs[vertex].waited), start, enter: start + net / 2, reply: start + Math.max(latency - net / 2, net / 2), end: start + latency, p10, p90 });
       };
       if (detail.places.length)
         detail.places.forEach((p, i) => mk(i, vertexOf.get(i), p[0], p[1], p[2], p[6], p[3], p[4]));
       else
         vs.forEach((v) => mk(v.places[0], v.i, v.parent, mean(v.after), mean(v.latency), mean(v.network), v.latency[2] || 0, v.latency[4] || 0));
       return { sample: null, calls: ownPieces(calls) };
+    }
+
+    // A call's own time, [from, to, whether it waited for a worker then]. What it waited is the first
+    // of it: nothing is done, and nothing called, before a worker took it.
+    function piecesOf(c) {
+      let left = c.waited;
+      return [...c.pieces].sort((a, b) => a[0] - b[0]).flatMap(([from, to]) => {
+        const until = Math.min(to, from + left);
+        left -= until - from;
+        return [[from, until, true], [until, to, false]].filter(([a, b]) => b > a);
+      });
     }
 
     // The calls of a path as lanes, and what the colours say. sample: a real one, or null.
@@ -1137,13 +1223,13 @@
             svg('title', null, `${names[v.node]}: ${duration(c.queued)} in a queue before`)));
           const bar = svg('rect', { class: 'wait', x: percent(c.start + s), width: percent(Math.max(c.end - c.start, end / 2000)), y: 7, height: 12, rx: 1.5, 'data-place': c.place });
           bar.append(svg('title', null, sample
-            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
+            ? `${names[v.node]}: from ${duration(c.start + s)} to ${duration(c.end + s)}, latency ${duration(c.end - c.start)}, ${ownTime} ${duration(c.own)}` + (c.waited > 0 ? `, of it ${duration(c.waited)} queued for a worker` : '') + (c.candidates > 1 ? `; one of ${c.candidates} possible parents${withProbability(c.probability)}` : '')
             : `${names[v.node]}: begins after ${duration(c.start)}, latency ${duration(c.end - c.start)} (p10 ${duration(c.p10)}, p90 ${duration(c.p90)})`));
           chart.append(bar);
         }
         for (const c of lane.calls)
-          for (const [from, to] of c.pieces)
-            chart.append(svg('rect', { class: 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
+          for (const [from, to, waits] of piecesOf(c))
+            chart.append(svg('rect', { class: waits ? 'own waiting' : 'own', x: percent(from), width: percent(to - from), y: 7, height: 12, 'data-place': c.place, 'pointer-events': 'none' }));
         if (!sample)
           for (const c of lane.calls) {
             const [a, b] = [percent(c.start + c.p10), percent(c.start + c.p90)];
@@ -1187,7 +1273,7 @@
             el('div', { class: 'c number p99', role: 'columnheader' }, sample ? 'Prob.' : 'p99'), el('div', { class: 'c number', role: 'columnheader' }, linear ? 'Stay' : 'Own'),
             el('div', { class: 'c chart', role: 'columnheader' }, el('span', { class: 'hidden' }, 'Time'), axis)),
           lanes.map(laneOf))),
-        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
+        el('div', { class: 'legend' }, key('wait', linear ? 'the path goes on' : 'waiting for calls below, or not waited for'), key('own', linear ? 'stay' : 'own time: on the critical path'), drawnCalls.some((c) => c.waited > 0) && key('own waiting', 'of it queued for a worker'), queues && key('queue', 'in a queue before'), key('critical', linear ? 'a message goes on' : 'the critical path goes on elsewhere'),
           !sample && key('whisker', 'p10 to p90 of the latency')),
       ];
     }
@@ -1521,7 +1607,7 @@
         if (again) again.focus({ preventScroll: true });
       };
       return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
-        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0 }))) });
+        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0, waited: c[14] || 0 }))) });
     }
     function showRequest() {
       const q = requests.find((r) => r.id === state.request);
@@ -1586,11 +1672,11 @@
       if (e.ctrlKey || e.metaKey || e.altKey) return;
       if (e.target === search) {
         if (e.key === 'Escape') { if (search.value) { search.value = state.query = ''; fillList(true); } else search.blur(); }
-        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); if (shown.length && !shown.some((r) => contains(r, state.pattern))) choose(shown[0]); }
+        if (e.key === 'Enter' || e.key === 'ArrowDown') { e.preventDefault(); enterList(); const first = shown.find((r) => !r.group); if (first && !shown.some((r) => contains(r, state.pattern))) choose(first); }
         return;
       }
       const detail = rowOf(state.pattern) && data.details[rowOf(state.pattern).i];
-      const press = { '/': () => search.focus(), j: () => move(1), k: () => move(-1), m: () => merge.click(), '?': () => (help.open ? help.close() : help.showModal()) }[e.key];
+      const press = { '/': () => search.focus(), j: () => movePattern(1), k: () => movePattern(-1), m: () => merge.click(), '?': () => (help.open ? help.close() : help.showModal()) }[e.key];
       if (press) { e.preventDefault(); press(); return; }
       if (!detail) return;
       if (e.key === 'n' || e.key === 'p') {
@@ -1650,6 +1736,7 @@
     const delay = (d) => ({ a: d[0], b: d[1], low: d[2], high: d[3], beyond: d[4] === 1, change: d[1] - d[0] });
     const node = (n) => ({ node: n[0], parent: n[1], repeats: n[2], calls: [n[3], n[4]], mean: [n[5], n[6]], p50: delay(n[7]), p99: delay(n[8]), operation: n[9] ? visible(n[9]) : '' });
     const byNode = data.byNode.map(node);
+    const queued = data.queued.map(node);
     const patterns = data.patterns.map((p, i) => {
       const q = { i, id: p.id, signature: (p.label ? visible(p.label) + ' ' : '') + visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
         share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
@@ -1684,8 +1771,12 @@
       const add = (what, d) => { if (d.beyond) worst.push([Math.abs(d.change), `${what} ${d.change > 0 ? 'slower' : 'faster'} by ${duration(Math.abs(d.change))}`]); };
       byNode.forEach((n) => add(names[n.node], n.p50));
       const list = worst.sort((x, y) => y[0] - x[0]).slice(0, 3).map((w) => w[1]);
-      if (list.length) return ['bad', `Own time of a call, median of all paths: ${list.join('; ')}.`];
+      const own = list.length ? `Own time of a call, median of all paths: ${list.join('; ')}.` : '';
+      const waits = queued.filter((n) => n.p50.beyond).sort((x, y) => Math.abs(y.p50.change) - Math.abs(x.p50.change)).slice(0, 3)
+        .map((n) => `before ${names[n.node]} ${n.p50.change > 0 ? 'longer' : 'shorter'} by ${duration(Math.abs(n.p50.change))}`);
+      if (own || waits.length) return ['bad', [own, waits.length && `Time in queues, median: ${waits.join('; ')}.`].filter(Boolean).join(' ')];
       if (changed || byNode.some((n) => n.p99.beyond)) return ['note', `${plural(changed, 'pattern')} changed beyond chance; no node changed in its median over all paths.`];
+      if (queued.some((n) => n.p99.beyond)) return ['note', 'Time in queues changed beyond chance, not in its median; no pattern and no node did.'];
       return ['good', 'No change beyond chance.'];
     }
 
@@ -1755,11 +1846,11 @@
       el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
         tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
       el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
-      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, 'own time of a call, on all paths')),
+      el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, queued.length ? 'own time of a call, and how long what goes on to a node lay in queues before, on all paths' : 'own time of a call, on all paths')),
         el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),
-          el('tbody', null, [...byNode].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
-            el('td', null, names[n.node]), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
+          el('tbody', null, [...byNode.map((n) => ({ ...n, name: names[n.node] })), ...queued.map((n) => ({ ...n, name: `(queued for ${names[n.node]})` }))].sort((x, y) => (y.p50.beyond || y.p99.beyond) - (x.p50.beyond || x.p99.beyond) || Math.abs(y.p50.change) - Math.abs(x.p50.change)).map((n) => el('tr', null,
+            el('td', null, n.name), el('td', { class: 'number' }, count(n.calls[0])), el('td', { class: 'number' }, count(n.calls[1])),
             el('td', { class: 'number' }, duration(n.mean[0])), el('td', { class: 'number' }, duration(n.mean[1])), delayCells(n.p50), delayCells(n.p99))))))),
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, 'Path patterns'), status, el('span', { class: 'spring' }), el('label', { class: 'check no-print' }, all, 'Show those without a change, too')),

@@ -121,6 +121,21 @@ static gboolean append_patterns(GString *out, const Diff *d, GError **error)
         return TRUE;
 }
 
+/* Those that have calls. */
+static void append_nodes(GString *out, const char *key, const GArray *nodes)
+{
+        g_string_append_printf(out, ",\"%s\":[", key);
+        for (guint i = 0, shown = 0; i < nodes->len; i++) {
+                const DiffNode *n = &g_array_index(nodes, DiffNode, i);
+
+                if (!n->calls[DIFF_A] && !n->calls[DIFF_B])
+                        continue;
+                g_string_append(out, shown++ ? "," : "");
+                append_node(out, n);
+        }
+        g_string_append_c(out, ']');
+}
+
 gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], OutputFile *file,
                          GError **error)
 {
@@ -151,16 +166,9 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
         append_delay(out, &d->latency[DIFF_P50]);
         g_string_append_c(out, ',');
         append_delay(out, &d->latency[DIFF_P99]);
-        g_string_append(out, "],\"byNode\":[");
-        for (guint i = 0, shown = 0; i < d->by_node->len; i++) {
-                const DiffNode *n = &g_array_index(d->by_node, DiffNode, i);
-
-                if (!n->calls[DIFF_A] && !n->calls[DIFF_B])
-                        continue;
-                g_string_append(out, shown++ ? "," : "");
-                append_node(out, n);
-        }
         g_string_append_c(out, ']');
+        append_nodes(out, "byNode", d->by_node);
+        append_nodes(out, "queued", d->queued);
         if (!append_patterns(out, d, error))
                 return FALSE;
         g_string_append_c(out, '}');

@@ -82,8 +82,8 @@ static void append_loads(GString *out, const Report *r)
 /* --- the slowest requests ------------------------------------------------------------- */
 
 /* Callee, parent; start, entry, reply and end after the request's start; own time, network;
- * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does.
- */
+ * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does;
+ * queued for a worker. */
 static void append_call(GString *out, const ReportRequest *q, guint i, const StoreReader *reader,
                         Texts *labels)
 {
@@ -107,10 +107,12 @@ static void append_call(GString *out, const ReportRequest *q, guint i, const Sto
         append_int(out, c->candidates);
         append_int(out, label ? (int)number_of(labels, label) : -1);
         append_int(out, g_array_index(q->ports, guint, i));
-        if (c->continues != WORK_NESTED) {
+        if (c->continues != WORK_NESTED || c->workers > 0) {
                 append_int(out, c->continues);
                 append_int(out, c->queued);
         }
+        if (c->workers > 0)
+                append_int(out, c->own_queued);
         g_string_append_c(out, ']');
 }
 

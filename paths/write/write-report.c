@@ -5,6 +5,7 @@
  * functions below write them in, since a page holds 10,000 patterns. Times are ns.
  */
 #include "base/error.h"
+#include "paths/misassigned.h"
 #include "paths/report.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
@@ -101,16 +102,23 @@ static void append_nodes(GString *out, const Report *r)
                 path_append_json_string(out, node_table_written(r->nodes, i));
         }
         g_string_append_c(out, ']');
-        page_key(out, "blame"); /* by node, then the network: own time, calls */
+        /* By node, then the network: own time, calls; workers and queued, where there are any. */
+        page_key(out, "blame");
         g_string_append_c(out, '[');
         for (guint i = 0; i < r->blame->len; i++) {
                 const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
 
                 page_separator(out);
-                g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT "]",
+                g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT,
                                        clamp(b->own), b->calls);
+                if (b->workers > 0)
+                        g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, b->workers,
+                                               clamp(b->own_queued));
+                g_string_append_c(out, ']');
         }
         g_string_append_c(out, ']');
+        if (r->waits)
+                page_number(out, "waits", 1);
 }
 
 /* The last of an array; nothing where there is none. */
@@ -151,6 +159,27 @@ static void append_rows(GString *out, const Report *r)
         g_string_append_c(out, ']');
 }
 
+/* The rows of patterns that probably are errors of inference, where there are any. */
+static void append_misassigned(GString *out, const Report *r)
+{
+        gboolean any = FALSE;
+
+        for (guint i = 0; i < r->rows->len; i++) {
+                if (!g_array_index(r->rows, ReportRow, i).stored.misassigned)
+                        continue;
+                if (!any) {
+                        page_number(out, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
+                        page_key(out, "misassigned");
+                        g_string_append_c(out, '[');
+                }
+                any = TRUE;
+                page_separator(out);
+                g_string_append_printf(out, "%u", i);
+        }
+        if (any)
+                g_string_append_c(out, ']');
+}
+
 /* Count, bucket by bucket, median and greatest latency. */
 static void append_buckets(GString *out, const GArray *buckets)
 {
@@ -189,8 +218,8 @@ static void append_statistics(GString *out, const Histogram *h)
 }
 
 /* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
- * where anything does; operation, if any. */
-static void append_vertices(GString *out, const CollapsedTree *tree, gboolean goes_on)
+ * where anything does; workers and queued for them, where a node has any; operation, if any. */
+static void append_vertices(GString *out, const CollapsedTree *tree, const Report *r)
 {
         page_key(out, "vertices");
         g_string_append_c(out, '[');
@@ -207,9 +236,13 @@ static void append_vertices(GString *out, const CollapsedTree *tree, gboolean go
                 append_statistics(out, &v->all.call_delay);
                 append_statistics(out, &v->all.own);
                 append_statistics(out, &v->all.network);
-                if (goes_on) {
+                if (r->goes_on) {
                         g_string_append_printf(out, ",%u", v->all.continues);
                         append_statistics(out, &v->all.queued);
+                }
+                if (r->waits) {
+                        g_string_append_printf(out, ",%u", v->all.workers);
+                        append_statistics(out, &v->all.own_queued);
                 }
                 append_operation(out, operation);
                 g_string_append_c(out, ']');
@@ -259,7 +292,7 @@ static void append_layout(GString *out, const TreeLayout *layout)
 
 /* A real instance: its calls by place, parent (index into them), caller; start,
  * entry, reply and end after the path's start; own time, network; probability,
- * candidates; how it continues and queued, where it does. */
+ * candidates; how it continues and queued, where it does; queued for a worker. */
 static void append_sample(GString *out, const ReportSample *s)
 {
         g_string_append_c(out, '{');
@@ -287,9 +320,11 @@ static void append_sample(GString *out, const ReportSample *s)
                 g_string_append_c(out, ',');
                 page_probability(out, (double)c->probability);
                 g_string_append_printf(out, ",%u", c->candidates);
-                if (c->continues != WORK_NESTED)
+                if (c->continues != WORK_NESTED || c->workers > 0)
                         g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, c->continues,
                                                c->queued);
+                if (c->workers > 0)
+                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, c->own_queued);
                 g_string_append_c(out, ']');
         }
         g_string_append(out, "]}");
@@ -322,7 +357,7 @@ static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, con
         page_separator(out);
         g_string_append_c(out, '{');
         page_number(out, "hidden", tree->hidden);
-        append_vertices(out, tree, r->goes_on);
+        append_vertices(out, tree, r);
         append_places(out, &d->pattern);
         append_samples(out, d);
         append_buckets(out, d->buckets);
@@ -376,7 +411,7 @@ static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, cons
                 append_vertex(out, v, parents[i]);
         }
         g_string_append_c(out, ']');
-        g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, FALSE, error);
+        g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, 0, error);
         if (!layout)
                 return FALSE;
         append_layout(out, layout);
@@ -419,6 +454,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_run(out, r, reader);
         append_nodes(out, r);
         append_rows(out, r);
+        append_misassigned(out, r);
         write_report_calls(out, r, reader);
         page_time(out, "firstStart", r->first);
         page_time(out, "lastStart", r->last);

@@ -14,10 +14,13 @@ enum {
         MIN_WIDTH = 132, /* "own 21.8 ms  87 %" */
         MAX_WIDTH = 264, /* a longer name is cut */
         HEIGHT = 52,
-        LINE = 15, /* one more, for operations */
+        LINE = 15, /* one more, for operations or for what is queued */
         SIBLINGS_APART = 16,
         RANKS_APART = 48, /* the edge's words are in there */
 };
+
+/* As wide as "queued 39.1 ms, 4 workers" in small letters. */
+static const char WAITS[] = "queued for workers";
 
 /* Graphviz has 72 to an inch. */
 static void set_inches(Drawing *drawing, DrawingItem item, const char *name, int pixels)
@@ -92,7 +95,7 @@ static TreeLayout *read_layout(DrawBytes bytes, guint32 n)
 }
 
 TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *const *names,
-                            guint32 n, gboolean operations, GError **error)
+                            guint32 n, int lines, GError **error)
 {
         g_autofree DrawingItem *vertices = g_new(DrawingItem, n);
         g_autoptr(Drawing) drawing = drawing_new("tree");
@@ -102,7 +105,7 @@ TreeLayout *tree_layout_new(Drawer *drawer, const guint32 *parents, const char *
 
         set_defaults(drawing);
         for (guint32 i = 0; i < n; i++) {
-                vertices[i] = add_vertex(drawing, i, names[i], HEIGHT + (operations ? LINE : 0));
+                vertices[i] = add_vertex(drawing, i, names[i], HEIGHT + lines * LINE);
                 if (i > 0)
                         drawing_add_edge(drawing, vertices[parents[i]], vertices[i]);
         }
@@ -121,7 +124,7 @@ TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, con
         guint32 n = tree->n_vertices + 1;
         g_autofree guint32 *parents = g_new(guint32, n);
         g_autofree const char **names = g_new(const char *, n);
-        gboolean operations = FALSE;
+        gboolean operations = FALSE, waits = FALSE;
 
         parents[0] = NO_PARENT;
         names[0] = node_table_written(nodes, client);
@@ -133,8 +136,11 @@ TreeLayout *tree_layout_new_calls(Drawer *drawer, const CollapsedTree *tree, con
                 operations |= v->all.label != NULL;
                 if (v->all.label && text_width(v->all.label) > text_width(names[i]))
                         names[i] = v->all.label;
+                waits |= v->all.workers > 0;
+                if (v->all.workers > 0 && text_width(WAITS) > text_width(names[i]))
+                        names[i] = WAITS;
         }
-        return tree_layout_new(drawer, parents, names, n, operations, error);
+        return tree_layout_new(drawer, parents, names, n, operations + waits, error);
 }
 
 void tree_layout_free(TreeLayout *layout)

@@ -486,6 +486,192 @@ with Chromium() as b:
     b.size(1400, 1000)
     result("causes: no error", b.problems)
 
+    # --- a node with a queue before workers ---
+    result("without a queue before workers nothing is hatched", differs(b.run("[document.querySelectorAll('.waiting, .queued-words').length, /Hatched|workers/.test(document.body.innerText)]"), [0, False]))
+    with open("workers.conf", "w", encoding="utf-8") as file:
+        file.write("""[maketrace]
+seed=5
+network=0.05ms~0.01ms
+stamps=both
+
+[tracelet page]
+parallel=1500
+count=1500
+think=uniform(0ms,3500ms)
+path=client > web( 1ms db( lognormal(3ms,0.5) ) lognormal(2ms,0.6) )
+
+[tracelet two]
+parallel=500
+count=500
+think=uniform(0ms,3500ms)
+path=client > web( 1ms db( lognormal(2ms,0.5) ) 1ms~0.2ms db( exp(2ms) ) exp(1ms) )
+
+[node web]
+servers=4
+""")
+    make("maketrace", "-w", "workers.trace", "workers.conf")
+    make("nesting", "-o", "workers.sqlite", "workers.trace")
+    make("report", "-o", "workers.html", "workers.sqlite")
+    workers = sqlite3.connect("workers.sqlite")
+    b.open("workers.html")
+    result("workers: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    BARS_OF = "[...document.querySelectorAll('%s tbody tr')].map((r) => [r.cells[0].textContent, [...r.querySelectorAll('.queued-words')].map((e) => e.textContent).join(), [...r.querySelectorAll('.meter i')].map((i) => [i.className, i.getBoundingClientRect().width])])"
+
+    def hatched(selector, own, queued):
+        found = {r[0]: r[1:] for r in b.run(BARS_OF % selector)}
+        words, bars = found.pop("web")
+        result(f"workers: what waited, in words, in {selector}", differs(words, f"queued {duration(queued)} of {duration(own)}, 4 workers"))
+        result(f"workers: and in the bar, the hatched first, in {selector}", None if [x[0] for x in bars] == ["waiting", ""]
+               and abs(bars[0][1] / (bars[0][1] + bars[1][1]) - queued / own) < 0.01 else bars)
+        result(f"workers: no other node waits, in {selector}", [r for r in found.items() if r[1][0] or any(x[0] for x in r[1][1])])
+    own, queued = workers.execute("SELECT sum(own_mean * count), sum(own_queued_mean * count) FROM pattern_node JOIN pattern ON pattern.id = pattern "
+                                  "JOIN node ON node.id = node WHERE node.name = 'web'").fetchone()
+    hatched("#blame-all", own, queued)
+    pattern, = workers.execute("SELECT id FROM pattern ORDER BY total DESC LIMIT 1").fetchone()
+    own, queued = workers.execute("SELECT own_mean, own_queued_mean FROM pattern_node WHERE pattern = ? AND place = 0", (pattern,)).fetchone()
+    hatched("#blame", own, queued)
+    result("workers: a line in the call tree", differs(b.run("[...document.querySelectorAll('.tree .box')].map((g) => [...g.querySelectorAll('text')].slice(3).map((t) => t.textContent))"),
+                                                      [[], [f"queued {duration(queued)}, 4 workers"], []]))
+    b.click("#timeline [data-value=slowest]")
+    path, latency = workers.execute("SELECT id, latency FROM path WHERE pattern = ? ORDER BY latency DESC, id LIMIT 1", (pattern,)).fetchone()
+    own, queued = workers.execute("SELECT own, own_queued FROM call WHERE path = ? AND own_queued IS NOT NULL", (path,)).fetchone()
+    WAITED = "['.own.waiting', '.own:not(.waiting)'].map((s) => [...document.querySelectorAll(`#timeline .lanes ${s}[data-place=\"0\"]`)].reduce((sum, r) => sum + parseFloat(r.getAttribute('width')), 0))"
+    scale = b.run(BARS)["0"][1] / latency
+    drawn = b.run(WAITED)
+    result("workers: in the timeline of a path", None if abs(drawn[0] - queued * scale) < 0.01 and abs(drawn[1] - (own - queued) * scale) < 0.01 else (drawn, queued * scale, own * scale))
+    b.click("#node [data-value=waited]")
+    result("workers: the distribution of what waited, by the mouse", differs([sum(r[1] for r in b.run(HISTOGRAM)), b.run("document.querySelector('#node [aria-pressed=true]').textContent")],
+           [workers.execute("SELECT count FROM pattern WHERE id = ?", (pattern,)).fetchone()[0], "Queued"]))
+    b.run("document.querySelector('#node [data-value=own]').focus()")
+    b.key("Enter")
+    b.key("Tab")
+    b.key("Tab")
+    b.key("Enter")
+    result("workers: and by the keyboard", differs(b.run("[document.querySelector('#node [aria-pressed=true]').textContent, document.activeElement.dataset.value]"), ["Queued", "waited"]))
+    for width, dark in ((1400, False), (1400, True), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.frame()
+        axe(b, f"workers, {width} pixels, {'dark' if dark else 'light'}")
+        b.screenshot(f"workers-{width}-{'dark' if dark else 'light'}.png")
+        result(f"workers, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"workers, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+        result(f"workers, {width} pixels: no line of a box is wider than it", b.run("""[...document.querySelectorAll('.tree .box')].flatMap((g) => { const r = g.querySelector('rect').getBoundingClientRect();
+            return [...g.querySelectorAll('text')].filter((t) => { const q = t.getBoundingClientRect(); return q.left < r.left || q.right > r.right || q.top < r.top - 1 || q.bottom > r.bottom + 1; }).map((t) => t.textContent); })"""))
+    b.size(1100, 1000)
+    b.media("print")
+    b.frame()
+    result("workers, printed: words and hatching", differs(b.run("[[...document.querySelectorAll('.queued-words')].every((e) => e.getBoundingClientRect().height > 5), getComputedStyle(document.querySelector('#blame .waiting')).backgroundImage.startsWith('repeating')]"), [True, True]))
+    b.screenshot("workers-printed.png")
+    b.media()
+    b.size(1400, 1000)
+    result("workers: no error", b.problems)
+
+    # --- rare patterns that are probably misassigned ---
+    with open("rare.conf", "w", encoding="utf-8") as file:
+        file.write("""[maketrace]
+seed=3
+network=0.05ms~0.01ms
+stamps=both
+
+[tracelet page]
+parallel=40
+count=700
+think=exp(10ms)
+path=client > web( exp(2ms) auth( exp(3ms) ) exp(2ms) shop( exp(2ms) db( exp(3ms) ) db( exp(2ms) ) ) exp(1ms) )
+
+[tracelet list]
+parallel=30
+count=500
+think=exp(10ms)
+path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
+""")
+    make("maketrace", "-w", "rare.trace", "rare.conf")
+    make("nesting", "-o", "rare.sqlite", "rare.trace")
+    make("report", "-o", "rare.html", "rare.sqlite")
+    rare = sqlite3.connect("rare.sqlite")
+
+    def of_rare(condition, order="total DESC, signature"):
+        return [r[0] for r in rare.execute(f"SELECT hash FROM pattern WHERE {condition} ORDER BY {order}")]
+
+    n_rare, paths = rare.execute("SELECT count(*), sum(count) FROM pattern WHERE misassigned").fetchone()
+    certain, wrong = of_rare("NOT misassigned"), of_rare("misassigned")
+    b.open("rare.html")
+    result("rare: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    result("rare: the list without them", differs(ids(rows_of(b)), certain))
+    b.run("document.querySelector('.grid .body .row[tabindex=\"0\"]').focus()")
+    b.key("End")
+    GROUP = "(() => { const g = document.querySelector('.grid .group'); return [g.querySelector('button').textContent, g.querySelector('.of-count').textContent, g.querySelector('button').ariaExpanded, document.activeElement === g.querySelector('button'), g.getBoundingClientRect().bottom <= document.querySelector('.grid .body').getBoundingClientRect().bottom + 1]; })()"
+
+    def group(opened, focused=True, sign=None):
+        return [f"{sign or (chr(0x25be) if opened else chr(0x25b8))} {n_rare} patterns of 5 paths or fewer, probably misassigned", f"{paths:,}", str(opened).lower(), focused, True]
+    result("rare: End goes to the one row of them, and it is in sight", differs(b.run(GROUP), group(False)))
+    result("rare: the pattern stays", differs(b.run(SIGNATURE), rare.execute("SELECT signature FROM pattern WHERE NOT misassigned ORDER BY total DESC, signature LIMIT 1").fetchone()[0]))
+    b.key("Enter")
+    result("rare: Enter opens it", differs(b.run(GROUP), group(True)))
+    result("rare: and they are below it", differs(ids(rows_of(b)), certain + wrong))
+    b.key("ArrowDown")
+    result("rare: the arrow goes on to the first of them", differs(b.run("[document.activeElement.dataset.id, document.activeElement.ariaSelected]"), [wrong[0], "true"]))
+    fragment = b.run("location.hash")
+    b.open("rare.html", fragment)
+    result("rare: and it is in the address, open", differs([ids(rows_of(b)), b.run("document.querySelector('.grid .row[aria-selected=true]')?.dataset.id ?? document.querySelector('#pattern .hint').textContent.split(' ').pop()")], [certain + wrong, wrong[0]]))
+    b.run("document.querySelector('.grid .body').scrollTop = 300")
+    b.frame()
+    b.run("document.querySelector('.grid .row[aria-selected=true]').focus()")
+    b.key("ArrowUp")
+    b.key(" ")
+    result("rare: up again, and the space bar closes it", differs([b.run(GROUP), ids(rows_of(b))], [group(False), certain]))
+    b.key("ArrowUp")
+    result("rare: up to the last of the others", differs(b.run("[document.activeElement.dataset.id, document.activeElement.ariaSelected]"), [certain[-1], "true"]))
+    b.run("document.activeElement.blur()")
+    b.key("j")
+    result("rare: j passes it over", differs(b.run("document.querySelector('.grid .row[aria-selected=true]').dataset.id"), certain[-1]))
+    b.run("document.querySelector('.grid .body').scrollTop = 1e9; document.querySelector('.grid').scrollIntoView({block: 'center'})")
+    b.frame()
+    b.click(".grid .group .of-total")
+    result("rare: a click opens it", differs([b.run(GROUP), ids(rows_of(b))], [group(True), certain + wrong]))
+    b.run("document.querySelector('.grid .body').scrollTop = 1e9; document.querySelector('.grid').scrollIntoView({block: 'center'})")
+    b.frame()
+    b.click(".grid .rare:last-child")
+    b.run("document.querySelector('.grid .body').scrollTop = 324")
+    b.frame()
+    result("the list stays where it is scrolled to while a row has the focus", differs(b.run("[document.querySelector('.grid .body').scrollTop, document.querySelector('.grid .body').contains(document.activeElement)]"), [324, True]))
+    result("rare: a click chooses one of them", differs(b.run("document.getElementById('signature').textContent"), rare.execute("SELECT signature FROM pattern WHERE hash = ?", (wrong[-1],)).fetchone()[0]))
+    b.click("[data-sort=count]")
+    result("rare: at the end in any order", differs([r[0] in wrong for r in rows_of(b)], [False] * len(certain) + [True] * len(wrong)))
+    b.run("document.querySelector('.grid .body').scrollTop = 0")
+    b.run("document.getElementById('search').focus()")
+    b.type("auth>")
+    b.type("db")
+    result("rare: a search for what is not there", differs(b.run("[document.getElementById('matched').textContent.split(',')[0], document.querySelectorAll('.grid .group').length]"), [f"0 of {len(certain) + n_rare} patterns", 0]))
+    b.key("Escape")
+    for width, dark in ((1400, False), (1400, True), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.open("rare.html")
+        b.run("document.querySelector('.grid .body .row[tabindex=\"0\"]').focus()")
+        b.key("End")
+        axe(b, f"rare, {width} pixels, {'dark' if dark else 'light'}, closed")
+        b.key("Enter")
+        axe(b, f"rare, {width} pixels, {'dark' if dark else 'light'}, open")
+        b.screenshot(f"rare-{width}-{'dark' if dark else 'light'}.png")
+        result(f"rare, {width} pixels: open, and in sight", differs(b.run(GROUP), group(True)))
+        result(f"rare, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"rare, {width} pixels: nothing scrolls sideways", b.run(SIDEWAYS))
+        result(f"rare, {width} pixels: no two cells of a row collide", b.run(COLLISIONS))
+        result(f"rare, {width} pixels: its words are not cut", b.run("(() => { const e = document.querySelector('.rare-group'); return e.scrollWidth > e.clientWidth + 1; })()"))
+    b.size(1100, 1000)
+    b.media("print")
+    b.open("rare.html")
+    b.run("dispatchEvent(new Event('beforeprint'))")
+    b.frame()
+    result("rare, printed: one row where it is closed", differs(b.run("[document.querySelectorAll('.grid .body .row').length, document.querySelector('.grid .body').lastChild.textContent.includes('probably misassigned')]"), [len(certain) + 1, True]))
+    b.screenshot("rare-printed.png")
+    b.run("dispatchEvent(new Event('afterprint'))")
+    b.media()
+    b.size(1400, 1000)
+    result("rare: no error", b.problems)
+
     # --- names of strangers ---
     make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")
     make("report", "-o", "hostile.html", "hostile.sqlite")
@@ -602,6 +788,33 @@ with Chromium() as b:
     b.media()
     b.open("same.html")
     result("diff of a run and itself: no change", differs(b.run("document.getElementById('verdict').textContent"), "No change beyond chance."))
+    # Jobs in a list of Redis, which wait ten times as long in one of the runs.
+    for name, longer in (("soon", 1), ("late", 10)):
+        with open(f"{name}.trace", "w", encoding="utf-8") as file:
+            file.write("# ravel trace 1\n# clocks: one\n")
+            for i in range(600):
+                at = 1700000000 + i / 10
+                waits = (0.001 + i * 7 % 13 / 10000) * longer
+                for after, line in ((0, f"CALL_SENT\tclient\tweb\ta.{i}"), (0.002, f"CALL_SENT\tweb\tredis\tb.{i}\tlink=b.{i}"), (0.003, f"RET_SENT\tredis\tweb\tb.{i}"), (0.004, f"RET_SENT\tweb\tclient\ta.{i}"),
+                                    (0.004 + waits, f"MSG_SENT\tredis\tworker\tc.{i}\tlink=b.{i}"), (0.006 + waits, f"CALL_SENT\tworker\tpg\td.{i}"), (0.008 + waits, f"RET_SENT\tpg\tworker\td.{i}")):
+                    file.write(f"{at + after:.6f}\t{line}\n")
+        make("nesting", "-o", f"{name}.sqlite", f"{name}.trace")
+    make("diff", "--format", "html", "-o", "queues.html", "soon.sqlite", "late.sqlite")
+    told = {r["node"]: r for r in part(ask("diff", "--format", "tsv", "soon.sqlite", "late.sqlite")) if r["kind"] == "queued" and r["quantile"] == "p50"}
+    b.open("queues.html")
+    result("diff of queues: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    cells = b.run("[...document.querySelectorAll('#nodes tbody tr')].map((r) => [...r.cells].map((c) => c.textContent)).filter((r) => r[0].startsWith('('))")
+    result("diff of queues: a row for each, as TSV has it", differs([r[:3] + r[5:7] for r in cells],
+           [[f"(queued for {node})", r["count_a"], r["count_b"], duration(int(r["a"])), duration(int(r["b"]))] for node, r in told.items()]) or (None if len(told) == 1 else told))
+    result("diff of queues: it is slower", differs(b.run("[...document.querySelectorAll('#nodes tbody tr')].filter((r) => r.querySelector('.slower')).map((r) => r.cells[0].textContent)"), ["(queued for worker)"]))
+    change = duration(int(told["worker"]["b"]) - int(told["worker"]["a"]))
+    result("diff of queues: the verdict", differs(b.run("document.getElementById('verdict').textContent"), f"Time in queues, median: before worker longer by {change}."))
+    for width in (1400, 400):
+        b.size(width, 1000)
+        b.frame()
+        b.screenshot(f"queues-{width}.png")
+        result(f"diff of queues, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+    b.size(1400, 1000)
     b.open("slow.html", "#q=ws2")
     first = b.run("[...document.querySelector('#blame tbody tr').children].map((c) => c.textContent)")
     calm = sqlite3.connect("a.sqlite").execute("SELECT own_mean FROM pattern_node JOIN pattern ON pattern.id = pattern WHERE place = 0 AND signature LIKE '%>WS2(%AP%AUTH%' ORDER BY count DESC LIMIT 1").fetchone()[0]
