@@ -16,7 +16,7 @@ import time
 sys.dont_write_bytecode = True
 from chromium import Chromium  # pylint: disable=wrong-import-position
 
-ravel, source = sys.argv[1:]
+ravel, source = map(os.path.abspath, sys.argv[1:])
 n = bad = 0
 
 
