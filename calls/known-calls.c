@@ -277,6 +277,8 @@ gint64 known_calls_find_roles(KnownCalls *k, gboolean all)
 static const char *whole_id(const KnownCalls *k, guint32 call, guint32 *length)
 {
         *length = (guint32)k->pairs.id_at[call];
+        if (*length == 0)
+                return ""; /* of a trace without ids nothing is kept, not even the array */
         return (const char *)k->ids->data + (k->pairs.id_at[call] >> 32) - *length;
 }
 
@@ -284,9 +286,7 @@ const char *known_calls_id(const KnownCalls *k, guint32 call, guint32 *length)
 {
         const char *id = whole_id(k, call, length);
 
-        if (*length == 0)
-                return "";
-        if (k->key) {
+        if (k->key && *length) {
                 guint32 path = true_path_length(id, *length) + 1;
 
                 id += path;

@@ -92,7 +92,10 @@ static gint64 call(gint64 t, int from, int to, guint32 parent)
         }
         if (to == WS1 || to == WS2) {
                 t = call(t + delay(THINK), to, AUTH, id);
-                t = call(t + delay(THINK), to, uniform() < 0.5 ? AP1 : AP2, id);
+                /* Drawn before the delay, whichever argument a compiler evaluates first. */
+                int ap = uniform() < 0.5 ? AP1 : AP2;
+
+                t = call(t + delay(THINK), to, ap, id);
         } else if (to < DB1) {
                 int db = uniform() < 0.5 ? DB1 : DB2;
                 gint64 next = t + delay(THINK);
@@ -196,9 +199,11 @@ int main(int argc, char **argv)
         requests = MAX(messages / ((four ? 4 : 2) * (3 + 2 * repeat)), 1);
         rate = rate_for(parallelism);
         for (guint64 i = 0; i < requests; i++) {
+                int ws = uniform() < 0.5 ? WS1 : WS2;
+
                 client = i % n_clients;
-                call(rate > 0 ? uniform() * requests / rate : i * 2 * WS_LASTS, CLIENT,
-                     uniform() < 0.5 ? WS1 : WS2, G_MAXUINT32);
+                call(rate > 0 ? uniform() * requests / rate : i * 2 * WS_LASTS, CLIENT, ws,
+                     G_MAXUINT32);
         }
         g_array_sort(events, by_time);
 

@@ -35,12 +35,11 @@ no_worse() # POINTS METHOD TRACE WINDOW...: than without windows, by so much
 }
 
 # A request is ten seconds to a minute of them, and a window a few dozens of requests at least.
-shapes=('2 --repeat 3')
-windows=(30s)
-[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s)
+shapes=('2 --repeat 3') windows=(30s) messages=30000
+[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s) messages=60000
 for shape in "${shapes[@]}"; do
 	# shellcheck disable=SC2086 # options
-	"$gen_trace" 60000 $shape --path | sort -s -k 1,1 >t.trace
+	"$gen_trace" "$messages" $shape --path | sort -s -k 1,1 >t.trace
 	"$ravel" nesting --cheat -o true.sqlite -w /dev/null t.trace 2>err
 	no_worse 0.5 joint t.trace "${windows[@]}"
 	result $? "parallelism $shape: windows cost no right parents" err
@@ -51,7 +50,7 @@ result $? 'nor do they by --method oracle' err
 # Two systems, one after the other: at WS2 a request takes 200 ms more from then on.
 for i in 1 2; do
 	conf=$source/examples/multi-tier$([ $i = 1 ] || echo -added-delay).conf
-	"$ravel" maketrace --seed $i --messages 30000 "$conf" 2>err | grep -v '^#' |
+	"$ravel" maketrace --seed $i --messages $((messages / 2)) "$conf" 2>err | grep -v '^#' |
 		awk -F'\t' -v OFS='\t' -v by=$((i * 1000)) '{
 			split($1, t, ".")
 			$1 = t[1] + by "." t[2]
@@ -60,7 +59,7 @@ for i in 1 2; do
 		}'
 done >change.trace
 "$ravel" nesting --cheat -o true.sqlite -w /dev/null change.trace 2>err
-no_worse 0.5 joint change.trace 60s 10s
+no_worse 0.5 joint change.trace 10s
 result $? 'a system that changes is followed' err
 "$ravel" nesting --window 10s -n 0 --format tsv --no-fold change.trace 2>err |
 	awk -F'\t' '
@@ -71,8 +70,8 @@ result $? 'and seen to be slower' err
 
 # What is learned while there is nothing to choose from serves when there is: an hour with one request
 # at a time, then a rush.
-"$gen_trace" 40000 1 --path | sort -s -k 1,1 >rush.trace
-"$gen_trace" 20000 5 --path | grep -v '^#' | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' '{
+"$gen_trace" $((messages * 2 / 3)) 1 --path | sort -s -k 1,1 >rush.trace
+"$gen_trace" $((messages / 3)) 5 --path | grep -v '^#' | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' '{
 	split($1, t, ".")
 	$1 = t[1] + 100000 "." t[2]
 	$5 = "rush" $5

@@ -16,11 +16,13 @@ right() # METHOD [OPTION...]
 			$1 == "all" { print 100 * $at["right_parents"] / $at["children"] }'
 }
 
+length=12000
+[ -z "${RAVEL_LONG:-}" ] || length=20000
 # parallelism, how many per cent of the parents are right at least, and when it is tried
 while read -r parallelism least when options; do
 	[ "$when" = always ] || [ "${RAVEL_LONG:-}" ] || continue
 	# shellcheck disable=SC2086 # options are words
-	"$gen_trace" 20000 "$parallelism" $options --path >"$dir/trace" &&
+	"$gen_trace" "$length" "$parallelism" $options --path >"$dir/trace" &&
 		"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" &&
 		joint=$(right joint) && paper=$(right paper) && oracle=$(right oracle)
 	echo "# parallelism $parallelism $options: joint $joint %, paper $paper %, oracle $oracle %"
@@ -36,7 +38,7 @@ done <<END
 END
 
 # A request says which application server it will ask: label=AP1 or AP2. (path=REQUEST.2 is that call.)
-"$gen_trace" 40000 5 --path >"$dir/plain"
+"$gen_trace" 20000 5 --path >"$dir/plain"
 awk -F'\t' -v OFS='\t' '
 	NR == FNR { if ($2 == "CALL_SENT" && sub(/^path=/, "", $6) && sub(/\.2$/, "", $6)) asks[$6] = $4; next }
 	$2 == "CALL_SENT" && $3 == "client" { request = $6; sub(/path=/, "", request); $6 = $6 "\tlabel=" asks[request] }
@@ -64,7 +66,7 @@ shop() # KNOWN
 	}
 	BEGIN {
 		srand(1)
-		for (r = 1; r <= 4000; r++) {
+		for (r = 1; r <= 2500; r++) {
 			arrival += after(0.003)
 			t = arrival + after(0.001)
 			orders = rand() < 0.5
@@ -94,7 +96,7 @@ awk "BEGIN { exit !($known >= $unknown + 1) }"
 result $? 'what the caller does beside a call helps'
 
 # So many calls that parents are found part by part; in the long form, that not all are learned from.
-messages=50000
+messages=30000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
 "$gen_trace" $messages 5 --path >"$dir/trace"
 "$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint -j 2 --calls "$dir/2")

@@ -100,7 +100,7 @@ for i in range(n):
 for i in reversed(range(n)):
     print(f"2.{n - i:09}", "RET_SENT", f"n{i + 1}", f"n{i}", f"c{i}")
 PYTHON
-"$ravel" nesting -o chain.sqlite -w /dev/null chain.trace 2>said
+"$ravel" nesting --method paper -o chain.sqlite -w /dev/null chain.trace 2>said
 result $? "a chain of 20,000 calls"
 refused "a chain as a flame graph" chain.sqlite 'one within the other' export --as folded
 for verb in 'export --as otlp' 'export --as chrome' 'report -o page.html' "diff chain.sqlite"; do
@@ -117,9 +117,12 @@ SQL
 refused "paths that share calls" overlap.sqlite 'is corrupt' export --as otlp
 
 # --- filters ------------------------------------------------------------------
-# 20,000 requests of five calls; quadratic, one question takes 20 s, all of them hours.
-python3 - <<'PYTHON'
-import sqlite3
+# 8,000 requests of five calls (RAVEL_LONG=1: 20,000); quadratic, one question takes 3 s (20), all of them hours.
+requests=8000 most=1
+[ -z "${RAVEL_LONG:-}" ] || requests=20000 most=10
+python3 - $requests <<'PYTHON'
+import sqlite3, sys
+requests = int(sys.argv[1])
 store = sqlite3.connect("many.sqlite")
 store.executescript(open("today.sql").read())
 columns = {t: len(store.execute(f"PRAGMA table_info({t})").fetchall()) for t in ("path", "call")}
@@ -130,8 +133,8 @@ call = lambda i: (i, (i + 4) // 5, None if i % 5 == 1 else i - 1, 0, i % 3 + 1, 
 def fill(table, row, n):
     rows = (row(i) + (None,) * (columns[table] - len(row(i))) for i in range(1, n + 1))
     store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * columns[table])})", rows)
-fill("path", path, 20000)
-fill("call", call, 100000)
+fill("path", path, requests)
+fill("call", call, 5 * requests)
 store.execute("UPDATE call SET last = (id + 4) / 5 * 5")
 store.commit()
 PYTHON
@@ -142,7 +145,7 @@ for view in request request_node slowest_request pattern_hour pattern_callee rep
 	for column in $("$ravel" query --format tsv many.sqlite "SELECT * FROM $view LIMIT 0"); do
 		for test in "= (SELECT \"$column\" FROM $view LIMIT 1)" "LIKE '%a%'"; do
 			question="SELECT count(*) FROM $view WHERE \"$column\" $test"
-			(ulimit -t 10 && "$ravel" query many.sqlite "$question") >out 2>>said || {
+			(ulimit -t $most && "$ravel" query many.sqlite "$question") >out 2>>said || {
 				echo "$question" >>said
 				slow=1
 			}
@@ -152,7 +155,7 @@ done
 result $slow "every filter on every column of every view"
 ok=0
 while read -r question; do
-	(ulimit -t 10 && "$ravel" query many.sqlite "$question") >out 2>>said || {
+	(ulimit -t $most && "$ravel" query many.sqlite "$question") >out 2>>said || {
 		echo "$question" >>said
 		ok=1
 	}
