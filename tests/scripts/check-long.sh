@@ -5,8 +5,8 @@
 # sanitizers, the distribution, installing, fuzzing, the same results whatever the
 # compiler, and the longer forms of the tests.
 #
-#     make check-long               in the build directory; all steps, about 40 minutes
-#     make check-long STEPS=fuzz    only some, by name
+#     make check-long               in the build directory; all steps; some three hours on two cores
+#     make check-long STEPS=fuzz    only some, by name; FUZZ_SECONDS=1000: so long for each target
 #
 # Each step is run, also after one has failed: a line each, and a sum at the end. Works
 # in check-long/ of the build directory, where STEP.log is what each step said. Exit
@@ -15,8 +15,8 @@ set -u
 shopt -s inherit_errexit
 export LC_ALL=C.UTF-8
 steps=(gcc clang sanitizers clang_sanitizers distcheck install fuzz determinism shellcheck browser long drops)
-fuzz_runs=1000000 # of each target, but
-fuzz_seconds=300  # for so long at most
+fuzz_runs=1000000                # of each target, but
+fuzz_seconds=${FUZZ_SECONDS:-60} # for so long at most
 
 srcdir=$(cd "${srcdir:-$(dirname "$0")/../..}" && pwd)
 export RAVEL_SHARED=${RAVEL_SHARED:-$srcdir/../shared}

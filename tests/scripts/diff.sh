@@ -25,8 +25,10 @@ result() { # STATUS NAME [FILE]
 	fi
 }
 
+messages=45000
+[ -z "${RAVEL_LONG:-}" ] || messages=60000
 store() { # FILE CONFIGURATION SEED [OPTION...]
-	sed "s/^seed=.*/seed=$3/; s/^messages=.*/messages=60000/" "$source/examples/$2.conf" >conf
+	sed "s/^seed=.*/seed=$3/; s/^messages=.*/messages=$messages/" "$source/examples/$2.conf" >conf
 	"$ravel" maketrace -w trace conf 2>/dev/null && "$ravel" nesting -o "$1" "${@:4}" trace >/dev/null 2>&1
 }
 

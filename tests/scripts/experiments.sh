@@ -43,21 +43,21 @@ said=$(python3 "$experiments/experiments.py" figure-1 2>&1)
 [ $? -eq 1 ] && grep -q 'no experiment figure-1;' <<<"$said"
 result 'an experiment that there is not' $? "$said"
 
-said=$(for seed in 1 2 3 4 5 6 7 8 9 10; do
+said=$(for seed in 1 2 3 4; do
 	python3 "$experiments/random_configuration.py" $seed 5 >one
 	python3 "$experiments/random_configuration.py" $seed 5 | cmp - one
 	"$ravel" maketrace --messages 200 -w trace one 2>&1 >/dev/null | grep -v '^ravel maketrace: [0-9]* messages of'
 done)
 [ -z "$said" ]
 result 'random configurations' $? "$said"
-said=$(for seed in 1 2 3 4 5 6; do
+said=$(for seed in 1 2; do
 	python3 "$experiments/busy_servers.py" $seed 4 200 >one
 	python3 "$experiments/busy_servers.py" $seed 4 200 | cmp - one
 	"$ravel" nesting --cheat -w /dev/null one 2>&1
 done)
 [ -z "$said" ]
 result 'busy servers' $? "$said"
-said=$(for workers in '1 80' '1 80 100 --loop' '4 110 100' '0 50 100' '16 80 100 --stall'; do
+said=$(for workers in '1 80 100 --loop' '0 50 100' '16 80 100 --stall'; do
 	# shellcheck disable=SC2086 # several arguments
 	python3 "$experiments/server_configuration.py" 3 $workers >one
 	# shellcheck disable=SC2086

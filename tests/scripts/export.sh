@@ -138,7 +138,8 @@ result $? 'otlp: attributes of HTTP, RPC, databases and brokers'
 
 # --- the added delay: WS2 takes 200 ms more, and no frame but its own says so
 for run in multi-tier multi-tier-added-delay; do
-	"$ravel" maketrace "$source/examples/$run.conf" 2>said | "$ravel" nesting -o $run.sqlite --no-requests - >/dev/null 2>>said
+	"$ravel" maketrace --messages 30000 "$source/examples/$run.conf" 2>said |
+		"$ravel" nesting --method paper -o $run.sqlite --no-requests - >/dev/null 2>>said
 	"$ravel" export $run.sqlite --as folded >$run.folded
 	requests=$("$ravel" query --format tsv $run.sqlite 'SELECT sum(count) FROM pattern' | tail -1)
 	sed "s/\$/ $requests/" $run.folded

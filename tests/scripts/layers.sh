@@ -38,10 +38,13 @@ list_calls() {
         for folder in base tracefmt capture import maketrace clocks paths calls inference nesting \
                 convolution draw tools; do
                 [ -d "$build/$folder" ] && find "$build/$folder" -name '*.o'
-        done | while read -r object; do
-                file=$(echo "${object#"$build/"}" | sed -E 's#/(lib[a-z]+_a|ravel_draw)-#/#; s#\.o$##')
-                nm -P "$object" | awk -v file="$file" '{ print file, $1, $2 }'
-        done | awk '$3 ~ /^[ABCDGRSTVW]$/ { defines[$2] = $1 }
+        done | xargs nm -A -P | awk -v build="$build/" '
+                {
+                        sub(/\.o:$/, "", $1)
+                        $1 = substr($1, length(build) + 1)
+                        sub(/\/(lib[a-z]+_a|ravel_draw)-/, "/", $1)
+                }
+                $3 ~ /^[ABCDGRSTVW]$/ { defines[$2] = $1 }
                 $3 == "U" { user[++n] = $1; name[n] = $2 }
                 END {
                         for (i = 1; i <= n; i++)
