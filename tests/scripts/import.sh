@@ -132,9 +132,10 @@ round_trip 'strange names' "$source/tests/data/names.trace" no-ids
 # --- known calls of a real system
 set -- "$shared"/traces/hotel/hotel_load150.four.gz
 if [ -e "$1" ]; then
-	loads=(25 150)
-	[ -z "${RAVEL_LONG:-}" ] || loads=(25 50 75 100 125 150)
-	for name in "${loads[@]/#/hotel_load}"; do
+	loads='25 150'
+	[ -z "${RAVEL_LONG:-}" ] || loads='25 50 75 100 125 150'
+	for load in $loads; do
+		name=hotel_load$load
 		gzip -dc "$shared/traces/hotel/$name.four.gz" >four
 		gzip -dc "$shared/traces/hotel/$name.truth.gz" >truth
 		python3 -B "$make" jaeger four truth . && "$ravel" import -w known.trace known.json 2>err &&
