@@ -87,7 +87,7 @@ step_install() {
 fuzz() {
 	local began=$SECONDS
 	mkdir "$1.new"
-	nice "./$1" -runs=$fuzz_runs -max_total_time=$fuzz_seconds -timeout=10 \
+	nice "./$1" -runs=$fuzz_runs -max_total_time="$fuzz_seconds" -timeout=10 \
 		-rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix="$1." \
 		"$1.new" "$source/tests/fuzz/corpus/${1#fuzz-}" >"$1.log" 2>&1 || {
 		tail -n 40 "$1.log"
