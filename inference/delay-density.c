@@ -56,6 +56,57 @@ double delay_densities_below(DelayDensities *d, guint32 row, guint bin)
         return below / sum;
 }
 
+/* The bins from first to end - 1. */
+typedef struct {
+        gint first, end;
+} Bins;
+
+/* Spreads the masses of bins over the resolution, half of it to either side: what is below 0 is
+ * dropped, as the delay of which that is one half counts whole where it is looked up. Bins that
+ * are wider than that stay. mass is 0 outside of bins; returns the range where it then is not. */
+static Bins spread(double *mass, Bins bins, gint64 resolution)
+{
+        double out[DENSITY_BINS] = { 0 };
+        Bins wide = bins;
+
+        for (gint bin = bins.first; bin < bins.end; bin++) {
+                gint64 middle = density_bin_start(bin) + (bin ? density_bin_width(bin) / 2 : 0);
+                gint64 from = MAX(middle - resolution / 2, 0), to = middle + resolution / 2;
+
+                if (mass[bin] == 0 || density_bin_width(bin) >= resolution) {
+                        out[bin] += mass[bin];
+                        continue;
+                }
+                for (guint b = density_bin(from); b < DENSITY_BINS; b++) {
+                        gint64 start = MAX(density_bin_start(b), from),
+                               end = MIN(density_bin_start(b) + density_bin_width(b), to);
+
+                        if (start >= to)
+                                break;
+                        out[b] += mass[bin] * (double)(end - start) / (double)resolution;
+                        wide = (Bins){ MIN(wide.first, (gint)b), MAX(wide.end, (gint)b + 1) };
+                }
+        }
+        memcpy(mass, out, sizeof out);
+        return wide;
+}
+
+void delay_densities_set_resolution(DelayDensities *d, gint64 resolution)
+{
+        double mass[DENSITY_BINS];
+
+        if (d->resolution == resolution)
+                return;
+        d->resolution = resolution;
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                mass[bin] = 1.0 / DENSITY_BINS;
+        if (resolution > 0)
+                spread(mass, (Bins){ 0, DENSITY_BINS }, resolution);
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                d->exact[0][bin] = mass[bin] / density_bin_width(bin);
+        round_row(d, 0);
+}
+
 guint32 delay_densities_add_row(DelayDensities *d, guint32 backoff)
 {
         if (d->n == DENSITY_MAX_ROWS)
@@ -149,11 +200,6 @@ void delay_densities_count(DelayDensities *d, guint32 row, guint bin, guint32 co
                 d->count[row][bin] += count;
 }
 
-/* The bins from first to end - 1. */
-typedef struct {
-        gint first, end;
-} Bins;
-
 /* Widens a range by reach bins to either side, as far as there are bins. */
 static Bins widen(Bins bins, gint reach)
 {
@@ -180,19 +226,74 @@ static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
         return wide;
 }
 
-/* Smooths n counts by three running means, which come close to a Gaussian with a deviation of half
- * a bin more than their reach: one and a half bins where a thousand delays were seen, eight for a
- * single one. row is 0 outside of bins; returns the range where it then is not. */
-static Bins smooth(double *row, double n, Bins bins)
+/* The width of a bin on a logarithmic scale, about. */
+static double log_width(guint bin)
+{
+        double width = (double)density_bin_width(bin);
+
+        return bin == 0 ? 1.0 / 8 : width / ((double)density_bin_start(bin) + width / 2);
+}
+
+/* Smooths counts by three running means, which come close to a Gaussian with a deviation of half
+ * a bin more than their reach. row is 0 outside of bins; returns the range where it then is not. */
+static Bins smooth(double *row, gint reach, Bins bins)
 {
         double once[DENSITY_BINS], twice[DENSITY_BINS];
+
+        bins = running_mean(row, once, reach, bins);
+        bins = running_mean(once, twice, reach, bins);
+        return running_mean(twice, row, reach, bins);
+}
+
+/* How far n counts are smoothed: one and a half bins where a thousand delays were seen, eight for a
+ * single one. */
+static gint find_reach(double n)
+{
         gint reach = 1;
 
         while (reach < SMOOTH_MOST && (n + 1) * reach * reach * reach < SMOOTH_DELAYS)
                 reach++;
-        bins = running_mean(row, once, reach, bins);
-        bins = running_mean(once, twice, reach, bins);
-        return running_mean(twice, row, reach, bins);
+        return reach;
+}
+
+/* Makes the bins below half of the resolution equally dense, as they stand for one delay, 0.
+ * Returns the range of bins where mass is not 0. */
+static Bins level(double *mass, Bins bins, gint64 resolution)
+{
+        gint end = density_bin(resolution / 2);
+        double sum = 0;
+
+        if (bins.first >= end)
+                return bins;
+        for (gint bin = 0; bin < end; bin++)
+                sum += mass[bin];
+        for (gint bin = 0; bin < end; bin++)
+                mass[bin] = sum * (double)density_bin_width(bin) / (double)density_bin_start(end);
+        return (Bins){ 0, MAX(bins.end, end) };
+}
+
+/* Smooths what is spread over a resolution: by the width that bins have in logarithms, or it would
+ * bulge where widths double. */
+static Bins smooth_spread(double *row, gint reach, Bins bins, gint64 resolution)
+{
+        double before = 0, after = 0;
+
+        for (gint bin = bins.first; bin < bins.end; bin++) {
+                before += row[bin];
+                row[bin] /= log_width(bin);
+        }
+        bins = smooth(row, reach, bins);
+        for (gint bin = bins.first; bin < bins.end; bin++)
+                after += row[bin] *= log_width(bin);
+        for (gint bin = bins.first; bin < bins.end && after > 0; bin++)
+                row[bin] *= before / after;
+        return level(row, bins, resolution);
+}
+
+static Bins smooth_row(const DelayDensities *d, double *row, gint reach, Bins bins)
+{
+        return d->resolution > 0 ? smooth_spread(row, reach, bins, d->resolution)
+                                 : smooth(row, reach, bins);
 }
 
 /* Gets the counts that a row was learned from, and their sum n. Returns the range of bins where
@@ -213,7 +314,7 @@ static Bins get_counts(const DelayDensities *d, guint32 row, double *counts, dou
                 counts[bin] = (double)learned[bin] / DENSITY_COUNT;
         }
         *n = (double)sum / DENSITY_COUNT;
-        return bins;
+        return d->resolution > 0 ? spread(counts, bins, d->resolution) : bins;
 }
 
 /* The weight of the backoff of a row that saw n delays, in delays. */
@@ -236,7 +337,7 @@ static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, 
         const float *backoff = d->density[d->backoff[row]];
         double weight = backoff_weight(n), *exact = d->exact[row];
 
-        bins = smooth(counts, n, bins);
+        bins = smooth_row(d, counts, find_reach(n), bins);
         for (gint bin = bins.first; bin < bins.end; bin++)
                 counts[bin] /= density_bin_width(bin);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
@@ -251,9 +352,10 @@ static void learn_part(DelayDensities *d, guint32 row, double *counts, double n,
         const float *whole = d->density[d->backoff[row]];
         double of_whole[DENSITY_BINS], density[DENSITY_BINS], sum = 0;
         double n_whole, weight = backoff_weight(n);
+        gint reach = find_reach(n);
 
-        smooth(counts, n, bins);
-        smooth(of_whole, n, get_counts(d, d->backoff[row], of_whole, &n_whole));
+        smooth_row(d, counts, reach, bins);
+        smooth_row(d, of_whole, reach, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
                 if (of_whole[bin] > LEAST_COUNT)

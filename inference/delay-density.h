@@ -26,8 +26,9 @@ enum {
 };
 
 typedef struct {
-        guint32 n, room; /* rows */
-        guint8 *part;    /* by row: whether it is a part of its backoff, learned as a ratio */
+        gint64 resolution; /* all delays are multiples of it, ns; 0: they are exact */
+        guint32 n, room;   /* rows */
+        guint8 *part;      /* by row: whether it is a part of its backoff, learned as a ratio */
         guint32 *backoff;
         guint32 (*count)[DENSITY_BINS]; /* with the counts of rows that back off to it */
         guint32 (*kept)[DENSITY_BINS]; /* the counts kept from earlier steps of --window; NULL: none
@@ -56,6 +57,11 @@ gint64 density_bin_width(guint bin);
 
 void delay_densities_init(DelayDensities *d); /* row 0 alone */
 void delay_densities_clear(DelayDensities *d);
+
+/* All delays are multiples of this, ns, as the stamps are; 0: they are exact. What was counted
+ * as one delay may have been any that is rounded to it, so rows are made of counts spread over
+ * the resolution: a delay of 0 is not the one that bin 0 stands for. Before the first learning. */
+void delay_densities_set_resolution(DelayDensities *d, gint64 resolution);
 
 /* Adds an empty row. Returns its number, or backoff if there are DENSITY_MAX_ROWS rows. It can be
  * used after the next learning. */

@@ -142,6 +142,14 @@ void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *co
 void node_model_renew_walks(NodeModel *h)
 {
         parent_walk_init(&h->walk, h->in.n, h->in.whole, h->n_callees);
+        delay_densities_set_resolution(&h->walk.delays, h->resolution);
+}
+
+void node_model_set_resolution(NodeModel *h, gint64 resolution)
+{
+        h->resolution = resolution;
+        delay_densities_set_resolution(&h->walk.delays, resolution);
+        delay_densities_set_resolution(&h->bounds, resolution);
 }
 
 static void begin_walks(NodeModel *h)
@@ -345,13 +353,16 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 1\n");
+        bytes_word(b, "ravel model 2\n");
         kinds_bytes(&h->in, b);
         kinds_bytes(&h->out, b);
         bytes_u32(b, &h->n_whole);
         bytes_u32(b, &h->n_known);
         bytes_u32(b, &h->n_parents);
         bytes_u32(b, &h->n_new);
+        bytes_i64(b, &h->resolution);
+        bytes_expect(b, h->resolution >= 0 && h->resolution <= STAMPS_COARSEST,
+                     "the resolution of stamps");
         bytes_bool(b, &learned);
         if (learned)
                 learned_bytes(h, table, b);

@@ -50,6 +50,7 @@ struct NodeModel {
         guint8 *told;
         guint32 n_told;
 
+        gint64 resolution; /* of the stamps that were learned from, ns; 0: they are exact */
         ParentWalk walk;
 
         /* By callee: rows of the delay from the parent's entry to the call, and of the delay from
@@ -70,6 +71,10 @@ void node_model_clear(NodeModel *h); /* frees all that it holds */
 /* Forgets the walks and makes room for new ones, of the known kinds and of more_callees callees
  * more. Makes what is known of the kinds of evidence in a table, of which nothing is known yet. */
 void node_model_start(NodeModel *h, guint32 more_callees, const EvidenceKind *const *table);
+
+/* What all delays are multiples of, ns; 0: they are exact. Of each problem, before it is learned
+ * from. */
+void node_model_set_resolution(NodeModel *h, gint64 resolution);
 
 /* Makes empty walks in place of those that there are, which the caller keeps. */
 void node_model_renew_walks(NodeModel *h);

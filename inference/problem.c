@@ -10,7 +10,7 @@
 /* Keeps the candidates that are open even without the skew window, if there are any. Clocks are
  * corrected as far as they can be, and a candidate that is open only by the window would train the
  * model on delays that do not exist. Returns how many are left. */
-static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_found)
+static guint32 drop_unlikely(Candidates *c, const CallOut *child, gint64 tie, guint32 n_found)
 {
         gint64 end = MAX(child->start, child->end);
         guint32 kept = 0;
@@ -18,7 +18,7 @@ static guint32 drop_unlikely(Candidates *c, const CallOut *child, guint32 n_foun
         for (guint32 k = 0; k < n_found; k++) {
                 guint32 i = c->found[k];
 
-                if (c->active[i].enter < child->start && c->reply[i] >= end)
+                if (c->active[i].enter < child->start + tie && c->reply[i] >= end)
                         c->found[kept++] = i;
         }
         return kept > 0 ? kept : n_found;
@@ -37,7 +37,7 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
 {
         const NodeProblem *node = s->problem->node;
         const CallOut *out = &node->out[child];
-        gint64 window = node->window;
+        gint64 window = s->open->window;
         gboolean known = (out->flags & OUT_DECIDED) && s->problem->from > G_MININT64;
         guint32 n_found, kept = 0, *found;
 
@@ -49,8 +49,8 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
                         candidates_add(s->open, node->in[s->next_in].enter,
                                        node->in[s->next_in].reply, 0, s->next_in);
         n_found = candidates_find(s->open, out->start, out->end);
-        if (window > 0)
-                n_found = drop_unlikely(s->open, out, n_found);
+        if (node->window > 0)
+                n_found = drop_unlikely(s->open, out, problem_tie(s->problem), n_found);
         found = s->open->found;
         for (guint32 k = 0; k < n_found; k++) {
                 guint32 parent = s->open->active[found[k]].which;
@@ -160,6 +160,30 @@ void problem_find_view(Problem *p, gboolean anew)
         node->n_out = n_out;
 }
 
+/* The greatest power of ten that is a factor of by and no more than most. */
+static gint64 power_in(gint64 by, gint64 most)
+{
+        while (most > 1 && by % most != 0)
+                most /= 10;
+        return most;
+}
+
+void problem_find_resolution(Problem *p, gint64 known)
+{
+        const NodeProblem *node = p->node;
+        gint64 found = STAMPS_COARSEST, first = node->n_in > 0 ? node->in[0].enter : 0;
+
+        for (guint32 i = 0; i < node->n_in && found >= STAMPS_COARSE; i++)
+                found = power_in(node->in[i].reply - first,
+                                 power_in(node->in[i].enter - first, found));
+        for (guint32 i = 0; i < node->n_out && found >= STAMPS_COARSE; i++)
+                found = power_in(node->out[i].end - first,
+                                 power_in(node->out[i].start - first, found));
+        if (node->n_in + node->n_out < STAMPS_ENOUGH)
+                found = known;
+        p->resolution = found >= STAMPS_COARSE ? found : 0;
+}
+
 guint32 problem_n_new(const Problem *p)
 {
         guint32 n = 0;
@@ -225,7 +249,11 @@ Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *ope
                        guint32 end)
 {
         Problem p = {
-                .node = whole->node, .from = whole->from, .before = whole->before, .n_stretches = 1
+                .node = whole->node,
+                .from = whole->from,
+                .before = whole->before,
+                .resolution = whole->resolution,
+                .n_stretches = 1,
         };
         guint32 first_in = whole->node->n_in, end_in = 0;
         gsize n;

@@ -13,6 +13,7 @@
 typedef struct Problem {
         NodeProblem *node;
         gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
+        gint64 resolution;   /* of the stamps, ns; 0: they are exact */
         guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
         gint64 *start;       /* by call into the node: when a worker took it: its entry, or later by
                                 evidence, ns. joint_find_starts() */
@@ -75,6 +76,13 @@ static inline gboolean is_new(const Problem *p, guint32 parent)
         return reply >= p->from && reply < p->before;
 }
 
+/* By how much a call into the node may come after a call out of it and still be its parent: stamps
+ * that are equal since they are coarse are in no order, ns. */
+static inline gint64 problem_tie(const Problem *p)
+{
+        return p->resolution > 0;
+}
+
 /* Whether a parent waited until its start. */
 static inline gboolean problem_waited(const Problem *p, guint32 parent)
 {
@@ -87,6 +95,11 @@ guint32 problem_n_new(const Problem *p);
 /* Decides which calls are learned from. anew: all. Else those from node->from on, and older calls
  * are dropped from the problem. */
 void problem_find_view(Problem *p, gboolean anew);
+
+/* Finds the resolution of the stamps: the power of ten of which all times between two of them are
+ * multiples. Below STAMPS_COARSE 0. Too few of them leave it
+ * at what was known before. */
+void problem_find_resolution(Problem *p, gint64 known);
 
 /* Counts candidates: all[i] is the number for all calls before i. Returns whether any call has a
  * choice. */

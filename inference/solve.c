@@ -241,11 +241,13 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
         gboolean choice;
 
         tie(&n, model ? model : own);
-        candidates_init(&open, problem->window);
         problem_find_view(&n.problem, learns_anew(n.j.model, problem));
+        problem_find_resolution(&n.problem, n.j.model->resolution);
+        candidates_init(&open, MAX(problem->window, problem_tie(&n.problem)));
         problem_init(&n.problem);
         assignment_init(&n.assignment, problem->n_in, problem->n_out);
         begin_model(&n.j);
+        node_model_set_resolution(n.j.model, n.problem.resolution);
         evidence_unwatch(&n.j.model->evidence);
         answer_init(answer, problem);
         all = g_new(gsize, problem->n_out + 1);

@@ -42,6 +42,16 @@
 /* With more, walks go on in general states. Memory. */
 #define WALK_MAX_STATES     (1 << 15)
 
+/* --- Coarse stamps (problem.c) --- */
+
+/* Stamps are coarse if all are multiples of this, ns, or of a tenfold: no node calls another so
+ * soon after what caused it, so finer stamps tell their order; */
+#define STAMPS_COARSE   10000
+/* at most multiples of this. */
+#define STAMPS_COARSEST 1000000000
+/* So many calls say so: by chance, exact ones do not. */
+#define STAMPS_ENOUGH   8
+
 /* --- Which calls are learned from (problem.h, learn.c, solve.c, node-model.c) --- */
 
 /* Parents that follow each other and train the model, or not, together. Speed. */

@@ -22,7 +22,7 @@ import tempfile
 # The value that takes away what a constant does; where there is none, the half or the double.
 WITHOUT = {
     "WALK_COUNT": "1", "BACKOFF_WEIGHT": "0.001", "GENERAL_WEIGHT": "0.001", "RARE_EVENTS": "0",
-    "RARE_EVENTS_SHARE": "0", "SMOOTH_DELAYS": "1", "SMOOTH_MOST": "1", "DENSITY_WEIGHT": "0.01",
+    "RARE_EVENTS_SHARE": "0", "STAMPS_COARSE": "1e18", "SMOOTH_DELAYS": "1", "SMOOTH_MOST": "1", "DENSITY_WEIGHT": "0.01",
     "DENSITY_WEIGHT_PART": "1e9", "RARE_SHARE": "1000000", "LEARN_FROM": "2048",
     "BOUNDS_ROUNDS": "1", "MOST_WEIGHT": "1", "REMEMBERED": "0", "FRESH_ROUNDS": "0",
     "ROUNDS": "2", "CALM_ROUNDS": "1", "CHAIN_ROUNDS": "0", "CHAIN_SWEEPS": "0",

@@ -3,6 +3,7 @@
  * Inference through its door: a problem, a model and an answer go to bytes and back; what was read
  * solves as what was written; bytes that are not as expected are refused, and never do harm.
  */
+#include "inference/delay-density.h"
 #include "inference/inference.h"
 
 #include <string.h>
@@ -235,6 +236,73 @@ static void test_problem_and_answer(void)
         node_problem_clear(&copy);
 }
 
+/* --- coarse stamps ---------------------------------------------------------------- */
+
+/* Parents of 20 ms, one after the other, each with one child that starts and ends when it does;
+ * of stamps that are multiples of unit. */
+static void make_ties(Problem *p, gint64 unit)
+{
+        p->node.n_in = p->node.n_out = 20;
+        for (guint32 i = 0; i < 20; i++) {
+                gint64 at = i * 30 * MS / unit * unit, end = at + 20 * MS / unit * unit;
+
+                p->in[i] = (CallIn){ .enter = at, .reply = end, .call = 2 * i, .caller = 1 };
+                p->out[i] = (CallOut){ .start = at, .end = end, .call = 2 * i + 1, .callee = 2 };
+        }
+}
+
+/* What has the same coarse stamp as its parent may have come after it; of exact stamps it did not.
+ */
+static void test_ties(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(6);
+        g_autofree Problem *p = g_new(Problem, 1);
+
+        for (guint exact = 0; exact < 2; exact++) {
+                NodeAnswer answer;
+
+                make_problem(p, rand, 0);
+                make_ties(p, MS);
+                if (exact)
+                        p->in[0].reply++;
+                find_parents_jointly(&p->node, NULL, &answer);
+                for (guint32 i = 0; i < answer.n_out; i++) {
+                        g_assert_cmpuint(answer.n_candidates[i], ==, !exact);
+                        g_assert_cmpuint(answer.first[i + 1] - answer.first[i], ==, !exact);
+                }
+                node_answer_clear(&answer);
+        }
+}
+
+/* Of delays that are multiples of 1 ms, each is as probable as it was often seen, whatever the
+ * width of its bin. */
+static void test_coarse_delays(void)
+{
+        DelayDensities d;
+        guint32 row;
+        const float *density;
+        static const guint32 seen[] = { 400, 200, 200, 100, 100 };
+        double sum = 0;
+
+        delay_densities_init(&d);
+        delay_densities_set_resolution(&d, MS);
+        row = delay_densities_add_row(&d, 0);
+        for (guint k = 0; k < G_N_ELEMENTS(seen); k++)
+                delay_densities_count(&d, row, density_bin(k * MS), seen[k] * DENSITY_COUNT);
+        delay_densities_learn(&d);
+        density = delay_densities_row(&d, row);
+        for (guint k = 0; k < G_N_ELEMENTS(seen); k++) {
+                double found = (double)density[density_bin(k * MS)] * MS;
+
+                /* The last is smoothed into what was never seen. */
+                g_assert_cmpfloat_with_epsilon(found, seen[k] / 1000.0,
+                                               (k < 4 ? 0.12 : 0.3) * seen[k] / 1000.0);
+                sum += found;
+        }
+        g_assert_cmpfloat_with_epsilon(sum, 1, 0.1);
+        delay_densities_clear(&d);
+}
+
 /* --- hostile bytes ---------------------------------------------------------------- */
 
 /* Reads and, if it is as expected, uses it. Returns whether it was. */
@@ -340,6 +408,8 @@ int main(int argc, char **argv)
         g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/model", test_model);
         g_test_add_func("/inference/problem-and-answer", test_problem_and_answer);
+        g_test_add_func("/inference/ties", test_ties);
+        g_test_add_func("/inference/coarse-delays", test_coarse_delays);
         g_test_add_func("/inference/hostile", test_hostile);
         return g_test_run();
 }
