@@ -234,17 +234,6 @@ static double log_width(guint bin)
         return bin == 0 ? 1.0 / 8 : width / ((double)density_bin_start(bin) + width / 2);
 }
 
-/* Smooths counts by three running means, which come close to a Gaussian with a deviation of half
- * a bin more than their reach. row is 0 outside of bins; returns the range where it then is not. */
-static Bins smooth(double *row, gint reach, Bins bins)
-{
-        double once[DENSITY_BINS], twice[DENSITY_BINS];
-
-        bins = running_mean(row, once, reach, bins);
-        bins = running_mean(once, twice, reach, bins);
-        return running_mean(twice, row, reach, bins);
-}
-
 /* How far n counts are smoothed: one and a half bins where a thousand delays were seen, eight for a
  * single one. */
 static gint find_reach(double n)
@@ -272,28 +261,26 @@ static Bins level(double *mass, Bins bins, gint64 resolution)
         return (Bins){ 0, MAX(bins.end, end) };
 }
 
-/* Smooths what is spread over a resolution: by the width that bins have in logarithms, or it would
- * bulge where widths double. */
-static Bins smooth_spread(double *row, gint reach, Bins bins, gint64 resolution)
+/* Smooths counts by three running means, which come close to a Gaussian with a deviation of half
+ * a bin more than their reach. They are smoothed by the width that bins have in logarithms, or they
+ * would bulge and sink where widths double. row is 0 outside of bins; returns the range where it
+ * then is not. */
+static Bins smooth(const DelayDensities *d, double *row, gint reach, Bins bins)
 {
-        double before = 0, after = 0;
+        double once[DENSITY_BINS], twice[DENSITY_BINS], before = 0, after = 0;
 
         for (gint bin = bins.first; bin < bins.end; bin++) {
                 before += row[bin];
                 row[bin] /= log_width(bin);
         }
-        bins = smooth(row, reach, bins);
+        bins = running_mean(row, once, reach, bins);
+        bins = running_mean(once, twice, reach, bins);
+        bins = running_mean(twice, row, reach, bins);
         for (gint bin = bins.first; bin < bins.end; bin++)
                 after += row[bin] *= log_width(bin);
         for (gint bin = bins.first; bin < bins.end && after > 0; bin++)
                 row[bin] *= before / after;
-        return level(row, bins, resolution);
-}
-
-static Bins smooth_row(const DelayDensities *d, double *row, gint reach, Bins bins)
-{
-        return d->resolution > 0 ? smooth_spread(row, reach, bins, d->resolution)
-                                 : smooth(row, reach, bins);
+        return d->resolution > 0 ? level(row, bins, d->resolution) : bins;
 }
 
 /* Gets the counts that a row was learned from, and their sum n. Returns the range of bins where
@@ -337,7 +324,7 @@ static void learn_row(DelayDensities *d, guint32 row, double *counts, double n, 
         const float *backoff = d->density[d->backoff[row]];
         double weight = backoff_weight(n), *exact = d->exact[row];
 
-        bins = smooth_row(d, counts, find_reach(n), bins);
+        bins = smooth(d, counts, find_reach(n), bins);
         for (gint bin = bins.first; bin < bins.end; bin++)
                 counts[bin] /= density_bin_width(bin);
         for (guint bin = 0; bin < DENSITY_BINS; bin++)
@@ -354,8 +341,8 @@ static void learn_part(DelayDensities *d, guint32 row, double *counts, double n,
         double n_whole, weight = backoff_weight(n);
         gint reach = find_reach(n);
 
-        smooth_row(d, counts, reach, bins);
-        smooth_row(d, of_whole, reach, get_counts(d, d->backoff[row], of_whole, &n_whole));
+        smooth(d, counts, reach, bins);
+        smooth(d, of_whole, reach, get_counts(d, d->backoff[row], of_whole, &n_whole));
         for (guint bin = 0; bin < DENSITY_BINS; bin++) {
                 density[bin] = whole[bin];
                 if (of_whole[bin] > LEAST_COUNT)

@@ -134,7 +134,7 @@ static void test_identifiers(void)
                         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
                         g_autofree Problem *p = g_new(Problem, 1);
 
-                        make_crowd(p, rand, 0, MS);
+                        make_crowd(p, rand, 0, 4 * MS / 5);
                         if (values > 0)
                                 add_identifiers(p, rand, values - 1);
                         n = p->node.n_out;
