@@ -80,6 +80,30 @@
 /* The guess of ratios is made in so many rounds. */
 #define MATCH_ROUNDS     12
 
+/* --- Leases (leases.c, lease-table.c, lease-chances.c, evidence-leases.c) --- */
+
+/* Connections are dealt at random so many times, to compare with. Speed. */
+#define LEASE_DEALS          2
+/* Frequencies of standings back off to those at random as if so many calls more had been seen. */
+#define LEASE_BACKOFF        4
+/* A table is used if it gains so many nats, and so many times the gain of one more random deal.
+ * Chosen on captured services: w3, p8, u24, pt24. */
+#define LEASE_GAIN           20
+#define LEASE_TIMES          4
+/* The limits of a ratio. */
+#define LEASE_LEAST_RATIO    1e-4
+#define LEASE_MOST_RATIO     1e4
+/* Rounds of the chain that still suppose leases. As above. */
+#define LEASE_SUPPOSE_ROUNDS 4
+/* Until then, who may hold a connection is supposed to, to this part, where leases are
+ * likely. As above. */
+#define LEASE_SUPPOSED       0.97
+/* Calls that follow each other are moved together if they have one parent in more than this part of
+ * cases. */
+#define LEASE_TIED           0.7
+/* The least chance that a call leaves a candidate by itself. */
+#define LEASE_LEAST_CHANCE   1e-4
+
 /* --- Workers (workers.c, assign.c) --- */
 
 /* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no
