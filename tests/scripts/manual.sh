@@ -7,6 +7,7 @@ set -u
 source=${srcdir:-$(dirname "$0")/../..}
 ravel=${RAVEL:-./ravel}
 docs=$source/docs
+store_page=docs/ravel-store.5 # in the folder of the build
 n=0
 bad=0
 
@@ -80,13 +81,13 @@ for verb in $("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p'); do
 done
 columns_of_store >"$work/columns"
 result 'ravel-store(5) has the columns of the store' "$(diff "$work/columns" \
-	<(sed -nE -e 's/^\.Ss (.*)/= \1/p' -e 's/^\.It Li //p' "$docs/ravel-store.5" |
+	<(sed -nE -e 's/^\.Ss (.*)/= \1/p' -e 's/^\.It Li //p' "$store_page" |
 		awk '$1 == "=" { table = $2; next } { gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
 result 'docs/store.md has the columns of the store' "$(diff "$work/columns" \
 	<(sed -nE -e 's/^##+ (.*)/= \1/p' -e 's/^\| ([a-z0-9_, ]+) \|.*/\1/p' "$docs/store.md" |
 		awk '$1 == "=" { table = $2; next } $1 != "column" {
 			gsub(",", ""); for (i = 1; i <= NF; i++) print table, $i }' | sort))"
-for page in "$docs"/ravel*.[157]; do
+for page in "$docs"/ravel*.[157] "$store_page"; do
 	if command -v mandoc >/dev/null; then
 		result "$(basename "$page") is correct" "$(mandoc -T lint -W warning "$page")"
 	else
