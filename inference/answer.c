@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/answer.h"
 
+#include <string.h>
+
 #include "inference/assignment.h"
 #include "inference/calibrate.h"
 #include "inference/evidence.h"
@@ -51,6 +53,24 @@ void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *ans
         answer->parent = g_renew(guint32, answer->parent, n_found);
         answer->share = g_renew(float, answer->share, n_found);
         answer->score = g_renew(float, answer->score, n_found);
+}
+
+void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
+{
+        gsize n_found = answer->first[at], n = part->first[part->n_out], room = n_found + n;
+
+        answer->parent = g_renew(guint32, answer->parent, room);
+        answer->share = g_renew(float, answer->share, room);
+        answer->score = g_renew(float, answer->score, room);
+        if (n > 0) {
+                memcpy(answer->parent + n_found, part->parent, n * sizeof *part->parent);
+                memcpy(answer->share + n_found, part->share, n * sizeof *part->share);
+                memcpy(answer->score + n_found, part->score, n * sizeof *part->score);
+        }
+        memcpy(answer->call + at, part->call, part->n_out * sizeof *part->call);
+        for (guint32 i = 1; i <= part->n_out; i++)
+                answer->first[at + i] = n_found + part->first[i];
+        node_answer_clear(part);
 }
 
 /* Whether those that wait are enough to say so, and few of them made a call before their start. */

@@ -15,6 +15,9 @@ void answer_init(NodeAnswer *answer, const NodeProblem *problem);
  * candidates that are worth it; all if OUT_EXPLAIN asks for them. */
 void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *answer, guint32 at);
 
+/* Adds what was handed out of a part, whose calls come next: from `at` on. Clears that. */
+void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part);
+
 /* Writes how many workers serve the node's queue and, unless that is refuted, here or by the
  * assignment, how long each call into it waited. */
 void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer);

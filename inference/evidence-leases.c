@@ -97,6 +97,45 @@ static void learn_truth(Evidence *of, Joint *j)
         learn_round(of, j);
 }
 
+/* --- to bytes -------------------------------------------------------------------- */
+
+/* The callee of each table. */
+static guint32 *list_callees(const Leases *l)
+{
+        guint32 *callee = g_new(guint32, l->n_tables + 1);
+        GHashTableIter each;
+        gpointer key, number;
+
+        g_hash_table_iter_init(&each, l->numbers);
+        while (g_hash_table_iter_next(&each, &key, &number))
+                callee[GPOINTER_TO_UINT(number) - 1] = GPOINTER_TO_UINT(key);
+        return callee;
+}
+
+static void bytes(Evidence *of, Bytes *b)
+{
+        Leases *l = &((EvidenceLeases *)of)->leases;
+        g_autofree guint32 *callee = bytes_reads(b) ? NULL : list_callees(l);
+        gboolean in_use = FALSE;
+
+        bytes_count(b, &l->n_tables, LEASE_TABLE_BYTES + 4);
+        l->n_tables =
+                bytes_room(b, &l->table, l->n_tables, sizeof *l->table, LEASE_TABLE_BYTES + 4);
+        for (guint32 k = 0; k < l->n_tables; k++) {
+                guint32 node = callee ? callee[k] : 0;
+
+                bytes_u32(b, &node);
+                if (bytes_reads(b))
+                        bytes_expect(b,
+                                     g_hash_table_insert(l->numbers, GUINT_TO_POINTER(node),
+                                                         GUINT_TO_POINTER(k + 1)),
+                                     "another callee");
+                lease_table_bytes(&l->table[k], b);
+                in_use |= l->table[k].in_use;
+        }
+        bytes_expect(b, of->in_use == in_use, "leases where they are in use");
+}
+
 /* --- going back ------------------------------------------------------------------- */
 
 typedef struct {
@@ -236,6 +275,7 @@ const EvidenceKind evidence_leases = {
         .name = "leases",
         .make = make,
         .free = clear,
+        .bytes = bytes,
         .begin = begin,
         .end = end,
         .try_first = try_first,

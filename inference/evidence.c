@@ -179,6 +179,15 @@ void evidence_unwatch(EvidenceSet *s)
         }
 }
 
+void evidence_watch_used(EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                e->watched = e->in_use;
+        }
+}
+
 void evidence_unwatch_unused(EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {

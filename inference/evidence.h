@@ -172,6 +172,9 @@ void evidence_learn(EvidenceSet *s, Joint *j, gboolean last);
 void evidence_forget(EvidenceSet *s);
 void evidence_refine(const EvidenceSet *s, float *chance);
 
+/* Before evidence_begin(), where nothing is learned: what is in use watches. */
+void evidence_watch_used(EvidenceSet *s);
+
 /* No kind watches; or no kind that is not in use. */
 void evidence_unwatch(EvidenceSet *s);
 void evidence_unwatch_unused(EvidenceSet *s);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Inference: which of the calls into one node caused which of the calls out of it? The door of this
- * folder: plain data in and out, and a model that goes on learning. It knows no trace, no path and
- * no command-line option.
+ * folder: plain data in and out, and a model. It knows no trace, no path and no option.
  */
 #ifndef RAVEL_INFERENCE_H
 #define RAVEL_INFERENCE_H
 
+#include "base/crew.h"
 #include "base/work.h"
 #include "paths/path-set.h"
 #include "tracefmt/node-table.h"
 
-/* What is known of a call out of the node before the problem is solved: a set of flags. */
+/* What is known of a call out of the node before: a set of flags. */
 enum {
         OUT_DECIDED = 1, /* its parent was found in an earlier stretch */
         OUT_PAST = 2,    /* and that parent replied before this stretch: only for learning anew */
@@ -53,13 +53,13 @@ typedef struct {
         gint64 from;       /* calls into it that replied before this get no more children, ns */
         gint64 decide;     /* calls out of it that start before this less the window get one, ns */
         guint32 *truth;    /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
+        Crew *crew;        /* parts of it go to these threads; NULL: to the caller alone */
         WorkPart *work;    /* to report progress; may be NULL */
         gboolean keep_log; /* the answer shall give its log likelihood */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */
 typedef struct NodeModel NodeModel;
-
 NodeModel *node_model_new(void); /* knows nothing */
 void node_model_free(NodeModel *model);
 

@@ -6,6 +6,8 @@
 #include "base/fixed-log.h"
 #include "inference/tuning.h"
 
+#define MOST_COUNTED 1e12 /* no table counts more */
+
 static double sum_of(const double *counts)
 {
         double sum = 0;
@@ -84,6 +86,21 @@ static gboolean is_supposed(const LeaseTable *t, guint i)
                 (2 * t->n_opened > t->n_connections || sum_of(transaction) > 0));
 }
 
+/* What follows from the counts. */
+static void find_ratios(LeaseTable *t)
+{
+        for (guint i = 0; i < N_SITUATIONS; i++) {
+                if (i % 2)
+                        t->ties[i / 2] = t->seen[i][HOLDS] > LEASE_TIED * sum_of(t->seen[i]);
+                for (guint k = 0; k < N_STANDINGS; k++) {
+                        t->ratio[i][k] = ratio_of(t->seen[i], t->dealt[i], k);
+                        t->log[i][k] = fixed_log(t->ratio[i][k]);
+                }
+                t->other[i] = i % 2 ? ratio_of_others(t->seen[i], t->dealt[i]) : 1;
+        }
+        t->run = mean_run(t);
+}
+
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
 {
         double gain = 0, by_chance = 0;
@@ -96,14 +113,27 @@ void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
                 by_chance += of_chance;
                 if (supposes && is_supposed(t, i))
                         suppose(t->seen[i], t->dealt[i], of_this, of_chance);
-                if (i % 2)
-                        t->ties[i / 2] = t->seen[i][HOLDS] > LEASE_TIED * sum_of(t->seen[i]);
-                for (guint k = 0; k < N_STANDINGS; k++) {
-                        t->ratio[i][k] = ratio_of(t->seen[i], t->dealt[i], k);
-                        t->log[i][k] = fixed_log(t->ratio[i][k]);
-                }
-                t->other[i] = i % 2 ? ratio_of_others(t->seen[i], t->dealt[i]) : 1;
         }
-        t->run = mean_run(t);
+        find_ratios(t);
         t->in_use = gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0);
+}
+
+static void counts_bytes(LeaseCounts counts, Bytes *b)
+{
+        for (guint i = 0; i < N_SITUATIONS; i++)
+                for (guint k = 0; k < N_STANDINGS; k++) {
+                        bytes_double(b, &counts[i][k]);
+                        if (!bytes_expect(b, counts[i][k] >= 0 && counts[i][k] <= MOST_COUNTED,
+                                          "a count"))
+                                counts[i][k] = 0;
+                }
+}
+
+void lease_table_bytes(LeaseTable *t, Bytes *b)
+{
+        bytes_bool(b, &t->in_use);
+        counts_bytes(t->seen, b);
+        counts_bytes(t->dealt, b);
+        if (bytes_reads(b))
+                find_ratios(t);
 }

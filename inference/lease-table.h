@@ -10,7 +10,7 @@
 #ifndef RAVEL_LEASE_TABLE_H
 #define RAVEL_LEASE_TABLE_H
 
-#include <glib.h>
+#include "inference/bytes.h"
 
 /* What came before on the connection. */
 typedef enum {
@@ -57,5 +57,10 @@ static inline guint situation(Before before, gboolean open)
 /* Learns from the counts of a round: those of the table, and more, those of one more random deal.
  * supposes: whether a parent that may hold a connection is supposed to, where leases are likely. */
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes);
+
+/* To bytes, of this number; or back. */
+enum { LEASE_TABLE_BYTES = 1 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
+
+void lease_table_bytes(LeaseTable *t, Bytes *b);
 
 #endif

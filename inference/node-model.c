@@ -353,7 +353,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 2\n");
+        bytes_word(b, "ravel model 3\n");
         kinds_bytes(&h->in, b);
         kinds_bytes(&h->out, b);
         bytes_u32(b, &h->n_whole);

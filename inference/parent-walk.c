@@ -577,6 +577,26 @@ static void index_states(ParentWalk *w)
         grow_step_table(w);
 }
 
+void parent_walk_take_back(ParentWalk *w, WalkSize size)
+{
+        if (w->n_states > size.n_states) {
+                w->n_states = size.n_states;
+                w->keys_length = (gsize)size.n_states * w->key_length;
+                memset(w->state_at, 0, ((gsize)w->state_mask + 1) * sizeof *w->state_at);
+                for (guint32 i = 0; i < w->n_states; i++)
+                        *find_state(w, w->keys + w->states[i].key) = i + 1;
+                for (guint32 i = 0; i < w->n_callers; i++)
+                        if (w->waiting[i] > size.n_states)
+                                w->waiting[i] = 0;
+        }
+        if (w->n_steps > size.n_steps) {
+                w->n_steps = size.n_steps;
+                memset(w->step_at, 0, ((gsize)w->step_mask + 1) * sizeof *w->step_at);
+                for (guint32 i = 0; i < w->n_steps; i++)
+                        put_step(w, i);
+        }
+}
+
 void parent_walk_bytes(ParentWalk *w, Bytes *b)
 {
         gboolean reads = bytes_reads(b);

@@ -182,6 +182,19 @@ void parent_walk_learn(ParentWalk *w);
 /* Keeps all counts so far for later learning; half: half of them. */
 void parent_walk_keep(ParentWalk *w, gboolean half);
 
+/* How many states and steps there are. A walk that was used since, and learned nothing, is as it
+ * was again once those that were added are taken back. */
+typedef struct {
+        guint32 n_states, n_steps;
+} WalkSize;
+
+static inline WalkSize parent_walk_size(const ParentWalk *w)
+{
+        return (WalkSize){ w->n_states, w->n_steps };
+}
+
+void parent_walk_take_back(ParentWalk *w, WalkSize size);
+
 /* To bytes; or back, into what is not initialised yet. */
 void parent_walk_bytes(ParentWalk *w, Bytes *b);
 

@@ -129,21 +129,57 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
 
 /* --- part by part ---------------------------------------------------------- */
 
-static void find_in_part(const Joint *whole, Candidates *open, const Part *part, NodeAnswer *answer)
+/* What a part has found, until those before it are handed out. */
+typedef struct {
+        NodeAnswer answer; /* of its calls alone */
+        float *family;     /* by call into the node from first_in on */
+        guint32 first_in, n_in;
+        gboolean refuted, done;
+} FoundPart;
+
+/* Parts go to any thread, and each thread has a copy of the model for itself, which notes what is
+ * seen. A part begins with what was learned and no more, so it does not matter which were before.
+ */
+typedef struct {
+        const Joint *whole;
+        GArray *parts; /* of Part */
+        FoundPart *found;
+        GBytes *learned;   /* NULL: no call has a choice */
+        NodeModel **model; /* by slot */
+        WalkSize *size;    /* likewise: of its walk when it was new */
+        NodeAnswer *answer;
+        guint32 n_handed; /* of parts */
+        GMutex lock;      /* of what follows from parts that are done */
+} PartSearch;
+
+/* A part before it is handed out. */
+static NodeAnswer begin_answer(const Part *part)
+{
+        guint32 n = part->before - part->at;
+
+        return (NodeAnswer){ .n_out = n, .call = g_new(guint32, n), .first = g_new0(gsize, n + 1) };
+}
+
+static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *part)
 {
         const CallIn *all_in = whole->problem->node->in;
         guint32 n_out = part->end - part->first, at = part->at - part->first,
-                before = part->before - part->first, first_in;
+                before = part->before - part->first;
         NodeProblem slice;
-        Nouns n = { .problem =
-                            problem_narrow(whole->problem, &slice, open, part->first, part->end) };
+        Candidates open;
+        Nouns n = { 0 };
         Joint *j = &n.j;
+        FoundPart found = { .answer = begin_answer(part) };
 
-        tie(&n, whole->model);
-        first_in = slice.in - all_in;
+        candidates_init(&open, MAX(whole->problem->node->window, problem_tie(whole->problem)));
+        n.problem = problem_narrow(whole->problem, &slice, &open, part->first, part->end);
+        candidates_clear(&open);
+        tie(&n, model);
+        found.first_in = slice.in - all_in;
+        found.n_in = slice.n_in;
         n.kinds = (Kinds){ .calls = whole->kinds->calls + part->first,
-                           .kind = whole->kinds->kind + first_in,
-                           .fine = whole->kinds->fine + first_in };
+                           .kind = whole->kinds->kind + found.first_in,
+                           .fine = whole->kinds->fine + found.first_in };
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);
         if (n.problem.n_choice > 0) {
@@ -152,11 +188,122 @@ static void find_in_part(const Joint *whole, Candidates *open, const Part *part,
                 joint_settle(j);
         }
         assign_best(j);
-        assignment_take_part(whole->assignment, j->assignment, at, before, part->at, first_in);
-        joint_find_families(j, at, before, answer->family + first_in);
-        answer_hand_out(j, at, before, answer, part->at);
-        whole->scores->refuted |= n.scores.refuted;
+        assignment_take_part(whole->assignment, j->assignment, at, before, part->at,
+                             found.first_in);
+        found.family = g_new(float, slice.n_in);
+        for (guint32 p = 0; p < slice.n_in; p++)
+                found.family[p] = 1;
+        joint_find_families(j, at, before, found.family);
+        answer_hand_out(j, at, before, &found.answer, 0);
+        found.refuted = n.scores.refuted;
         clear_nouns(&n);
+        return found;
+}
+
+static NodeModel *copy_of(GBytes *learned)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(learned, &n);
+        NodeModel *model = node_model_from_bytes(data, n, NULL);
+
+        g_assert(model);
+        parent_walk_learn_survival(&model->walk);
+        evidence_watch_used(&model->evidence);
+        return model;
+}
+
+/* A model that knows what was learned and no more. */
+static NodeModel *model_for(PartSearch *s, guint slot)
+{
+        if (!s->learned)
+                return s->whole->model;
+        if (!s->model[slot]) {
+                s->model[slot] = copy_of(s->learned);
+                s->size[slot] = parent_walk_size(&s->model[slot]->walk);
+        }
+        parent_walk_take_back(&s->model[slot]->walk, s->size[slot]);
+        evidence_watch_used(&s->model[slot]->evidence);
+        return s->model[slot];
+}
+
+/* Adds what a part has found to the answer. Families are multiplied in the order of parts. */
+static void hand_out(PartSearch *s, guint32 number)
+{
+        FoundPart *found = &s->found[number];
+
+        answer_add_part(s->answer, g_array_index(s->parts, Part, number).at, &found->answer);
+        for (guint32 p = 0; p < found->n_in; p++)
+                s->answer->family[found->first_in + p] *= found->family[p];
+        g_clear_pointer(&found->family, g_free);
+        s->whole->scores->refuted |= found->refuted;
+}
+
+/* CrewPart; data: the search. */
+static void do_part(gpointer data, guint32 number, guint slot)
+{
+        PartSearch *s = data;
+        FoundPart found =
+                find_in_part(s->whole, model_for(s, slot), &g_array_index(s->parts, Part, number));
+        const NodeProblem *node = s->whole->problem->node;
+
+        g_mutex_lock(&s->lock);
+        s->found[number] = found;
+        s->found[number].done = TRUE;
+        for (; s->n_handed < s->parts->len && s->found[s->n_handed].done; s->n_handed++)
+                hand_out(s, s->n_handed);
+        if (node->work)
+                work_part_done(node->work, (double)s->n_handed / s->parts->len);
+        g_mutex_unlock(&s->lock);
+}
+
+/* Ends with the model of the first slot in place of the one that it was copied from. */
+static void clear_models(PartSearch *s, NodeModel *model)
+{
+        guint n_slots = crew_size(s->whole->problem->node->crew);
+
+        for (guint i = 0; s->learned && i < n_slots; i++) {
+                if (!s->model[i])
+                        continue;
+                evidence_end(&s->model[i]->evidence);
+                parent_walk_take_back(&s->model[i]->walk, s->size[i]);
+                if (i > 0) {
+                        node_model_free(s->model[i]);
+                        continue;
+                }
+                node_model_clear(model);
+                *model = *s->model[0];
+                g_free(s->model[0]);
+        }
+}
+
+/* Finds the parents of calls part by part, by what was learned. */
+static void find_parts(Joint *j, GArray *parts, GBytes *learned, NodeAnswer *answer)
+{
+        guint n_slots = crew_size(j->problem->node->crew);
+        g_autofree NodeModel **model = g_new0(NodeModel *, n_slots);
+        g_autofree WalkSize *size = g_new(WalkSize, n_slots);
+        g_autofree FoundPart *found = g_new0(FoundPart, parts->len + 1);
+        PartSearch s = { .whole = j,
+                         .parts = parts,
+                         .found = found,
+                         .learned = learned,
+                         .model = model,
+                         .size = size,
+                         .answer = answer };
+
+        g_mutex_init(&s.lock);
+        crew_share(j->problem->node->crew, parts->len, do_part, &s);
+        g_mutex_clear(&s.lock);
+        clear_models(&s, j->model);
+        assignment_link(j->assignment);
+}
+
+static GBytes *forget_learned(Joint *j)
+{
+        GBytes *learned = node_model_to_bytes(j->model);
+
+        evidence_end(&j->model->evidence);
+        return learned;
 }
 
 /* Learns from the training parents, then finds the parents of calls part by part. */
@@ -165,6 +312,8 @@ static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean
 {
         const NodeProblem *node = j->problem->node;
         gint64 life = parts_mean_life(node);
+        g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(Part));
+        g_autoptr(GBytes) learned = NULL;
 
         if (choice) {
                 problem_find_candidates(j->problem, open, 0, node->n_out, TRUE);
@@ -174,16 +323,15 @@ static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean
                 problem_drop_candidates(j->problem);
                 scores_clear(j->scores);
                 beliefs_clear(j->beliefs);
+                learned = forget_learned(j);
         }
         for (guint32 at = 0; at < node->n_out;) {
                 Part part = part_find(node, all, life, at);
 
-                find_in_part(j, open, &part, answer);
+                g_array_append_val(parts, part);
                 at = part.before;
-                if (node->work)
-                        work_part_done(node->work, (double)at / node->n_out);
         }
-        assignment_link(j->assignment);
+        find_parts(j, parts, learned, answer);
 }
 
 /* The model is trained by one stretch of parents in this number. */

@@ -287,11 +287,10 @@ typedef struct {
         CallsByNode by;
         GArray *tasks;   /* the one with the most work first */
         NodeOrder order; /* of tasks */
-        guint32 most_in, most_out;
-        guint n_taken;
+        guint n_done;
+        Crew *crew;
         Work work;
-        GMutex lock; /* of what follows from tasks taken and done */
-        GCond done;
+        GMutex lock; /* of what is noted of waits */
 } Search;
 
 static inline Task *task_of(const Search *s, guint i)
@@ -340,8 +339,6 @@ static void find_tasks(Search *s, guint n_nodes)
                 if (!task.n_in || !task.n_out)
                         continue;
                 task.work = task.n_out * time_at(s, id);
-                s->most_in = MAX(s->most_in, task.n_in);
-                s->most_out = MAX(s->most_out, task.n_out);
                 g_array_append_val(s->tasks, task);
         }
         g_array_sort(s->tasks, compare_work);
@@ -373,38 +370,36 @@ static void order_tasks(Search *s, guint n_nodes)
         }
 }
 
-/* The task with the most work of those that need not wait; NULL if all are taken. */
-static Task *take_task(Search *s)
+/* CrewTake; data: the search. The task with the most work of those that need not wait. */
+static CrewNext take_task(gpointer data, gpointer *work)
 {
-        Task *task = NULL;
+        Search *s = data;
 
-        g_mutex_lock(&s->lock);
-        while (!task && s->n_taken < s->tasks->len) {
-                for (guint i = 0; i < s->tasks->len && !task; i++)
-                        if (!task_of(s, i)->taken && task_of(s, i)->n_waits == 0)
-                                task = task_of(s, i);
-                if (!task)
-                        g_cond_wait(&s->done, &s->lock);
-        }
-        if (task) {
+        if (s->n_done == s->tasks->len)
+                return CREW_END;
+        for (guint i = 0; i < s->tasks->len; i++) {
+                Task *task = task_of(s, i);
+
+                if (task->taken || task->n_waits > 0)
+                        continue;
                 task->taken = TRUE;
-                s->n_taken++;
+                *work = task;
+                return CREW_WORK;
         }
-        g_mutex_unlock(&s->lock);
-        return task;
+        return CREW_WAIT;
 }
 
-static void end_task(Search *s, const Task *task)
+/* CrewDone; data: the search. */
+static void end_task(gpointer data, gpointer work)
 {
+        Search *s = data;
         const NodeOrder *o = &s->order;
-        guint i = (guint)(task - task_of(s, 0));
+        guint i = (guint)((Task *)work - task_of(s, 0));
 
-        g_mutex_lock(&s->lock);
         for (guint32 k = o->first[i]; k < o->first[i + 1]; k++)
                 if (o->rank[o->callee[k]] > o->rank[i])
                         task_of(s, o->callee[k])->n_waits--;
-        g_cond_broadcast(&s->done);
-        g_mutex_unlock(&s->lock);
+        s->n_done++;
 }
 
 static void sum_candidates(Task *task)
@@ -419,55 +414,39 @@ static void sum_candidates(Task *task)
         }
 }
 
-/* A thread: takes tasks until there are none. */
-static gpointer search_nodes(gpointer data)
+/* CrewDo; data: the search. */
+static void do_task(gpointer data, gpointer work)
 {
         Search *s = data;
+        Task *task = work;
         const NodesSearch *n = s->of;
-        Task *task;
-        gsize size_in = s->most_in * sizeof(CallIn), size_out = s->most_out * sizeof(CallOut);
-        g_autofree guint32 *truth = n->true_parent ? g_new(guint32, s->most_out) : NULL;
-        NodeProblem room = { .in = big_renew(NULL, 0, size_in),
-                             .out = big_renew(NULL, 0, size_out),
-                             .window = n->window,
-                             .from = n->view.from,
-                             .decide = n->view.decide,
-                             .truth = truth,
-                             .keep_log = n->keep_log };
+        gsize size_in = task->n_in * sizeof(CallIn), size_out = task->n_out * sizeof(CallOut);
+        g_autofree guint32 *truth = n->true_parent ? g_new(guint32, task->n_out) : NULL;
+        WorkPart part = { .work = &s->work, .size = task->work };
+        NodeProblem problem = { .in = big_renew(NULL, 0, size_in),
+                                .out = big_renew(NULL, 0, size_out),
+                                .n_in = task->n_in,
+                                .n_out = task->n_out,
+                                .window = n->window,
+                                .from = n->view.from,
+                                .decide = n->view.decide,
+                                .truth = truth,
+                                .crew = s->crew,
+                                .work = &part,
+                                .keep_log = n->keep_log };
 
-        while ((task = take_task(s))) {
-                WorkPart part = { .work = &s->work, .size = task->work };
-                NodeProblem problem = room;
-
-                problem.work = &part;
-                problem.n_in = task->n_in;
-                problem.n_out = task->n_out;
-                solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
-                g_mutex_lock(&s->lock);
-                note_waits(n, &problem, &task->found);
-                g_mutex_unlock(&s->lock);
-                sum_candidates(task);
-                task->log = task->found.log;
-                task->true_log = task->found.true_log;
-                if (!n->cycles)
-                        set_causes(n, &task->found);
-                work_part_done(&part, 1);
-                end_task(s, task);
-        }
-        big_free(room.in, size_in);
-        big_free(room.out, size_out);
-        return NULL;
-}
-
-static void run_threads(Search *s, guint n_threads)
-{
-        g_autofree GThread **threads = g_new(GThread *, n_threads);
-
-        for (guint i = 1; i < n_threads; i++)
-                threads[i] = g_thread_new("nesting", search_nodes, s);
-        search_nodes(s);
-        for (guint i = 1; i < n_threads; i++)
-                g_thread_join(threads[i]);
+        solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
+        g_mutex_lock(&s->lock);
+        note_waits(n, &problem, &task->found);
+        g_mutex_unlock(&s->lock);
+        sum_candidates(task);
+        task->log = task->found.log;
+        task->true_log = task->found.true_log;
+        if (!n->cycles)
+                set_causes(n, &task->found);
+        work_part_done(&part, 1);
+        big_free(problem.in, size_in);
+        big_free(problem.out, size_out);
 }
 
 /* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
@@ -491,6 +470,7 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
 {
         guint n_nodes = node_table_size(n->calls->nodes);
         g_autoptr(GArray) tasks = g_array_new(FALSE, FALSE, sizeof(Task));
+        const CrewList list = { take_task, do_task, end_task };
         Search s = { .of = n, .tasks = tasks };
         double work = 0;
 
@@ -501,10 +481,9 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
                 work += task_of(&s, i)->work;
         work_init(&s.work, n->progress, work);
         g_mutex_init(&s.lock);
-        g_cond_init(&s.done);
-        if (tasks->len > 0)
-                run_threads(&s, CLAMP(n->threads, 1, tasks->len));
-        g_cond_clear(&s.done);
+        s.crew = crew_new(n->threads);
+        crew_run(s.crew, &list, &s);
+        crew_free(s.crew);
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
         node_order_clear(&s.order);

@@ -30,7 +30,7 @@ typedef struct {
         GArray *explanations;       /* of Explanation */
         gboolean cycles;            /* clocks may disagree, so that a call may lie within itself */
         gboolean keep_log;          /* find the likelihoods */
-        guint threads;              /* of so many nodes at a time; 0: one */
+        guint threads;              /* so many at a time; 0: one */
         WorkShow progress;          /* may be NULL */
 } NodesSearch;
 

@@ -99,7 +99,7 @@ result $? 'what the caller does beside a call helps'
 messages=30000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
 "$gen_trace" $messages 5 --path >"$dir/trace"
-"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint -j 2 --calls "$dir/2")
+"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint -j 4 --calls "$dir/2")
 echo "# a long trace $long %"
 awk "BEGIN { exit !($long >= 89) }"
 result $? 'a long trace: as many right parents as there should be'
