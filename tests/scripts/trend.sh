@@ -110,27 +110,34 @@ result $? 'operations in one only: none are compared' out
 "$ravel" trend mixed >out && grep -q '^Left out, as nothing is in them: mixed/empty.sqlite' out
 result $? 'an empty store' out
 
-# A store an hour: web takes 10 ms, at noon 14, and 0.05 % more each hour with CREEP; db 5 ms.
-hour() { # FILE HOUR CREEP
-	awk -v hour="$2" -v creep="$3" 'BEGIN {
-		srand(1000 + hour)
-		for (i = 0; i < 120; i++) {
-			t = 1700006400 + 3600 * hour + 30 * i
-			web = (0.010 + 0.004 * sin(3.14159265 * (hour % 24) / 24)) * (1 + creep * hour) * (0.9 + 0.2 * rand())
-			db = 0.005 * (0.9 + 0.2 * rand())
-			printf "%.9f CALL_SENT client web %d\n%.9f CALL_SENT web db %d\n%.9f RET_SENT db web %d\n%.9f RET_SENT web client %d\n",
-				t, i, t + web / 2, i, t + web / 2 + db, i, t + web + db, i
+# A store an hour: web takes 10 ms, at noon 14, and 0.05 % more each hour with CREEP; db 5 ms. Three days (RAVEL_LONG=1: four).
+hours=72 days=3
+[ -z "${RAVEL_LONG:-}" ] || hours=96 days=4
+hourly() { # FOLDER CREEP
+	mkdir "$1" && awk -v folder="$1" -v hours=$hours -v creep="$2" 'BEGIN {
+		for (hour = 0; hour < hours; hour++) {
+			srand(1000 + hour)
+			file = folder "/" hour ".trace"
+			for (i = 0; i < 120; i++) {
+				t = 1700006400 + 3600 * hour + 30 * i
+				web = (0.010 + 0.004 * sin(3.14159265 * (hour % 24) / 24)) * (1 + creep * hour) * (0.9 + 0.2 * rand())
+				db = 0.005 * (0.9 + 0.2 * rand())
+				printf "%.9f CALL_SENT client web %d\n%.9f CALL_SENT web db %d\n%.9f RET_SENT db web %d\n%.9f RET_SENT web client %d\n",
+					t, i, t + web / 2, i, t + web / 2 + db, i, t + web + db, i >file
+			}
+			close(file)
 		}
-	}' >trace
-	"$ravel" nesting --no-requests -o "$1" trace >/dev/null 2>&1
+	}'
+	for ((h = 0; h < hours; h++)); do
+		"$ravel" nesting --no-requests -o "$1/$h.sqlite" "$1/$h.trace" >/dev/null 2>&1
+		rm "$1/$h.trace"
+	done
 }
-mkdir days creeping && for h in $(seq 0 95); do
-	hour "days/$h.sqlite" "$h" 0 && hour "creeping/$h.sqlite" "$h" 0.0005
-done
+hourly days 0 && hourly creeping 0.0005
 "$ravel" trend days >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out &&
-	grep -q '^96 stores, 2023-11-15 00:00 to 2023-11-18 23:59' out
-result $? 'four days that are slower by day: no change' out
-mkdir three two && for h in $(seq 0 71); do cp "days/$h.sqlite" three; done && for h in $(seq 0 47); do cp "days/$h.sqlite" two; done
+	grep -q "^$hours stores, 2023-11-15 00:00 to 2023-11-$((14 + days)) 23:59" out
+result $? "$days days that are slower by day: no change" out
+mkdir three two && cp days/[0-9].sqlite days/[1-6][0-9].sqlite days/7[01].sqlite three && cp days/[0-9].sqlite days/[1-3][0-9].sqlite days/4[0-7].sqlite two
 "$ravel" trend three >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out
 result $? 'three days' out
 "$ravel" trend two >out && grep -q 'With less than three days the course of a day is not told' out
@@ -146,7 +153,7 @@ mapfile -t shuffled < <(printf '%s\n' creeping/*.sqlite | shuf --random-source=d
 "$ravel" trend "${shuffled[@]}" >a && "$ravel" trend creeping >b && cmp a b
 result $? 'their times order them, however they are named'
 "$ravel" trend --by day days >out 2>err
-[ $? = 3 ] && grep -q 'days that can be compared: 4, expected 6 or more' err
+[ $? = 3 ] && grep -q 'days that can be compared: '"$days"', expected 6 or more' err
 result $? 'by day: too few' err
 "$ravel" trend --by hour creeping >a && "$ravel" trend creeping >b && diff <(grep creeps a | cut -c 1-40) <(grep creeps b | cut -c 1-40) >err
 result $? 'by hour: the same' err
