@@ -152,9 +152,9 @@ slow=0
 for view in request request_node slowest_request pattern_hour pattern_callee repeated_call hop before \
 	request_excess node_hour path call; do
 	for column in $("$ravel" query --format tsv many.sqlite "SELECT * FROM $view LIMIT 0"); do
-		for test in $tests; do
-			[ $test = like ] && test="LIKE '%a%'" || test="= (SELECT \"$column\" FROM $view LIMIT 1)"
-			question="SELECT count(*) FROM $view WHERE \"$column\" $test"
+		for filter in $tests; do
+			[ "$filter" = like ] && filter="LIKE '%a%'" || filter="= (SELECT \"$column\" FROM $view LIMIT 1)"
+			question="SELECT count(*) FROM $view WHERE \"$column\" $filter"
 			(ulimit -t $most && "$ravel" query many.sqlite "$question") >out 2>>said || {
 				echo "$question" >>said
 				slow=1
