@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/size-class.h"
 #include "capture/connection.h"
 #include "capture/links.h"
 #include "capture/network/link-layer.h"
@@ -324,6 +325,7 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
         }
         g_string_truncate(c->attrs, 0);
         add_number(c, "dur=", m->duration);
+        add_number(c, "bytes=", (gint64)size_round(m->bytes));
         add_number(c, "conn=", m->connection);
         add_number(c, "txn=", m->transaction);
         if (m->label && c->options.labels)

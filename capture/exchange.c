@@ -52,10 +52,10 @@ static MessageKind run_kind(const Exchange *x, guint side, gboolean first)
         return p->n_calls > 0 || first ? KIND_RETURN : KIND_ONE_WAY;
 }
 
-/* Bytes of side, seen at stamp (NULL: by nobody), belong to its run. kind: of one that begins
+/* n bytes of side, seen at stamp (NULL: by nobody), belong to its run. kind: of one that begins
  * with them; KIND_BY_SIDE: as the generic rule says. */
-static void run_extend(Exchange *x, guint side, guint32 seq, MessageKind kind, const Stamp *stamp,
-                       Stamp now, const CaptureContext *context)
+static void run_extend(Exchange *x, guint side, guint32 seq, guint64 n, MessageKind kind,
+                       const Stamp *stamp, Stamp now, const CaptureContext *context)
 {
         Pairing *p = &x->pairing;
         MessageInProgress *m = &p->message[side];
@@ -73,6 +73,7 @@ static void run_extend(Exchange *x, guint side, guint32 seq, MessageKind kind, c
                 pairing_open(p, side, seq, stamp, context);
         else if (stamp)
                 pairing_grow(p, side, *stamp, context);
+        pairing_count(p, side, n);
         if (m->kind == KIND_UNKNOWN && m->seen)
                 pairing_begin(p, side, kind == KIND_BY_SIDE ? run_kind(x, side, first) : kind,
                               END_BY_SILENCE, NULL, now, context);
@@ -142,7 +143,7 @@ static void run_cut(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
                 }
         }
         gboolean unseen = x->run != side && n == 0;
-        run_extend(x, side, seq, kind, &stamp, now, context);
+        run_extend(x, side, seq, length, kind, &stamp, now, context);
         m->unseen |= unseen;
         if (x->talk.kind == TALK_ONE_WAY || x->talk.kind == TALK_TLS)
                 x->protocol = &protocol_generic;
@@ -156,7 +157,7 @@ static void run_take(Exchange *x, guint side, guint32 seq, const guint8 *bytes, 
         if (x->pairing.cut)
                 run_cut(x, side, seq, bytes, n, length, stamp, now, context);
         else
-                run_extend(x, side, seq, KIND_BY_SIDE, &stamp, now, context);
+                run_extend(x, side, seq, length, KIND_BY_SIDE, &stamp, now, context);
 }
 
 /* The buffered bytes of side are no protocol's. */
@@ -383,8 +384,10 @@ static gsize find_boundary(Exchange *x, guint side, const guint8 *bytes, gsize n
         ExchangeSide *s = &x->side[side];
         MessageInProgress *m = &x->pairing.message[side];
         gsize at = x->protocol->find_boundary(bytes, n);
-        if (at > 0 && m->open)
+        if (at > 0 && m->open) {
                 pairing_grow(&x->pairing, side, now, context);
+                pairing_count(&x->pairing, side, at);
+        }
         if (at < n) {
                 if (x->run != side)
                         pairing_end(&x->pairing, side, now, context);
@@ -429,6 +432,7 @@ static void cut_message(Exchange *x, guint side, guint32 seq, const guint8 *byte
                 pairing_open(p, side, seq, &stamp, context);
         else
                 pairing_grow(p, side, stamp, context);
+        pairing_count(p, side, length);
         if (m->kind == KIND_UNKNOWN) {
                 MessageKind kind = cut_kind(x, side, bytes, n, length, context);
                 if (kind == KIND_INTERIM || kind == KIND_CONTROL) {
@@ -460,14 +464,16 @@ static void cut_message(Exchange *x, guint side, guint32 seq, const guint8 *byte
 }
 
 /* More of a run that is cut. */
-static void cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, Stamp stamp,
-                        const CaptureContext *context)
+static void cut_goes_on(Exchange *x, guint side, const guint8 *bytes, gsize n, gsize length,
+                        Stamp stamp, const CaptureContext *context)
 {
         MessageInProgress *m = &x->pairing.message[side];
         if (m->kind == KIND_CALL && cut_run_repeats(&x->talk, bytes, n))
                 m->several = TRUE;
-        if (m->open)
+        if (m->open) {
                 pairing_grow(&x->pairing, side, stamp, context);
+                pairing_count(&x->pairing, side, length);
+        }
 }
 
 /* Whether what side is about to say answers a call that was a run, of which no parser knows
@@ -599,8 +605,8 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                                 return n;
                         }
                         if (!not_mine(x, side, stamp, context)) {
-                                run_extend(x, side, seq + (guint32)at, KIND_BY_SIDE, &stamp, stamp,
-                                           context);
+                                run_extend(x, side, seq + (guint32)at, n - at, KIND_BY_SIDE, &stamp,
+                                           stamp, context);
                                 break;
                         }
                         if (x->parsed || ++refused > MAX_BOUNDARIES)
@@ -622,8 +628,10 @@ static gsize parse_bytes(Exchange *x, guint side, const guint8 *data, gsize n, g
                                             parsed.endless,
                                             at + parsed.piece < old ? s->arrived : stamp, context);
                 at += used;
-                if (used && !s->aside)
+                if (used && !s->aside) {
                         pairing_grow(&x->pairing, side, stamp, context);
+                        pairing_count(&x->pairing, side, used - MIN(used, parsed.framing));
+                }
                 s->skip = parsed.length == PARSE_FOREVER ? PARSE_FOREVER : parsed.length - used;
                 s->piece = status == PARSE_PIECE;
                 if (status == PARSE_PIECE) {
@@ -758,6 +766,8 @@ static gsize take_skipped(Exchange *x, guint side, gsize n, Stamp stamp,
                 s->skip -= skipped;
         if (stamp.packet && !s->aside)
                 pairing_grow(&x->pairing, side, stamp, context);
+        if (!s->aside)
+                pairing_count(&x->pairing, side, skipped);
         if (s->skip == 0 && s->ends_after_skip)
                 message_end(x, side, s->switches_after_skip, NULL, stamp, context);
         else if (s->skip == 0 && s->piece)
@@ -766,7 +776,7 @@ static gsize take_skipped(Exchange *x, guint side, gsize n, Stamp stamp,
 }
 
 /* The headers of records were cut off, and so is where the next one begins. */
-static void cut_records(Exchange *x, guint side, guint32 seq, Stamp stamp,
+static void cut_records(Exchange *x, guint side, guint32 seq, gsize n, Stamp stamp,
                         const CaptureContext *context)
 {
         x->protocol = &protocol_generic;
@@ -780,7 +790,7 @@ static void cut_records(Exchange *x, guint side, guint32 seq, Stamp stamp,
                         pairing_abandon(&x->pairing, i, context);
         }
         if (x->run == side)
-                run_extend(x, side, seq, KIND_BY_SIDE, &stamp, stamp, context);
+                run_extend(x, side, seq, n, KIND_BY_SIDE, &stamp, stamp, context);
 }
 
 /* n bytes of side, cut off, that follow those which its parser has seen. How many of them were
@@ -793,15 +803,17 @@ static gsize take_hidden(Exchange *x, guint side, guint32 seq, gsize n, Stamp st
         if (taken > 0)
                 return taken;
         if (x->protocol == &protocol_tls)
-                cut_records(x, side, seq, stamp, context);
+                cut_records(x, side, seq, n, stamp, context);
         else if (!s->lost && x->protocol->keyed) {
                 x->pairing.cut = TRUE;
                 lose(x, side, context);
         } else if (!s->lost)
                 cut_message(x, side, seq - s->buffered, s->buffer, s->buffered, s->buffered + n,
                             stamp, context);
-        else if (x->pairing.message[side].open)
+        else if (x->pairing.message[side].open) {
                 pairing_grow(&x->pairing, side, stamp, context);
+                pairing_count(&x->pairing, side, n);
+        }
         return n;
 }
 
@@ -851,7 +863,7 @@ void exchange_bytes(Exchange *x, guint side, guint32 seq, const guint8 *bytes, g
 {
         ExchangeSide *s = &x->side[side];
         if (s->by_run) {
-                cut_goes_on(x, side, bytes, n, stamp, context);
+                cut_goes_on(x, side, bytes, n, length, stamp, context);
         } else if (x->pairing.cut && answers_run(x, side)) {
                 cut_message(x, side, seq, bytes, n, length, stamp, context);
         } else {
@@ -877,7 +889,7 @@ void exchange_missing(Exchange *x, guint side, guint32 seq, gsize n, const Captu
         if (skipped < n && (!x->protocol || x->protocol == &protocol_generic)) {
                 run_take_buffer(x, !side, x->side[!side].arrived, context);
                 run_take_buffer(x, side, nobody, context);
-                run_extend(x, side, s->seq, KIND_BY_SIDE, NULL, nobody, context);
+                run_extend(x, side, s->seq, n - skipped, KIND_BY_SIDE, NULL, nobody, context);
         } else if (skipped < n) {
                 turn(x, side, KIND_UNKNOWN, nobody, context);
                 if (!s->lost) {
@@ -966,6 +978,7 @@ void exchange_datagram(Exchange *x, guint side, const guint8 *bytes, gsize n, gs
         }
         p->datagrams = TRUE;
         pairing_open(p, side, 0, &stamp, context);
+        pairing_count(p, side, length);
         if (pairing_begin(p, side, parsed.kind, END_BY_CONTENT, &parsed, stamp, context))
                 pairing_end(p, side, stamp, context);
         else

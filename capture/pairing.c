@@ -190,6 +190,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                                 .port = p->port[side],
                                 .has_id = TRUE,
                                 .number = m->number,
+                                .bytes = m->bytes,
                                 .duration = m->last.time - m->first.time };
         WaitingCall call;
         m->written = TRUE;
@@ -384,6 +385,7 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
         m->lost = m->seen = m->written = m->keyed = m->session = m->stray = m->beyond = m->by_run =
                 m->several = m->unseen = m->transaction = m->fetch = FALSE;
         m->link.some = FALSE;
+        m->bytes = 0;
         m->seq = seq;
         m->number = seq;
         if (stamp) {

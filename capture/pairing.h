@@ -72,6 +72,7 @@ typedef struct {
         Link link;      /* of a call: the first message that carried the same; see links.h */
         Pieces *pieces; /* NULL before the first */
         guint64 number; /* of a call: with the port, its id */
+        guint64 bytes;  /* that it has so far */
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
@@ -148,6 +149,12 @@ void pairing_link(Pairing *p, guint side, guint64 content, gboolean known,
  * put in. */
 void pairing_deliver(Pairing *p, guint side, const guint64 *contents, guint n, gboolean known,
                      const CaptureContext *context);
+
+/* n bytes more of the open message, whether somebody saw them or not. */
+static inline void pairing_count(Pairing *p, guint side, guint64 n)
+{
+        p->message[side].bytes += n;
+}
 
 /* More bytes of the open message, seen at stamp. */
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);

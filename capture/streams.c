@@ -25,6 +25,7 @@ struct Stream {
         Stamp call_first, call_last, return_first;
         char *label;
         RequestIdentifiers *identifiers;
+        guint64 call_bytes, return_bytes;
         guint32 segments; /* of a return that has not ended, */
         guint64 bytes;    /* and theirs */
         guint8 side;      /* who called */
@@ -190,6 +191,7 @@ static void call_write(Stream *s, const CaptureContext *context)
                                 .port = p->port[s->side],
                                 .has_id = TRUE,
                                 .number = s->number,
+                                .bytes = s->call_bytes,
                                 .link = s->link,
                                 .duration = s->call_last.time - s->call_first.time };
         if (s->written)
@@ -205,8 +207,8 @@ static void call_write(Stream *s, const CaptureContext *context)
 }
 
 /* number: of the call. */
-static void return_write(const Pairing *p, guint side, guint64 number, Stamp first, Stamp last,
-                         const CaptureContext *context)
+static void return_write(const Pairing *p, guint side, guint64 number, guint64 bytes, Stamp first,
+                         Stamp last, const CaptureContext *context)
 {
         CapturedMessage out = { .stamp = last,
                                 .op = RET_SENT,
@@ -215,6 +217,7 @@ static void return_write(const Pairing *p, guint side, guint64 number, Stamp fir
                                 .port = p->port[!side],
                                 .has_id = TRUE,
                                 .number = number,
+                                .bytes = bytes,
                                 .duration = MAX(last.time - first.time, 0) };
         sequencer_add(context->sequencer, &out);
         account_add(context->account, ACCOUNT_RETURNS);
@@ -335,8 +338,8 @@ static void piece_end(Stream *s, guint side, Stamp last, const CaptureContext *c
 static void answer(Stream *s, Stamp last, const CaptureContext *context)
 {
         call_write(s, context);
-        return_write(s->pairing, !s->side, s->number, s->return_begun ? s->return_first : last,
-                     last, context);
+        return_write(s->pairing, !s->side, s->number, s->return_bytes,
+                     s->return_begun ? s->return_first : last, last, context);
         stream_remove(s, context);
 }
 
@@ -437,7 +440,7 @@ static void return_part_end(Pairing *p, guint side, guint part, Stream *s, Stamp
         else if (part & PART_ABORTS)
                 return;                               /* what is over */
         else if (pairing_take_call(p, side, &number)) /* it led to this protocol */
-                return_write(p, side, number, last, last, context);
+                return_write(p, side, number, p->message[side].bytes, last, last, context);
         else {
                 account_add(context->account, ACCOUNT_RETURN_WITHOUT_CALL);
                 if (p->cut)
@@ -483,6 +486,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                 through_part_end(p, side, (part & PART_ABORTS) != 0, key, last, context);
         } else if (kind == KIND_RETURN) {
                 if (s) {
+                        s->return_bytes += p->message[side].bytes;
                         s->segments += p->loose[side];
                         s->bytes += p->loose_bytes[side];
                         if ((part & PART_PIECE) && !(part & PART_ENDS))
@@ -498,6 +502,7 @@ void streams_part_end(Pairing *p, guint side, MessageKind kind, guint part, guin
                         forget(s, context);
         } else if (s && !s->written) {
                 s->call_last = last;
+                s->call_bytes += p->message[side].bytes;
                 if (part & PART_ENDS)
                         call_write(s, context);
                 if (s->one_way && s->written)

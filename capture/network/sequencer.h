@@ -33,6 +33,7 @@ typedef struct {
         guint16 port; /* the client's; with number, the id */
         gboolean has_id;
         guint64 number;
+        guint64 bytes;        /* of its payload; 0: not known */
         gint64 duration;      /* ns between first and last byte */
         gint64 since_opened;  /* of the first call of a connection: ns; 0: not known, or not that */
         guint32 connection;   /* of a call: its number; 0: none */

@@ -91,6 +91,7 @@ typedef struct {
                           parse() may say more */
 
         /* Bytes, as this is cleared for every message. */
+        guint8 framing;     /* of length, the first so many bytes are not of what is said */
         guint8 fields_end;  /* of the block */
         guint8 endless;     /* the message says that it has no end: see pieces.h */
         guint8 keyed;       /* paired by key, not in order */

@@ -238,6 +238,7 @@ static ParseStatus tls_parse(gpointer state, guint8 call, const guint8 *bytes, g
         else if (r.type == APPLICATION_DATA && !is_control(s, &r)) {
                 parsed->kind = KIND_BY_SIDE;
                 parsed->part = PART_OF_RUN;
+                parsed->framing = RECORD_HEADER;
                 /* The rest of the handshake and session tickets. */
                 if (s->server && s->greeted && !s->old)
                         parsed->part |= PART_ANSWERS;

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/size-class.h"
 #include "capture/capture.h"
 #include "capture/network/link-layer.h"
 #include "tests/unit/hex.h"
@@ -25,6 +26,7 @@ typedef struct {
         guint32 next[2];
         gsize snapshot;
         gboolean openings; /* lines have syn= */
+        gboolean sizes;    /* and bytes= */
         GString *lines;
 } Scene;
 
@@ -68,12 +70,33 @@ static void drop_opening(Message *m)
         }
 }
 
+/* Nor about sizes. */
+static void drop_size(Message *m, GString *attrs)
+{
+        gsize n;
+        const char *value = message_attribute(m, "bytes", &n);
+        gsize from, end;
+        if (!value)
+                return;
+        from = (gsize)(value - m->attrs) - strlen("bytes=");
+        end = from + strlen("bytes=") + n;
+        g_string_truncate(attrs, 0);
+        g_string_append_len(attrs, m->attrs, (gssize)m->attrs_length);
+        g_string_erase(attrs, (gssize)(from ? from - 1 : 0),
+                       (gssize)(MIN(end + !from, attrs->len) - (from ? from - 1 : 0)));
+        m->attrs = attrs->str;
+        m->attrs_length = (guint32)attrs->len;
+}
+
 static void take_lines(Scene *s)
 {
+        g_autoptr(GString) attrs = g_string_new(NULL);
         Message m;
         while (capture_next(s->capture, &m)) {
                 if (!s->openings)
                         drop_opening(&m);
+                if (!s->sizes)
+                        drop_size(&m, attrs);
                 g_string_append_printf(
                         s->lines, "%" G_GINT64_FORMAT " %s %s>%s %.*s%s%.*s\n", m.time / MS,
                         message_op_name(m.op), node_table_name(s->nodes, m.sender),
@@ -246,6 +269,8 @@ static void test_one_call(void)
         scene_end(s, "5 CALL_SENT 10.0.0.1>10.0.0.2 1000.101 dur=1000000\n"
                      "10 RET_SENT 10.0.0.2>10.0.0.1 1000.101 dur=2000000\n");
 }
+
+/* --- HTTP ------------------------------------------------------------------ */
 
 static void test_keep_alive_and_labels(void)
 {
@@ -636,6 +661,100 @@ static void test_tls_hole(void)
                      "105 CALL_SENT a>b 1000.118\n"
                      "106 RET_SENT b>a 1000.118\n");
 }
+
+/* --- sizes ----------------------------------------------------------------- */
+
+static Scene *scene_with_sizes(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        s->sizes = TRUE;
+        handshake(s);
+        return s;
+}
+
+static void test_size_classes(void)
+{
+        static const guint64 some[][2] = { { 0, 0 },     { 7, 7 },     { 8, 8 },      { 9, 10 },
+                                           { 11, 12 },   { 15, 16 },   { 17, 16 },    { 100, 96 },
+                                           { 119, 112 }, { 120, 128 }, { 1460, 1536 } };
+        guint last = 0;
+        for (guint i = 0; i < G_N_ELEMENTS(some); i++)
+                g_assert_cmpuint(size_round(some[i][0]), ==, some[i][1]);
+        for (guint64 n = 0; n < 100000; n++) {
+                guint64 round = size_round(n);
+                g_assert_cmpuint(size_round(round), ==, round);
+                g_assert_cmpuint(MAX(n, round) - MIN(n, round), <=, n / 8);
+                g_assert_cmpuint(size_class(n), ==, size_class(round));
+                g_assert_true(size_class(n) == last || size_class(n) == last + 1);
+                last = size_class(n);
+        }
+        g_assert_cmpuint(size_class(G_MAXUINT64), <, 256);
+}
+
+/* A message has the bytes of all its segments; and those that follow in the same one are the
+ * next one's. */
+static void test_size_of_calls(void)
+{
+        Scene *s = scene_with_sizes();
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\nHost: x\r\n"); /* 25 */
+        say(s, CLIENT, 6, "\r\n");
+        say(s, SERVER, 8, "HTTP/1.1 200 OK\r\nContent-Length: 60\r\n\r\nab"); /* 41 */
+        say(s, SERVER, 10, "0123456789012345678901234567890123456789012345678901234567");
+        say(s, CLIENT, 11, "GET /1 HTTP/1.1\r\n\r\nGET /a/long/one HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 12,
+            "HTTP/1.1 204 No\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=1000000 bytes=28\n"
+                     "10 RET_SENT b>a 1000.101 dur=2000000 bytes=96\n"
+                     "11 CALL_SENT a>b 1000.11c bytes=20\n"
+                     "11 CALL_SENT a>b 1000.12f bytes=28\n"
+                     "12 RET_SENT b>a 1000.11c bytes=20\n"
+                     "12 RET_SENT b>a 1000.12f bytes=40\n");
+}
+
+/* Runs, of which some bytes were captured by nobody, and records of TLS without their headers. */
+static void test_size_of_runs(void)
+{
+        Scene *s = scene_with_sizes();
+        say(s, CLIENT, 5, "0123456789");
+        say(s, CLIENT, 6, "0123456789");
+        say(s, SERVER, 7, "x");
+        say(s, CLIENT, 8, "0123456789");
+        lose(s, CLIENT, 10);
+        say(s, CLIENT, 9, "0123456789012345678901234567890123456789");
+        say(s, SERVER, 10, "xyz");
+        scene_end(s, "5 CALL_SENT a>b 1000.101 dur=1000000 bytes=20\n"
+                     "7 RET_SENT b>a 1000.101 bytes=1\n"
+                     "8 CALL_SENT a>b 1000.115 dur=1000000 bytes=64\n"
+                     "10 RET_SENT b>a 1000.115 bytes=3\n");
+}
+
+static void test_size_of_records(void)
+{
+        Scene *s = scene_with_sizes();
+        say_hex(s, CLIENT, 1, CLIENT_HELLO);
+        say_hex(s, SERVER, 2, SERVER_HELLO APPLICATION APPLICATION);
+        say_hex(s, CLIENT, 3, FINISHED);
+        say_hex(s, CLIENT, 5, APPLICATION);
+        say_hex(s, CLIENT, 6, APPLICATION);
+        say_hex(s, SERVER, 7, "17 0303 0012 00");
+        say_hex(s, SERVER, 8, "0000000000000000000000000000000000");
+        scene_end(s, "5 CALL_SENT a>b 1000.148 dur=1000000 bytes=40\n"
+                     "8 RET_SENT b>a 1000.148 dur=1000000 bytes=20\n");
+}
+
+static void test_size_of_streams(void)
+{
+        Scene *s = scene_with_sizes();
+        say_hex(s, CLIENT, 5,
+                PREFACE "000001 01 04 00000001 82 000014 00 01 00000001"
+                        "'01234567890123456789'");
+        say_hex(s, SERVER, 6, SETTINGS "000001 01 04 00000001 88");
+        say_hex(s, SERVER, 7, "000004 00 00 00000001 'abcd' 000002 00 01 00000001 'ef'");
+        scene_end(s, "5 CALL_SENT a>b 1000.1 bytes=40\n"
+                     "7 RET_SENT b>a 1000.1 dur=1000000 bytes=32\n");
+}
+
+/* --- other ----------------------------------------------------------------- */
 
 /* Each run might be the beginning of a record; none is. */
 static void test_never_decided(void)
@@ -2015,6 +2134,11 @@ static void test_judgement(void)
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/capture/size-classes", test_size_classes);
+        g_test_add_func("/capture/size-of-calls", test_size_of_calls);
+        g_test_add_func("/capture/size-of-runs", test_size_of_runs);
+        g_test_add_func("/capture/size-of-records", test_size_of_records);
+        g_test_add_func("/capture/size-of-streams", test_size_of_streams);
         g_test_add_func("/capture/one-call", test_one_call);
         g_test_add_func("/capture/keep-alive-and-labels", test_keep_alive_and_labels);
         g_test_add_func("/capture/no-label-of-others", test_no_label_of_others);
