@@ -14,7 +14,7 @@ static void separate(Json *j)
                 g_string_append_c(j->text, ',');
         if (j->line >= 0)
                 g_string_append_printf(j->text, "\n%*s", j->line, "");
-        else if (j->inside)
+        else if (j->inside && !j->tight)
                 g_string_append_c(j->text, ' ');
         j->inside = TRUE;
         j->line = -1;
@@ -27,8 +27,7 @@ void json_line(Json *j, guint blanks)
 
 void json_key(Json *j, const char *key)
 {
-        separate(j);
-        g_string_append_printf(j->text, "\"%s\": ", key);
+        g_string_append_printf(json_value(j), j->tight ? "\"%s\":" : "\"%s\": ", key);
         j->after_key = TRUE;
 }
 
@@ -45,22 +44,30 @@ void json_close(Json *j, char bracket)
         j->inside = TRUE;
 }
 
-void json_null(Json *j)
+GString *json_value(Json *j)
 {
         separate(j);
-        g_string_append(j->text, "null");
+        return j->text;
+}
+
+void json_null(Json *j)
+{
+        g_string_append(json_value(j), "null");
 }
 
 void json_boolean(Json *j, gboolean value)
 {
-        separate(j);
-        g_string_append(j->text, value ? "true" : "false");
+        g_string_append(json_value(j), value ? "true" : "false");
 }
 
 void json_count(Json *j, guint64 n)
 {
-        separate(j);
-        g_string_append_printf(j->text, "%" G_GUINT64_FORMAT, n);
+        g_string_append_printf(json_value(j), "%" G_GUINT64_FORMAT, n);
+}
+
+void json_integer(Json *j, gint64 n)
+{
+        g_string_append_printf(json_value(j), "%" G_GINT64_FORMAT, n);
 }
 
 void json_string(Json *j, const char *text)
@@ -76,26 +83,29 @@ void json_time(Json *j, gint128 ns)
 {
         char digits[PATH_INTEGER_SIZE];
 
-        separate(j);
-        g_string_append_printf(j->text, "\"%s\"", path_format_integer(ns, digits));
+        g_string_append_printf(json_value(j), "\"%s\"", path_format_integer(ns, digits));
 }
 
 void json_id(Json *j, guint64 id)
 {
-        separate(j);
-        g_string_append_printf(j->text, "\"%016" G_GINT64_MODIFIER "x\"", id);
+        g_string_append_printf(json_value(j), "\"%016" G_GINT64_MODIFIER "x\"", id);
 }
 
 void json_number(Json *j, double number, const char *format)
 {
-        separate(j);
-        path_append_number(j->text, number, format);
+        path_append_number(json_value(j), number, format);
 }
 
 void json_put_count(Json *j, const char *key, guint64 n)
 {
         json_key(j, key);
         json_count(j, n);
+}
+
+void json_put_integer(Json *j, const char *key, gint64 n)
+{
+        json_key(j, key);
+        json_integer(j, n);
 }
 
 void json_put_string(Json *j, const char *key, const char *text)

@@ -13,9 +13,11 @@ typedef struct {
         gboolean inside;    /* something stands in the innermost brackets */
         gboolean after_key; /* the next value belongs to a key */
         int line;           /* the next value or key begins a line, after so many blanks; or -1 */
+        gboolean tight;     /* without a blank: programs alone read it */
 } Json;
 
-#define JSON_IN(text) ((Json){ (text), FALSE, FALSE, -1 })
+#define JSON_IN(text)       ((Json){ (text), FALSE, FALSE, -1, FALSE })
+#define JSON_TIGHT_IN(text) ((Json){ (text), FALSE, FALSE, -1, TRUE })
 
 /* The next value or key begins a line; else it stands after a blank. */
 void json_line(Json *json, guint blanks);
@@ -27,9 +29,13 @@ void json_key(Json *json, const char *key);
 void json_open(Json *json, char bracket);
 void json_close(Json *json, char bracket);
 
+/* For a value that the caller writes himself: what it is to be appended to. */
+GString *json_value(Json *json);
+
 void json_null(Json *json);
 void json_boolean(Json *json, gboolean value);
 void json_count(Json *json, guint64 n);
+void json_integer(Json *json, gint64 n);
 void json_string(Json *json, const char *text); /* UTF-8; NULL: null */
 void json_time(Json *json, gint128 ns);
 void json_id(Json *json, guint64 id);
@@ -37,6 +43,7 @@ void json_number(Json *json, double number, const char *format);
 
 /* A key and its value. */
 void json_put_count(Json *json, const char *key, guint64 n);
+void json_put_integer(Json *json, const char *key, gint64 n);
 void json_put_string(Json *json, const char *key, const char *text);
 void json_put_time(Json *json, const char *key, gint128 ns);
 void json_put_number(Json *json, const char *key, double number, const char *format);

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/diff.h"
+#include "paths/json.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-text.h"
@@ -185,33 +186,37 @@ static gboolean row_beyond(const Row *row)
 
 /* --- tsv and json ---------------------------------------------------------- */
 
-/* Both runs' values and the interval of the change, each after its part of keys and, of
- * delays, between quotes; none: what stands for an interval that there is not. */
-static void append_values(GString *out, const Row *row, const char *const keys[4],
-                          const char *quote, const char *none)
+/* Both runs' values and the interval of the change: A, B, low, high. */
+static gint64 row_time(const Row *row, guint i)
+{
+        const DiffDelay *d = row->delay;
+
+        return (const gint64[]){ d->value[DIFF_A], d->value[DIFF_B], d->low, d->high }[i];
+}
+
+static double row_share(const Row *row, guint i)
+{
+        return (const double[]){ row->share[DIFF_A], row->share[DIFF_B], row->pattern->low,
+                                 row->pattern->high }[i];
+}
+
+/* The same, a column each. */
+static void append_values(GString *out, const Row *row)
 {
         for (guint i = 0; i < 4; i++) {
-                g_string_append(out, keys[i]);
-                if (row->delay) {
-                        const DiffDelay *d = row->delay;
-                        const gint64 times[] = { d->value[DIFF_A], d->value[DIFF_B], d->low,
-                                                 d->high };
-                        if (i < 2 || d->bounded)
-                                g_string_append_printf(out, "%s%" G_GINT64_FORMAT "%s", quote,
-                                                       times[i], quote);
-                        else
-                                g_string_append(out, none);
-                } else {
-                        const double shares[] = { row->share[DIFF_A], row->share[DIFF_B],
-                                                  row->pattern->low, row->pattern->high };
-                        path_append_number(out, shares[i], "%.6g");
-                }
+                if (i > 0)
+                        g_string_append_c(out, '\t');
+                if (!row->delay)
+                        path_append_number(out, row_share(row, i), "%.6g");
+                else if (i < 2 || row->delay->bounded)
+                        g_string_append_printf(out, "%" G_GINT64_FORMAT, row_time(row, i));
+                else
+                        g_string_append_c(out, '-');
         }
 }
 
 static void append_tsv(const Diff *d, const Row *row, gpointer data)
 {
-        static const char *const columns[] = { "", "\t", "\t", "\t" };
         GString *out = data;
 
         g_string_append_printf(out, "%s\t", row_kinds[row->kind]);
@@ -228,48 +233,83 @@ static void append_tsv(const Diff *d, const Row *row, gpointer data)
         g_string_append_printf(out, "%s\t%" G_GUINT64_FORMAT "\t%" G_GUINT64_FORMAT "\t",
                                row->delay ? diff_quantile_names[row->quantile] : "-",
                                row->count[DIFF_A], row->count[DIFF_B]);
-        append_values(out, row, columns, "", "-");
+        append_values(out, row);
         g_string_append_printf(out, "\t%d\t%s\t", row_beyond(row),
                                row->pattern ? row->pattern->signature : "-");
         path_append_label_cell(out, row->pattern ? row->pattern->label : NULL);
         g_string_append_c(out, '\n');
 }
 
+static void put_values(Json *j, const Row *row)
+{
+        static const char *const keys[] = { "a", "b", "low", "high" };
+
+        for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+                json_key(j, keys[i]);
+                if (!row->delay)
+                        json_number(j, row_share(row, i), "%.6g");
+                else if (i < 2 || row->delay->bounded)
+                        json_time(j, row_time(row, i));
+                else
+                        json_null(j);
+        }
+}
+
+static void put_pattern(Json *j, const DiffPattern *p)
+{
+        json_key(j, "pattern");
+        if (!p) {
+                json_null(j);
+                return;
+        }
+        json_id(j, p->id);
+        json_put_string(j, "signature", p->signature);
+        if (p->label)
+                json_put_string(j, "label", p->label);
+}
+
 static void append_json(const Diff *d, const Row *row, gpointer data)
 {
-        static const char *const keys[] = { "\"a\": ", ", \"b\": ", ", \"low\": ", ", \"high\": " };
-        GString *out = data;
+        Json *j = data;
 
-        g_string_append_printf(out, "%s\n    {\"kind\": \"%s\", \"pattern\": ",
-                               out->str[out->len - 1] == '[' ? "" : ",", row_kinds[row->kind]);
-        if (row->pattern) {
-                g_string_append_printf(
-                        out, "\"%016" G_GINT64_MODIFIER "x\", \"signature\": ", row->pattern->id);
-                path_append_json_string(out, row->pattern->signature);
-                if (row->pattern->label) {
-                        g_string_append(out, ", \"label\": ");
-                        path_append_json_string(out, row->pattern->label);
-                }
-        } else {
-                g_string_append(out, "null");
+        json_line(j, 4);
+        json_open(j, '{');
+        json_put_string(j, "kind", row_kinds[row->kind]);
+        put_pattern(j, row->pattern);
+        if (row->node)
+                json_put_string(j, "node", node_table_name(d->nodes, row->node->node));
+        if (row->vertex >= 0) {
+                json_put_count(j, "vertex", (guint64)row->vertex);
+                json_put_count(j, "repeats", row->node->repeats);
         }
-        if (row->node) {
-                g_string_append(out, ", \"node\": ");
-                path_append_json_string(out, node_table_name(d->nodes, row->node->node));
-        }
-        if (row->vertex >= 0)
-                g_string_append_printf(out, ", \"vertex\": %d, \"repeats\": %u", row->vertex,
-                                       row->node->repeats);
         if (row->delay)
-                g_string_append_printf(out, ", \"quantile\": \"%s\"",
-                                       diff_quantile_names[row->quantile]);
-        g_string_append_printf(out,
-                               ", \"count\": [%" G_GUINT64_FORMAT ", %" G_GUINT64_FORMAT
-                               "], \"beyond\": %s,\n     ",
-                               row->count[DIFF_A], row->count[DIFF_B],
-                               row_beyond(row) ? "true" : "false");
-        append_values(out, row, keys, "\"", "null");
-        g_string_append_c(out, '}');
+                json_put_string(j, "quantile", diff_quantile_names[row->quantile]);
+        json_key(j, "count");
+        json_open(j, '[');
+        json_count(j, row->count[DIFF_A]);
+        json_count(j, row->count[DIFF_B]);
+        json_close(j, ']');
+        json_key(j, "beyond");
+        json_boolean(j, row_beyond(row));
+        json_line(j, 5);
+        put_values(j, row);
+        json_close(j, '}');
+}
+
+static void write_json(const Diff *d, GString *text)
+{
+        Json json = JSON_IN(text);
+
+        json_open(&json, '{');
+        json_line(&json, 2);
+        json_put_string(&json, "format", "ravel diff");
+        json_put_count(&json, "version", 1);
+        json_line(&json, 2);
+        json_key(&json, "changes");
+        json_open(&json, '[');
+        each_row(d, append_json, &json);
+        json_close(&json, ']');
+        g_string_append(text, "\n}\n");
 }
 
 /* --- text ------------------------------------------------------------------ */
@@ -662,10 +702,7 @@ static gboolean write_diff(const Diff *d, const char *const names[N_SIDES], GErr
                                 "low\thigh\tbeyond\tsignature\tlabel\n");
                 each_row(d, append_tsv, text);
         } else {
-                g_string_append(text, "{\n  \"format\": \"ravel diff\", \"version\": 1,\n"
-                                      "  \"changes\": [");
-                each_row(d, append_json, text);
-                g_string_append(text, "]\n}\n");
+                write_json(d, text);
         }
         return output_file_write(out, text->str, text->len, error) &&
                output_file_close(g_steal_pointer(&out), error);

@@ -6,55 +6,46 @@
 #include "base/printable.h"
 #include "tracefmt/message.h"
 
-void page_key(GString *out, const char *key)
+void page_number_array(Json *j, const gint64 *numbers, gsize n)
 {
-        if (out->str[out->len - 1] != '{')
-                g_string_append_c(out, ',');
-        g_string_append_printf(out, "\"%s\":", key);
+        for (gsize i = 0; i < n; i++)
+                json_integer(j, numbers[i]);
 }
 
-void page_text(GString *out, const char *key, const char *text)
+void page_double(Json *j, double number)
 {
-        page_key(out, key);
-        g_string_append_c(out, '"');
-        printable_append(out, text, -1, PRINTABLE_PAGE);
-        g_string_append_c(out, '"');
+        json_number(j, number, "%.4g");
 }
 
-void page_number(GString *out, const char *key, gint64 n)
+void page_exact(Json *j, double number)
 {
-        page_key(out, key);
-        g_string_append_printf(out, "%" G_GINT64_FORMAT, n);
-}
-
-void page_double(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.4g", number));
+        json_number(j, number, "%.6g");
 }
 
 /* Of six digits the lower: rounded down once more, it says what other outputs say. */
-void page_probability(GString *out, double p)
+void page_probability(Json *j, double p)
 {
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", floor(p * 1e6) / 1e6));
+        json_number(j, floor(p * 1e6) / 1e6, "%.6g");
 }
 
-/* As a string: a reader whose numbers are doubles would round it. */
-void page_time(GString *out, const char *key, gint64 time)
+void page_string(Json *j, const char *text)
 {
-        page_key(out, key);
+        g_string_append_c(json_value(j), '"');
+        printable_append(j->text, text, -1, PRINTABLE_PAGE);
+        g_string_append_c(j->text, '"');
+}
+
+void page_text(Json *j, const char *key, const char *text)
+{
+        json_key(j, key);
+        page_string(j, text);
+}
+
+void page_time(Json *j, const char *key, gint64 time)
+{
+        json_key(j, key);
         if (time == NO_TIME)
-                g_string_append(out, "null");
+                json_null(j);
         else
-                g_string_append_printf(out, "\"%" G_GINT64_FORMAT "\"", time);
-}
-
-/* A comma between the elements of an array. */
-void page_separator(GString *out)
-{
-        if (out->str[out->len - 1] != '[')
-                g_string_append_c(out, ',');
+                json_time(j, time);
 }

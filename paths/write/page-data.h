@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The data of a page, JSON without a blank: its script alone reads it. Each appends to out.
+ * The data of a page, JSON without a blank: its script alone reads it. Arrays stand for records.
  */
 #ifndef RAVEL_PAGE_DATA_H
 #define RAVEL_PAGE_DATA_H
 
-#include <glib.h>
+#include "paths/json.h"
 
-/* "key": and a comma before it where it is not the first. It needs no escapes. */
-void page_key(GString *out, const char *key);
+/* Whole numbers, one after the other. */
+#define page_numbers(json, ...)                                                                    \
+        page_number_array((json), (const gint64[]){ __VA_ARGS__ },                                 \
+                          sizeof((const gint64[]){ __VA_ARGS__ }) / sizeof(gint64))
+void page_number_array(Json *json, const gint64 *numbers, gsize n);
 
-/* A comma between the elements of an array. */
-void page_separator(GString *out);
+/* Of four digits, or of six; a probability of six, rounded down. */
+void page_double(Json *json, double number);
+void page_exact(Json *json, double number);
+void page_probability(Json *json, double p);
 
-/* Of four digits; a probability of six, rounded down. */
-void page_double(GString *out, double number);
-void page_probability(GString *out, double p);
+/* Text that may be cut or not be UTF-8. */
+void page_string(Json *json, const char *text);
 
-/* A key and its value. Text is escaped; a time, ns, is a string, as a double would round it, and
- * null where it is NO_TIME. */
-void page_text(GString *out, const char *key, const char *text);
-void page_number(GString *out, const char *key, gint64 n);
-void page_time(GString *out, const char *key, gint64 time);
+/* A key and its value. A time, ns, is a string, as a double would round it, and null where it is
+ * NO_TIME. */
+void page_text(Json *json, const char *key, const char *text);
+void page_time(Json *json, const char *key, gint64 time);
 
 #endif

@@ -3,53 +3,52 @@
  * What changed between two runs as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
-#include "base/printable.h"
 #include "paths/diff.h"
+#include "paths/write/page-data.h"
 #include "paths/write/page.h"
-#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-tree.h"
 
 enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
 
-/* A, B, lowest and highest change or null, beyond chance. */
-static void append_delay(GString *out, const DiffDelay *d)
+static void put_two(Json *j, const char *key, gint64 a, gint64 b)
 {
-        g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",", d->value[DIFF_A],
-                               d->value[DIFF_B]);
-        if (d->bounded)
-                g_string_append_printf(out, "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%d]", d->low,
-                                       d->high, d->beyond);
-        else
-                g_string_append(out, "null,null,0]");
+        json_key(j, key);
+        json_open(j, '[');
+        page_numbers(j, a, b);
+        json_close(j, ']');
+}
+
+/* A, B, lowest and highest change or null, beyond chance. */
+static void append_delay(Json *j, const DiffDelay *d)
+{
+        json_open(j, '[');
+        page_numbers(j, d->value[DIFF_A], d->value[DIFF_B]);
+        if (d->bounded) {
+                page_numbers(j, d->low, d->high, d->beyond);
+        } else {
+                json_null(j);
+                json_null(j);
+                json_integer(j, 0);
+        }
+        json_close(j, ']');
 }
 
 /* Node, parent, repeats, calls in A and B, mean own times, p50, p99; operation, if any. */
-static void append_node(GString *out, const DiffNode *n)
+static void append_node(Json *j, const DiffNode *n)
 {
-        g_string_append_printf(out,
-                               "[%u,%d,%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                               ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",",
-                               n->node, (int)n->parent, n->repeats, n->calls[DIFF_A],
-                               n->calls[DIFF_B], n->mean[DIFF_A], n->mean[DIFF_B]);
-        append_delay(out, &n->own[DIFF_P50]);
-        g_string_append_c(out, ',');
-        append_delay(out, &n->own[DIFF_P99]);
+        json_open(j, '[');
+        page_numbers(j, n->node, (int)n->parent, n->repeats, n->calls[DIFF_A], n->calls[DIFF_B],
+                     n->mean[DIFF_A], n->mean[DIFF_B]);
+        append_delay(j, &n->own[DIFF_P50]);
+        append_delay(j, &n->own[DIFF_P99]);
         if (n->label) {
-                g_string_append_c(out, ',');
-                path_append_json_string(out, n->label);
+                json_string(j, n->label);
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
-static void append_double(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
-}
-
-static gboolean append_tree(GString *out, Drawer *drawer, const Diff *d, const DiffPattern *p,
+static gboolean append_tree(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
                             GError **error)
 {
         g_autoptr(TreeLayout) layout =
@@ -57,120 +56,131 @@ static gboolean append_tree(GString *out, Drawer *drawer, const Diff *d, const D
 
         if (!layout)
                 return FALSE;
-        g_string_append(out, ",\"latency\":[");
-        append_delay(out, &p->latency[DIFF_P50]);
-        g_string_append_c(out, ',');
-        append_delay(out, &p->latency[DIFF_P99]);
-        g_string_append(out, "],\"vertices\":[");
+        json_key(j, "latency");
+        json_open(j, '[');
+        append_delay(j, &p->latency[DIFF_P50]);
+        append_delay(j, &p->latency[DIFF_P99]);
+        json_close(j, ']');
+        json_key(j, "vertices");
+        json_open(j, '[');
         for (guint i = 0; i < p->nodes->len; i++) {
-                g_string_append(out, i ? "," : "");
-                append_node(out, &g_array_index(p->nodes, DiffNode, i));
+                append_node(j, &g_array_index(p->nodes, DiffNode, i));
         }
-        g_string_append_printf(out, "],\"hidden\":%u,\"width\":%d,\"height\":%d,\"boxes\":[",
-                               p->tree->hidden, layout->width, layout->height);
+        json_close(j, ']');
+        json_put_integer(j, "hidden", p->tree->hidden);
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_key(j, "boxes");
+        json_open(j, '[');
         for (guint32 i = 0; i < layout->n; i++) {
                 const TreeBox *b = &layout->boxes[i];
-                g_string_append_printf(out, "%s[%d,%d,%d,%d,\"%s\"]", i ? "," : "", b->x, b->y,
-                                       b->width, b->height, b->edge);
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
         return TRUE;
 }
 
-static gboolean append_pattern(GString *out, Drawer *drawer, const Diff *d, const DiffPattern *p,
+static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const DiffPattern *p,
                                GError **error)
 {
-        g_string_append_printf(out, "{\"id\":\"%016" G_GINT64_MODIFIER "x\",\"signature\":", p->id);
-        path_append_json_string(out, p->signature);
+        json_open(j, '{');
+        json_key(j, "id");
+        json_id(j, p->id);
+        json_put_string(j, "signature", p->signature);
         if (p->label) {
-                g_string_append(out, ",\"label\":");
-                path_append_json_string(out, p->label);
+                json_key(j, "label");
+                json_string(j, p->label);
         }
-        g_string_append_printf(out,
-                               ",\"client\":%u,\"count\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                               "],\"mean\":[%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "],\"share\":[",
-                               p->client, p->count[DIFF_A], p->count[DIFF_B], p->mean[DIFF_A],
-                               p->mean[DIFF_B]);
-        append_double(out, p->low);
-        g_string_append_c(out, ',');
-        append_double(out, p->high);
-        g_string_append_printf(out, ",%d]", p->beyond);
-        if (p->tested && !append_tree(out, drawer, d, p, error))
+        json_put_integer(j, "client", p->client);
+        put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
+        put_two(j, "mean", p->mean[DIFF_A], p->mean[DIFF_B]);
+        json_key(j, "share");
+        json_open(j, '[');
+        page_exact(j, p->low);
+        page_exact(j, p->high);
+        json_integer(j, p->beyond);
+        json_close(j, ']');
+        if (p->tested && !append_tree(j, drawer, d, p, error))
                 return FALSE;
-        g_string_append_c(out, '}');
+        json_close(j, '}');
         return TRUE;
 }
 
 /* Those that are compared in full or differ in count; then the rest, most first. */
-static gboolean append_patterns(GString *out, const Diff *d, GError **error)
+static gboolean append_patterns(Json *j, const Diff *d, GError **error)
 {
         g_autoptr(Drawer) drawer = drawer_new();
-        guint shown = 0, rest = 0;
+        guint rest = 0;
 
-        g_string_append(out, ",\"patterns\":[");
+        json_key(j, "patterns");
+        json_open(j, '[');
         for (guint i = 0; i < d->by_pattern->len; i++) {
                 const DiffPattern *p = &g_array_index(d->by_pattern, DiffPattern, i);
 
                 if (!p->tested && !p->beyond && ++rest > MAX_SHARES)
                         continue;
-                g_string_append(out, shown++ ? "," : "");
-                if (!append_pattern(out, drawer, d, p, error))
+                if (!append_pattern(j, drawer, d, p, error))
                         return FALSE;
         }
-        g_string_append_printf(out, "],\"patternCount\":%u", d->by_pattern->len);
+        json_close(j, ']');
+        json_put_integer(j, "patternCount", d->by_pattern->len);
         return TRUE;
 }
 
 /* Those that have calls. */
-static void append_nodes(GString *out, const char *key, const GArray *nodes)
+static void append_nodes(Json *j, const char *key, const GArray *nodes)
 {
-        g_string_append_printf(out, ",\"%s\":[", key);
-        for (guint i = 0, shown = 0; i < nodes->len; i++) {
+        json_key(j, key);
+        json_open(j, '[');
+        for (guint i = 0; i < nodes->len; i++) {
                 const DiffNode *n = &g_array_index(nodes, DiffNode, i);
 
                 if (!n->calls[DIFF_A] && !n->calls[DIFF_B])
                         continue;
-                g_string_append(out, shown++ ? "," : "");
-                append_node(out, n);
+                append_node(j, n);
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], OutputFile *file,
                          GError **error)
 {
-        g_autoptr(GString) out = g_string_new("{\"kind\":\"diff\",\"stores\":[");
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text), *j = &json;
 
-        for (int side = 0; side < N_SIDES; side++) {
-                g_string_append(out, side ? "," : "");
-                g_string_append_c(out, '"');
-                printable_append(out, names[side], -1, PRINTABLE_PAGE);
-                g_string_append_c(out, '"');
-        }
-        g_string_append(out, "],\"nodes\":[");
+        json_open(j, '{');
+        json_put_string(j, "kind", "diff");
+        json_key(j, "stores");
+        json_open(j, '[');
+        for (int side = 0; side < N_SIDES; side++)
+                page_string(j, names[side]);
+        json_close(j, ']');
+        json_key(j, "nodes");
+        json_open(j, '[');
         for (NodeId i = 0; i < node_table_size(d->nodes); i++) {
-                g_string_append(out, i ? "," : "");
-                path_append_json_string(out, node_table_written(d->nodes, i));
+                json_string(j, node_table_written(d->nodes, i));
         }
-        g_string_append_printf(out,
-                               "],\"paths\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                               "],\"patternCounts\":[%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                               "],\"dependence\":[",
-                               d->paths[DIFF_A], d->paths[DIFF_B], d->patterns[DIFF_A],
-                               d->patterns[DIFF_B]);
-        append_double(out, d->dependence[DIFF_A]);
-        g_string_append_c(out, ',');
-        append_double(out, d->dependence[DIFF_B]);
-        g_string_append_printf(out, "],\"measured\":[%d,%d],\"latency\":[", d->has_paths[DIFF_A],
-                               d->has_paths[DIFF_B]);
-        append_delay(out, &d->latency[DIFF_P50]);
-        g_string_append_c(out, ',');
-        append_delay(out, &d->latency[DIFF_P99]);
-        g_string_append_c(out, ']');
-        append_nodes(out, "byNode", d->by_node);
-        append_nodes(out, "queued", d->queued);
-        if (!append_patterns(out, d, error))
+        json_close(j, ']');
+        put_two(j, "paths", (gint64)d->paths[DIFF_A], (gint64)d->paths[DIFF_B]);
+        put_two(j, "patternCounts", (gint64)d->patterns[DIFF_A], (gint64)d->patterns[DIFF_B]);
+        json_key(j, "dependence");
+        json_open(j, '[');
+        page_exact(j, d->dependence[DIFF_A]);
+        page_exact(j, d->dependence[DIFF_B]);
+        json_close(j, ']');
+        put_two(j, "measured", d->has_paths[DIFF_A], d->has_paths[DIFF_B]);
+        json_key(j, "latency");
+        json_open(j, '[');
+        append_delay(j, &d->latency[DIFF_P50]);
+        append_delay(j, &d->latency[DIFF_P99]);
+        json_close(j, ']');
+        append_nodes(j, "byNode", d->by_node);
+        append_nodes(j, "queued", d->queued);
+        if (!append_patterns(j, d, error))
                 return FALSE;
-        g_string_append_c(out, '}');
-        return page_write(file, "ravel diff", out, error);
+        json_close(j, '}');
+        return page_write(file, "ravel diff", text, error);
 }

@@ -7,10 +7,11 @@
 #define RAVEL_WRITE_REPORT_CALLS_H
 
 #include "paths/collapsed-tree.h"
+#include "paths/json.h"
 #include "paths/report.h"
 
-/* Keys and values into the object that out ends in. */
-void write_report_calls(GString *out, const Report *report, const StoreReader *reader);
-void write_report_spent(GString *out, const ReportDetail *detail, const CollapsedTree *tree);
+/* Keys and values into the object that j is in. */
+void write_report_calls(Json *j, const Report *report, const StoreReader *reader);
+void write_report_spent(Json *j, const ReportDetail *detail, const CollapsedTree *tree);
 
 #endif

@@ -29,138 +29,128 @@ static gint64 clamp(gint128 n)
         return (gint64)CLAMP(n, G_MININT64, G_MAXINT64);
 }
 
-static void append_run(GString *out, const Report *r, const StoreReader *reader)
+static void append_run(Json *j, const Report *r, const StoreReader *reader)
 {
         const StoredRun *run = store_reader_run(reader);
 
-        page_text(out, "version", run->version);
-        page_text(out, "method", run->method);
-        page_text(out, "parameters", run->parameters);
-        page_number(out, "messages", (gint64)run->messages);
-        page_number(out, "calls", (gint64)run->calls);
-        page_number(out, "unmatchedCalls", (gint64)run->unmatched_calls);
-        page_number(out, "unmatchedReturns", (gint64)run->unmatched_returns);
-        page_number(out, "cutPaths", (gint64)run->cut_paths);
-        page_key(out, "parallelism");
-        page_double(out, run->parallelism);
-        page_time(out, "first", run->first);
-        page_time(out, "last", run->last);
-        page_number(out, "edges", r->n_edges);
+        page_text(j, "version", run->version);
+        page_text(j, "method", run->method);
+        page_text(j, "parameters", run->parameters);
+        json_put_integer(j, "messages", (gint64)run->messages);
+        json_put_integer(j, "calls", (gint64)run->calls);
+        json_put_integer(j, "unmatchedCalls", (gint64)run->unmatched_calls);
+        json_put_integer(j, "unmatchedReturns", (gint64)run->unmatched_returns);
+        json_put_integer(j, "cutPaths", (gint64)run->cut_paths);
+        json_key(j, "parallelism");
+        page_double(j, run->parallelism);
+        page_time(j, "first", run->first);
+        page_time(j, "last", run->last);
+        json_put_integer(j, "edges", r->n_edges);
         if (r->goes_on)
-                page_number(out, "goesOn", 1);
-        page_number(out, "paths", (gint64)r->n_paths);
-        page_number(out, "patternCount", (gint64)r->n_patterns);
-        page_number(out, "total", clamp(r->total));
-        page_key(out, "probability");
-        page_probability(out, r->probability);
+                json_put_integer(j, "goesOn", 1);
+        json_put_integer(j, "paths", (gint64)r->n_paths);
+        json_put_integer(j, "patternCount", (gint64)r->n_patterns);
+        json_put_integer(j, "total", clamp(r->total));
+        json_key(j, "probability");
+        page_probability(j, r->probability);
         if (run->judgement)
-                page_text(out, "judgement", run->judgement);
-        page_number(out, "fit", run->fit);
-        page_key(out, "doubts"); /* reason, text; the worst first */
-        g_string_append_c(out, '[');
+                page_text(j, "judgement", run->judgement);
+        json_put_integer(j, "fit", run->fit);
+        json_key(j, "doubts"); /* reason, text; the worst first */
+        json_open(j, '[');
         for (guint i = 0; i < r->doubts->len; i++) {
-                page_separator(out);
-                g_string_append_c(out, '[');
-                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).reason);
-                g_string_append_c(out, ',');
-                path_append_json_string(out, g_array_index(r->doubts, StoredDoubt, i).text);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                json_string(j, g_array_index(r->doubts, StoredDoubt, i).reason);
+                json_string(j, g_array_index(r->doubts, StoredDoubt, i).text);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
-        page_key(out, "trust"); /* node, calls, guessed, probability */
-        g_string_append_c(out, '[');
+        json_close(j, ']');
+        json_key(j, "trust"); /* node, calls, guessed, probability */
+        json_open(j, '[');
         for (guint i = 0; i < r->trust->len; i++) {
                 const StoredTrust *t = &g_array_index(r->trust, StoredTrust, i);
 
-                page_separator(out);
-                g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT ",",
-                                       t->node, t->calls, t->guessed);
-                page_probability(out, t->probability);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                page_numbers(j, t->node, t->calls, t->guessed);
+                page_probability(j, t->probability);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
-        page_key(out, "captures");
-        g_string_append_c(out, '[');
+        json_close(j, ']');
+        json_key(j, "captures");
+        json_open(j, '[');
         for (guint i = 0; i < r->captures->len; i++) {
                 const StoredCapture *c = &g_array_index(r->captures, StoredCapture, i);
 
-                page_separator(out);
-                g_string_append_c(out, '{');
-                page_text(out, "name", c->name);
-                page_text(out, "facts", c->facts);
-                g_string_append_c(out, '}');
+                json_open(j, '{');
+                page_text(j, "name", c->name);
+                page_text(j, "facts", c->facts);
+                json_close(j, '}');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
-static void append_nodes(GString *out, const Report *r)
+static void append_nodes(Json *j, const Report *r)
 {
-        page_key(out, "nodes");
-        g_string_append_c(out, '[');
+        json_key(j, "nodes");
+        json_open(j, '[');
         for (NodeId i = 0; i < node_table_size(r->nodes); i++) {
-                page_separator(out);
-                path_append_json_string(out, node_table_written(r->nodes, i));
+                json_string(j, node_table_written(r->nodes, i));
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
         /* By node, then the network: own time, calls; workers and queued, where there are any. */
-        page_key(out, "blame");
-        g_string_append_c(out, '[');
+        json_key(j, "blame");
+        json_open(j, '[');
         for (guint i = 0; i < r->blame->len; i++) {
                 const ReportBlame *b = &g_array_index(r->blame, ReportBlame, i);
 
-                page_separator(out);
-                g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT,
-                                       clamp(b->own), b->calls);
+                json_open(j, '[');
+                page_numbers(j, clamp(b->own), b->calls);
                 if (b->workers > 0)
-                        g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, b->workers,
-                                               clamp(b->own_queued));
-                g_string_append_c(out, ']');
+                        page_numbers(j, b->workers, clamp(b->own_queued));
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
         if (r->waits)
-                page_number(out, "waits", 1);
+                json_put_integer(j, "waits", 1);
 }
 
 /* The last of an array; nothing where there is none. */
-static void append_operation(GString *out, const char *operation)
+static void append_operation(Json *j, const char *operation)
 {
         if (!operation)
                 return;
-        g_string_append_c(out, ',');
-        path_append_json_string(out, operation);
+        json_string(j, operation);
 }
 
-static void append_rows(GString *out, const Report *r)
+static void append_rows(Json *j, const Report *r)
 {
-        page_key(out, "rows");
-        g_string_append_c(out, '[');
+        json_key(j, "rows");
+        json_open(j, '[');
         for (guint i = 0; i < r->rows->len; i++) {
                 const ReportRow *row = &g_array_index(r->rows, ReportRow, i);
                 const StoredPattern *p = &row->stored;
                 const gint64 times[] = { p->total, p->mean, p->deviation, p->p50,
                                          p->p90,   p->p99,  p->min,       p->max };
 
-                page_separator(out);
-                g_string_append_printf(out,
-                                       "[\"%016" G_GINT64_MODIFIER "x\",\"%s\",%" G_GUINT64_FORMAT,
-                                       row->id, row->shape->str, p->count);
-                for (guint k = 0; k < G_N_ELEMENTS(times); k++)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
-                g_string_append_c(out, ',');
-                page_probability(out, p->probability);
-                g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT ",\"%s\",%d", row->slowest,
-                                       row->slowest_own, row->latency->str, p->doubt);
-                append_operation(out, p->label ? p->label : r->goes_on ? "" : NULL);
+                json_open(j, '[');
+                json_id(j, row->id);
+                json_string(j, row->shape->str);
+                json_integer(j, (gint64)p->count);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                page_probability(j, p->probability);
+                page_numbers(j, row->slowest, row->slowest_own);
+                json_string(j, row->latency->str);
+                json_integer(j, p->doubt);
+                append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
                 if (r->goes_on)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT,
-                                               p->completion.mean, p->completion.p99);
-                g_string_append_c(out, ']');
+                        page_numbers(j, p->completion.mean, p->completion.p99);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* The rows of patterns that probably are errors of inference, where there are any. */
-static void append_misassigned(GString *out, const Report *r)
+static void append_misassigned(Json *j, const Report *r)
 {
         gboolean any = FALSE;
 
@@ -168,93 +158,89 @@ static void append_misassigned(GString *out, const Report *r)
                 if (!g_array_index(r->rows, ReportRow, i).stored.misassigned)
                         continue;
                 if (!any) {
-                        page_number(out, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
-                        page_key(out, "misassigned");
-                        g_string_append_c(out, '[');
+                        json_put_integer(j, "misassignedPaths", MISASSIGNED_PATHS); /* at most */
+                        json_key(j, "misassigned");
+                        json_open(j, '[');
                 }
                 any = TRUE;
-                page_separator(out);
-                g_string_append_printf(out, "%u", i);
+                json_integer(j, i);
         }
         if (any)
-                g_string_append_c(out, ']');
+                json_close(j, ']');
 }
 
 /* Count, bucket by bucket, median and greatest latency. */
-static void append_buckets(GString *out, const GArray *buckets)
+static void append_buckets(Json *j, const GArray *buckets)
 {
-        page_key(out, "buckets");
-        g_string_append_c(out, '[');
+        json_key(j, "buckets");
+        json_open(j, '[');
         for (guint i = 0; i < buckets->len; i++) {
                 const ReportBucket *b = &g_array_index(buckets, ReportBucket, i);
 
-                page_separator(out);
-                g_string_append_printf(out, "[%u,%" G_GUINT64_FORMAT ",", b->bucket, b->count);
-                report_append_rounded(out, b->median);
-                g_string_append_c(out, ',');
-                report_append_rounded(out, b->max);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                page_numbers(j, b->bucket, b->count);
+                report_append_rounded(json_value(j), b->median);
+                report_append_rounded(json_value(j), b->max);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* Nothing at all where every delay is 0: most traces have no times of the network. */
-static void append_statistics(GString *out, const Histogram *h)
+static void append_statistics(Json *j, const Histogram *h)
 {
-        g_string_append(out, ",[");
+        json_open(j, '[');
         if (h->count > 0 && (h->min != 0 || h->max != 0)) {
-                g_string_append_printf(
-                        out,
-                        "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                        ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
-                        ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",\"",
-                        histogram_mean(h), histogram_deviation(h), histogram_quantile(h, 0.1),
-                        histogram_quantile(h, 0.5), histogram_quantile(h, 0.9),
-                        histogram_quantile(h, 0.99), h->min, h->max);
-                report_append_distribution(out, h, VERTEX_BINS);
-                g_string_append_c(out, '"');
+                page_numbers(j, histogram_mean(h), histogram_deviation(h),
+                             histogram_quantile(h, 0.1), histogram_quantile(h, 0.5),
+                             histogram_quantile(h, 0.9), histogram_quantile(h, 0.99), h->min,
+                             h->max);
+                g_string_append_c(json_value(j), '"');
+                report_append_distribution(j->text, h, VERTEX_BINS);
+                g_string_append_c(j->text, '"');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* Parent, node, places; then latency, call delay, own time, network; how it continues and queued,
  * where anything does; workers and queued for them, where a node has any; operation, if any. */
-static void append_vertices(GString *out, const CollapsedTree *tree, const Report *r)
+static void append_vertices(Json *j, const CollapsedTree *tree, const Report *r)
 {
-        page_key(out, "vertices");
-        g_string_append_c(out, '[');
+        json_key(j, "vertices");
+        json_open(j, '[');
         for (guint32 i = 0; i < tree->n_vertices; i++) {
                 const CollapsedCall *v = &tree->vertices[i];
                 g_autofree char *operation = path_node_operation(&v->all);
 
-                page_separator(out);
-                g_string_append_printf(out, "[%d,%u,[", (int)v->parent, v->all.node);
+                json_open(j, '[');
+                page_numbers(j, (int)v->parent, v->all.node);
+                json_open(j, '[');
                 for (guint32 k = 0; k < v->n; k++)
-                        g_string_append_printf(out, k ? ",%u" : "%u", tree->places[v->first + k]);
-                g_string_append_c(out, ']');
-                append_statistics(out, &v->all.latency);
-                append_statistics(out, &v->all.call_delay);
-                append_statistics(out, &v->all.own);
-                append_statistics(out, &v->all.network);
+                        json_integer(j, tree->places[v->first + k]);
+                json_close(j, ']');
+                append_statistics(j, &v->all.latency);
+                append_statistics(j, &v->all.call_delay);
+                append_statistics(j, &v->all.own);
+                append_statistics(j, &v->all.network);
                 if (r->goes_on) {
-                        g_string_append_printf(out, ",%u", v->all.continues);
-                        append_statistics(out, &v->all.queued);
+                        json_integer(j, v->all.continues);
+                        append_statistics(j, &v->all.queued);
                 }
                 if (r->waits) {
-                        g_string_append_printf(out, ",%u", v->all.workers);
-                        append_statistics(out, &v->all.own_queued);
+                        json_integer(j, v->all.workers);
+                        append_statistics(j, &v->all.own_queued);
                 }
-                append_operation(out, operation);
-                g_string_append_c(out, ']');
+                append_operation(j, operation);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* By place: parent; mean call delay, latency, its p10 and p90, own time, network. */
-static void append_places(GString *out, const PathPattern *p)
+static void append_places(Json *j, const PathPattern *p)
 {
-        page_key(out, "places");
-        g_string_append_c(out, '[');
+        json_key(j, "places");
+        json_open(j, '[');
         for (guint32 i = 0; i < p->n_nodes && p->n_nodes <= MAX_PLACES; i++) {
                 const PatternNode *n = &p->nodes[i];
                 const gint64 times[] = { histogram_mean(&n->call_delay),
@@ -264,45 +250,45 @@ static void append_places(GString *out, const PathPattern *p)
                                          histogram_mean(&n->own),
                                          histogram_mean(&n->network) };
 
-                page_separator(out);
-                g_string_append_printf(out, "[%d", (int)n->parent);
-                for (guint k = 0; k < G_N_ELEMENTS(times); k++)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                json_integer(j, (int)n->parent);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* Vertex by vertex: x and y of the middle, width, height, edge. */
-static void append_layout(GString *out, const TreeLayout *layout)
+static void append_layout(Json *j, const TreeLayout *layout)
 {
-        page_number(out, "width", layout->width);
-        page_number(out, "height", layout->height);
-        page_key(out, "boxes");
-        g_string_append_c(out, '[');
+        json_put_integer(j, "width", layout->width);
+        json_put_integer(j, "height", layout->height);
+        json_key(j, "boxes");
+        json_open(j, '[');
         for (guint32 i = 0; i < layout->n; i++) {
                 const TreeBox *b = &layout->boxes[i];
 
-                page_separator(out);
-                g_string_append_printf(out, "[%d,%d,%d,%d,\"%s\"]", b->x, b->y, b->width, b->height,
-                                       b->edge);
+                json_open(j, '[');
+                page_numbers(j, b->x, b->y, b->width, b->height);
+                json_string(j, b->edge);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* A real instance: its calls by place, parent (index into them), caller; start,
  * entry, reply and end after the path's start; own time, network; probability,
  * candidates; how it continues and queued, where it does; queued for a worker. */
-static void append_sample(GString *out, const ReportSample *s)
+static void append_sample(Json *j, const ReportSample *s)
 {
-        g_string_append_c(out, '{');
-        page_number(out, "path", (gint64)s->number + 1); /* the store's path.id */
-        page_time(out, "start", s->path.start);
-        page_number(out, "latency", s->path.latency);
-        page_key(out, "probability");
-        page_probability(out, s->path.probability);
-        page_key(out, "calls");
-        g_string_append_c(out, '[');
+        json_open(j, '{');
+        json_put_integer(j, "path", (gint64)s->number + 1); /* the store's path.id */
+        page_time(j, "start", s->path.start);
+        json_put_integer(j, "latency", s->path.latency);
+        json_key(j, "probability");
+        page_probability(j, s->path.probability);
+        json_key(j, "calls");
+        json_open(j, '[');
         for (guint i = 0; i < s->calls->len; i++) {
                 const PathCall *c = &g_array_index(s->calls, PathCall, i);
                 const gint64 times[] = { c->start - s->path.start,
@@ -312,40 +298,37 @@ static void append_sample(GString *out, const ReportSample *s)
                                          c->own,
                                          c->network };
 
-                page_separator(out);
-                g_string_append_printf(out, "[%u,%d,%u", g_array_index(s->places, guint32, i),
-                                       (int)c->parent, c->caller);
-                for (guint k = 0; k < G_N_ELEMENTS(times); k++)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, times[k]);
-                g_string_append_c(out, ',');
-                page_probability(out, (double)c->probability);
-                g_string_append_printf(out, ",%u", c->candidates);
+                json_open(j, '[');
+                page_numbers(j, g_array_index(s->places, guint32, i), (int)c->parent, c->caller);
+                page_number_array(j, times, G_N_ELEMENTS(times));
+                page_probability(j, (double)c->probability);
+                json_integer(j, c->candidates);
                 if (c->continues != WORK_NESTED || c->workers > 0)
-                        g_string_append_printf(out, ",%u,%" G_GINT64_FORMAT, c->continues,
-                                               c->queued);
+                        page_numbers(j, c->continues, c->queued);
                 if (c->workers > 0)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, c->own_queued);
-                g_string_append_c(out, ']');
+                        json_integer(j, c->own_queued);
+                json_close(j, ']');
         }
-        g_string_append(out, "]}");
+        json_close(j, ']');
+        json_close(j, '}');
 }
 
-static void append_samples(GString *out, const ReportDetail *d)
+static void append_samples(Json *j, const ReportDetail *d)
 {
-        page_key(out, "samples");
-        g_string_append_c(out, '[');
+        json_key(j, "samples");
+        json_open(j, '[');
         for (guint i = 0; i < d->samples->len; i++) {
-                page_separator(out);
-                append_sample(out, g_ptr_array_index(d->samples, i));
+                append_sample(j, g_ptr_array_index(d->samples, i));
         }
-        g_string_append_c(out, ']');
-        page_key(out, "sample"); /* fastest, median, p99, slowest */
-        g_string_append_printf(out, "[%d,%d,%d,%d]", d->sample[SAMPLE_FASTEST],
-                               d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
-                               d->sample[SAMPLE_SLOWEST]);
+        json_close(j, ']');
+        json_key(j, "sample"); /* fastest, median, p99, slowest */
+        json_open(j, '[');
+        page_numbers(j, d->sample[SAMPLE_FASTEST], d->sample[SAMPLE_MEDIAN], d->sample[SAMPLE_P99],
+                     d->sample[SAMPLE_SLOWEST]);
+        json_close(j, ']');
 }
 
-static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, const ReportDetail *d,
+static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const ReportDetail *d,
                               GError **error)
 {
         g_autoptr(CollapsedTree) tree = collapsed_tree_new(&d->pattern, MAX_VERTICES);
@@ -354,39 +337,38 @@ static gboolean append_detail(GString *out, Drawer *drawer, const Report *r, con
 
         if (!layout)
                 return FALSE;
-        page_separator(out);
-        g_string_append_c(out, '{');
-        page_number(out, "hidden", tree->hidden);
-        append_vertices(out, tree, r);
-        append_places(out, &d->pattern);
-        append_samples(out, d);
-        append_buckets(out, d->buckets);
-        write_report_spent(out, d, tree);
-        append_layout(out, layout);
-        g_string_append_c(out, '}');
+        json_open(j, '{');
+        json_put_integer(j, "hidden", tree->hidden);
+        append_vertices(j, tree, r);
+        append_places(j, &d->pattern);
+        append_samples(j, d);
+        append_buckets(j, d->buckets);
+        write_report_spent(j, d, tree);
+        append_layout(j, layout);
+        json_close(j, '}');
         return TRUE;
 }
 
 /* Node, parent, messages, probability, delays of the node before it and their messages. */
-static void append_vertex(GString *out, const PathVertex *v, guint32 parent)
+static void append_vertex(Json *j, const PathVertex *v, guint32 parent)
 {
-        page_separator(out);
-        g_string_append_printf(out, "[%u,%d,%" G_GUINT64_FORMAT ",", v->node, (int)parent,
-                               v->count);
-        page_probability(out, v->probability);
-        g_string_append(out, ",[");
+        json_open(j, '[');
+        page_numbers(j, v->node, (int)parent, v->count);
+        page_probability(j, v->probability);
+        json_open(j, '[');
         for (guint k = 0; k < v->delays->len; k++) {
                 const PathDelay *d = &g_array_index(v->delays, PathDelay, k);
 
-                page_separator(out);
-                g_string_append_printf(out, "[%" G_GINT64_FORMAT ",%" G_GUINT64_FORMAT "]",
-                                       d->delay, d->count);
+                json_open(j, '[');
+                page_numbers(j, d->delay, d->count);
+                json_close(j, ']');
         }
-        g_string_append(out, "]]");
+        json_close(j, ']');
+        json_close(j, ']');
 }
 
 /* The graph from one root: the vertices from at on in order, as far as they are below it. */
-static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, const guint32 *order,
+static gboolean append_graph(Json *j, Drawer *drawer, const Report *r, const guint32 *order,
                              guint32 at, GError **error)
 {
         guint32 size = path_graph_size(r->graph), n = 1;
@@ -396,11 +378,10 @@ static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, cons
 
         while (at + n < size && path_graph_vertex(r->graph, order[at + n])->depth > 0)
                 n++;
-        page_separator(out);
-        g_string_append_c(out, '{');
-        page_number(out, "hidden", n - MIN(n, MAX_VERTICES));
-        page_key(out, "vertices");
-        g_string_append_c(out, '[');
+        json_open(j, '{');
+        json_put_integer(j, "hidden", n - MIN(n, MAX_VERTICES));
+        json_key(j, "vertices");
+        json_open(j, '[');
         n = MIN(n, MAX_VERTICES);
         for (guint32 i = 0; i < n; i++) {
                 const PathVertex *v = path_graph_vertex(r->graph, order[at + i]);
@@ -408,19 +389,19 @@ static gboolean append_graph(GString *out, Drawer *drawer, const Report *r, cons
                 place[order[at + i]] = i;
                 parents[i] = v->parent == NO_VERTEX ? NO_PARENT : place[v->parent];
                 names[i] = node_table_written(r->nodes, v->node);
-                append_vertex(out, v, parents[i]);
+                append_vertex(j, v, parents[i]);
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
         g_autoptr(TreeLayout) layout = tree_layout_new(drawer, parents, names, n, 0, error);
         if (!layout)
                 return FALSE;
-        append_layout(out, layout);
-        g_string_append_c(out, '}');
+        append_layout(j, layout);
+        json_close(j, '}');
         return TRUE;
 }
 
 /* Convolution's graphs, the root with the most messages first. */
-static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GError **error)
+static gboolean append_graphs(Json *j, Drawer *drawer, const Report *r, GError **error)
 {
         g_autofree guint32 *order = NULL;
         guint graphs = 0;
@@ -428,49 +409,52 @@ static gboolean append_graphs(GString *out, Drawer *drawer, const Report *r, GEr
         if (!r->graph)
                 return TRUE;
         order = path_graph_order(r->graph, r->nodes);
-        page_key(out, "graphs");
-        g_string_append_c(out, '[');
+        json_key(j, "graphs");
+        json_open(j, '[');
         for (guint32 i = 0; i < path_graph_size(r->graph) && graphs < MAX_GRAPHS; i++) {
                 if (path_graph_vertex(r->graph, order[i])->depth > 0)
                         continue;
-                if (!append_graph(out, drawer, r, order, i, error))
+                if (!append_graph(j, drawer, r, order, i, error))
                         return FALSE;
                 graphs++;
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
         return TRUE;
 }
 
 gboolean report_write(const Report *r, const StoreReader *reader, const char *made_of,
                       OutputFile *file, GError **error)
 {
-        g_autoptr(GString) out = g_string_new("{");
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text), *j = &json;
         g_autoptr(Drawer) drawer = drawer_new();
         g_autofree char *base = g_path_get_basename(store_reader_name(reader));
         g_autofree char *title = g_strdup_printf("%s: ravel report", made_of ? made_of : base);
 
-        page_text(out, "kind", "report");
-        page_text(out, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
-        append_run(out, r, reader);
-        append_nodes(out, r);
-        append_rows(out, r);
-        append_misassigned(out, r);
-        write_report_calls(out, r, reader);
-        page_time(out, "firstStart", r->first);
-        page_time(out, "lastStart", r->last);
-        page_number(out, "nBuckets", REPORT_BUCKETS);
-        append_buckets(out, r->buckets);
-        if (!append_graphs(out, drawer, r, error))
+        json_open(j, '{');
+        page_text(j, "kind", "report");
+        page_text(j, made_of ? "madeOf" : "store", made_of ? made_of : store_reader_name(reader));
+        append_run(j, r, reader);
+        append_nodes(j, r);
+        append_rows(j, r);
+        append_misassigned(j, r);
+        write_report_calls(j, r, reader);
+        page_time(j, "firstStart", r->first);
+        page_time(j, "lastStart", r->last);
+        json_put_integer(j, "nBuckets", REPORT_BUCKETS);
+        append_buckets(j, r->buckets);
+        if (!append_graphs(j, drawer, r, error))
                 return FALSE;
-        page_key(out, "details");
-        g_string_append_c(out, '[');
-        gsize before = out->len;
+        json_key(j, "details");
+        json_open(j, '[');
+        gsize before = text->len;
         for (guint i = 0; i < r->details->len; i++) {
-                if (i >= FEWEST_DETAILS && out->len - before > DETAIL_BYTES)
+                if (i >= FEWEST_DETAILS && text->len - before > DETAIL_BYTES)
                         break;
-                if (!append_detail(out, drawer, r, g_ptr_array_index(r->details, i), error))
+                if (!append_detail(j, drawer, r, g_ptr_array_index(r->details, i), error))
                         return FALSE;
         }
-        g_string_append(out, "]}");
-        return page_write(file, title, out, error);
+        json_close(j, ']');
+        json_close(j, '}');
+        return page_write(file, title, j->text, error);
 }

@@ -3,131 +3,126 @@
  * What changed over many stores as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
-#include "base/printable.h"
 #include "paths/trend.h"
+#include "paths/write/page-data.h"
 #include "paths/write/page.h"
-#include "paths/write/path-text.h"
-
-static void append_double(GString *out, double number)
-{
-        char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-        g_string_append(out, g_ascii_formatd(text, sizeof text, "%.6g", number));
-}
-
-static void append_text(GString *out, const char *text)
-{
-        g_string_append_c(out, '"');
-        printable_append(out, text, -1, PRINTABLE_PAGE);
-        g_string_append_c(out, '"');
-}
 
 /* Store, stores, first, last, requests, mean parallelism. */
-static void append_points(GString *out, const Trend *t)
+static void append_points(Json *j, const Trend *t)
 {
-        g_string_append(out, ",\"points\":[");
+        json_key(j, "points");
+        json_open(j, '[');
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendPoint *p = &g_array_index(t->points, TrendPoint, i);
                 g_autofree char *base = g_path_get_basename(p->name);
 
-                g_string_append(out, i ? ",[" : "[");
-                append_text(out, base);
-                g_string_append_printf(out,
-                                       ",%u,\"%" G_GINT64_FORMAT "\",\"%" G_GINT64_FORMAT
-                                       "\",%" G_GUINT64_FORMAT ",",
-                                       p->stores, p->first, p->last, p->paths);
-                append_double(out, p->parallelism);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                page_string(j, base);
+                json_integer(j, p->stores);
+                json_time(j, p->first);
+                json_time(j, p->last);
+                json_integer(j, (gint64)p->paths);
+                page_exact(j, p->parallelism);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 /* Kind, from, to, at, change, error: the last two of the logarithm. */
-static void append_changes(GString *out, const TrendSeries *s)
+static void append_changes(Json *j, const TrendSeries *s)
 {
-        g_string_append(out, ",\"changes\":[");
+        json_key(j, "changes");
+        json_open(j, '[');
         for (guint i = 0; i < s->changes->len; i++) {
                 const SeriesChange *c = &g_array_index(s->changes, SeriesChange, i);
 
-                g_string_append_printf(out, "%s[\"%s\",%u,%u,%u,", i ? "," : "",
-                                       trend_change_names[c->kind], c->from, c->to, c->at);
-                append_double(out, c->change);
-                g_string_append_c(out, ',');
-                append_double(out, c->error);
-                g_string_append_c(out, ']');
+                json_open(j, '[');
+                json_string(j, trend_change_names[c->kind]);
+                page_numbers(j, c->from, c->to, c->at);
+                page_exact(j, c->change);
+                page_exact(j, c->error);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
-static void append_series(GString *out, const Trend *t, const TrendSeries *s)
+static void append_series(Json *j, const Trend *t, const TrendSeries *s)
 {
-        g_string_append_printf(out, "{\"kind\":\"%s\",\"title\":", trend_kind_names[s->kind]);
         g_autofree char *title = trend_series_title(s);
-        append_text(out, title);
-        g_string_append(out, ",\"level\":");
-        append_double(out, s->level);
-        g_string_append_printf(out, ",\"follows\":%d", s->follows);
-        append_changes(out, s);
-        g_string_append(out, ",\"values\":["); /* count, value; p99 of a latency */
+
+        json_open(j, '{');
+        json_put_string(j, "kind", trend_kind_names[s->kind]);
+        page_text(j, "title", title);
+        json_key(j, "level");
+        page_exact(j, s->level);
+        json_put_integer(j, "follows", s->follows);
+        append_changes(j, s);
+        json_key(j, "values");
+        json_open(j, '['); /* count, value; p99 of a latency */
         for (guint i = 0; i < t->points->len; i++) {
                 const TrendValue *v = &s->values[i];
 
-                g_string_append(out, i ? "," : "");
                 if (v->count == 0) {
-                        g_string_append(out, "null");
+                        json_null(j);
                         continue;
                 }
-                g_string_append_printf(out, "[%" G_GUINT64_FORMAT ",", v->count);
-                append_double(out, v->value);
+                json_open(j, '[');
+                json_integer(j, (gint64)v->count);
+                page_exact(j, v->value);
                 if (s->kind == TREND_LATENCY)
-                        g_string_append_printf(out, ",%" G_GINT64_FORMAT, v->p99);
-                g_string_append_c(out, ']');
+                        json_integer(j, v->p99);
+                json_close(j, ']');
         }
-        g_string_append(out, "]}");
+        json_close(j, ']');
+        json_close(j, '}');
 }
 
 /* Title, gone, at, requests with it and without, of its entry. */
-static void append_patterns(GString *out, const Trend *t)
+static void append_patterns(Json *j, const Trend *t)
 {
-        g_string_append(out, ",\"patterns\":[");
+        json_key(j, "patterns");
+        json_open(j, '[');
         for (guint i = 0; i < t->patterns->len; i++) {
                 const TrendPattern *p = &g_array_index(t->patterns, TrendPattern, i);
                 g_autofree char *title = p->label ? g_strconcat(p->label, " ", p->signature, NULL)
                                                   : g_strdup(p->signature);
 
-                g_string_append(out, i ? ",[" : "[");
-                append_text(out, title);
-                g_string_append_printf(out,
-                                       ",%d,%u,%" G_GUINT64_FORMAT ",%" G_GUINT64_FORMAT
-                                       ",%" G_GUINT64_FORMAT "]",
-                                       p->gone, p->at, p->count, p->others, p->entry);
+                json_open(j, '[');
+                page_string(j, title);
+                page_numbers(j, p->gone, p->at, p->count, p->others, p->entry);
+                json_close(j, ']');
         }
-        g_string_append_c(out, ']');
+        json_close(j, ']');
 }
 
 gboolean trend_write_page(const Trend *t, OutputFile *file, GError **error)
 {
         static const char *const units[] = { "store", "hour", "day" };
-        g_autoptr(GString) out = g_string_new("{\"kind\":\"trend\"");
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text), *j = &json;
 
-        g_string_append_printf(out, ",\"unit\":\"%s\",\"timed\":%d,\"hours\":%d,\"tests\":%u",
-                               units[t->by], t->timed, t->hours, t->tests);
-        g_string_append(out, ",\"spacing\":");
-        append_double(out, t->spacing);
-        g_string_append(out, ",\"notes\":[");
+        json_open(j, '{');
+        json_put_string(j, "kind", "trend");
+        json_put_string(j, "unit", units[t->by]);
+        json_put_integer(j, "timed", t->timed);
+        json_put_integer(j, "hours", t->hours);
+        json_put_integer(j, "tests", t->tests);
+        json_key(j, "spacing");
+        page_exact(j, t->spacing);
+        json_key(j, "notes");
+        json_open(j, '[');
         for (guint i = 0; i < t->notes->len; i++) {
-                g_string_append(out, i ? "," : "");
-                append_text(out, g_ptr_array_index(t->notes, i));
+                page_string(j, g_ptr_array_index(t->notes, i));
         }
-        g_string_append_c(out, ']');
-        append_points(out, t);
-        g_string_append(out, ",\"series\":[");
+        json_close(j, ']');
+        append_points(j, t);
+        json_key(j, "series");
+        json_open(j, '[');
         for (guint i = 0; i < t->series->len; i++) {
-                g_string_append(out, i ? "," : "");
-                append_series(out, t, g_ptr_array_index(t->series, i));
+                append_series(j, t, g_ptr_array_index(t->series, i));
         }
-        g_string_append_c(out, ']');
-        append_patterns(out, t);
-        g_string_append_c(out, '}');
-        return page_write(file, "ravel trend", out, error);
+        json_close(j, ']');
+        append_patterns(j, t);
+        json_close(j, '}');
+        return page_write(file, "ravel trend", text, error);
 }
