@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/json.h"
-#include "paths/trend-condition.h"
+#include "paths/trend/trend-condition.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"

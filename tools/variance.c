@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/json.h"
-#include "paths/variance.h"
+#include "paths/variance/variance.h"
 #include "paths/write/path-text.h"
 #include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"

@@ -8,7 +8,7 @@
 
 #include "paths/collapsed-tree.h"
 #include "paths/json.h"
-#include "paths/report.h"
+#include "paths/report/report.h"
 
 /* Keys and values into the object that j is in. */
 void write_report_calls(Json *j, const Report *report, const StoreReader *reader);

@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "paths/misassigned.h"
-#include "paths/report.h"
+#include "paths/report/report.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
 #include "paths/write/path-text.h"

@@ -3,7 +3,7 @@
  * What changed over many stores as the JSON that paths/write/page.js draws, for that script
  * alone, as paths/write/write-report.c's is.
  */
-#include "paths/trend.h"
+#include "paths/trend/trend.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
 

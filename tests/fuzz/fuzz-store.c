@@ -6,11 +6,11 @@
 
 #include "paths/diff.h"
 #include "paths/export/export.h"
-#include "paths/report.h"
+#include "paths/report/report.h"
 #include "paths/store/store-query.h"
 #include "paths/stored-set.h"
-#include "paths/trend.h"
-#include "paths/variance.h"
+#include "paths/trend/trend.h"
+#include "paths/variance/variance.h"
 #include "paths/write/path-write.h"
 #include "paths/write/write-why.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "paths/binomial.h"
-#include "paths/trend-series.h"
+#include "paths/trend/trend-series.h"
 
 /* Normal, of variance 1. */
 static double normal(GRand *rand)

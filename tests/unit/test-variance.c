@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "paths/exact-moments.h"
-#include "paths/node-load.h"
 #include "paths/place-slots.h"
-#include "paths/variance-sums.h"
+#include "paths/variance/exact-moments.h"
+#include "paths/variance/node-load.h"
+#include "paths/variance/variance-sums.h"
 
 /* --- exact moments --------------------------------------------------------- */
 

@@ -7,8 +7,8 @@
 #define RAVEL_REPORT_DATA_H
 
 #include "paths/store/store-reader.h"
-#include "paths/variance.h"
-#include "paths/why.h"
+#include "paths/variance/variance.h"
+#include "paths/why/why.h"
 
 enum {
         REPORT_DETAILS = 200, /* patterns in full, by total latency */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/variance-rows.h"
+#include "paths/variance/variance-rows.h"
 
 #include <math.h>
 

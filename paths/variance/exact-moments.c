@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/exact-moments.h"
+#include "paths/variance/exact-moments.h"
 
 /* The quotient rounded down: the rest is of 0 to n - 1. */
 static gint128 divide(gint128 sum, gint128 n, gint128 *rest)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/trend-series.h"
+#include "paths/trend/trend-series.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/trend-stores.h"
+#include "paths/trend/trend-stores.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/why.h"
+#include "paths/why/why.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/report-calls.h"
+#include "paths/report/report-calls.h"
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "paths/node-load.h"
+#include "paths/variance/node-load.h"
 
 enum {
         TREE_BYTES = 450000, /* of the calls of the slowest requests, about */

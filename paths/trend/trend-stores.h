@@ -6,8 +6,8 @@
 #ifndef RAVEL_TREND_STORES_H
 #define RAVEL_TREND_STORES_H
 
-#include "paths/trend-own.h"
-#include "paths/trend.h"
+#include "paths/trend/trend-own.h"
+#include "paths/trend/trend.h"
 
 #define TREND_HOUR (3600 * G_GINT64_CONSTANT(1000000000))
 #define TREND_DAY  (24 * TREND_HOUR)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/trend-own.h"
+#include "paths/trend/trend-own.h"
 
 #include <math.h>
 #include <string.h>

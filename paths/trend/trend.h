@@ -7,7 +7,7 @@
 #define RAVEL_TREND_H
 
 #include "paths/store/store-reader.h"
-#include "paths/trend-series.h"
+#include "paths/trend/trend-series.h"
 #include "tracefmt/output-file.h"
 
 /* All that is found holds together with this probability but one. */

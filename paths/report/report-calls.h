@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * What a report has that takes more than patterns: all calls of the store, or of its slowest
- * requests. paths/report.c fills the rest, and nobody else includes this.
+ * requests. paths/report/report.c fills the rest, and nobody else includes this.
  */
 #ifndef RAVEL_REPORT_CALLS_H
 #define RAVEL_REPORT_CALLS_H
 
-#include "paths/report-data.h"
+#include "paths/report/report-data.h"
 
 /* A path of the store. */
 typedef struct {

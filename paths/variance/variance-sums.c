@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/variance-sums.h"
+#include "paths/variance/variance-sums.h"
 
 #include <math.h>
 

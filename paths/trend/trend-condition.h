@@ -5,7 +5,7 @@
 #ifndef RAVEL_TREND_CONDITION_H
 #define RAVEL_TREND_CONDITION_H
 
-#include "paths/trend.h"
+#include "paths/trend/trend.h"
 
 typedef enum { TREND_IN_ALL, TREND_A_STORE, TREND_AN_HOUR, TREND_A_DAY, TREND_A_WEEK } TrendUnit;
 

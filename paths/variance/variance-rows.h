@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * The rows of an entry's table (paths/variance.h), from the sums over its requests.
+ * The rows of an entry's table (paths/variance/variance.h), from the sums over its requests.
  */
 #ifndef RAVEL_VARIANCE_ROWS_H
 #define RAVEL_VARIANCE_ROWS_H
 
-#include "paths/node-load.h"
 #include "paths/place-slots.h"
-#include "paths/variance-sums.h"
+#include "paths/variance/node-load.h"
+#include "paths/variance/variance-sums.h"
 
 typedef enum {
         FACTOR_OWN,

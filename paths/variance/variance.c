@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/variance.h"
+#include "paths/variance/variance.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "paths/variance-rows.h"
+#include "paths/variance/variance-rows.h"
 
 /* Patterns with fewer of an entry's requests are one, "other paths": rare ones are mostly errors of
  * inference. */

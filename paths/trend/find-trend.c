@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/trend.h"
+#include "paths/trend/trend.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/printable.h"
 #include "paths/binomial.h"
-#include "paths/trend-stores.h"
+#include "paths/trend/trend-stores.h"
 #include "paths/write/pattern-text.h"
 
 enum {

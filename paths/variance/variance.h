@@ -14,7 +14,7 @@
 #define RAVEL_VARIANCE_H
 
 #include "paths/store/store-reader.h"
-#include "paths/variance-rows.h"
+#include "paths/variance/variance-rows.h"
 
 typedef struct {
         NodeId client, root;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/node-load.h"
+#include "paths/variance/node-load.h"
 
 #include "base/grow.h"
-#include "paths/exact-moments.h"
+#include "paths/variance/exact-moments.h"
 
 /* Up to EXACT_BINS others have a bin each, then each half of an octave. */
 enum { EXACT_BINS = 16, N_BINS = EXACT_BINS + 2 * 28 };

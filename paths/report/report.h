@@ -5,7 +5,7 @@
 #ifndef RAVEL_REPORT_H
 #define RAVEL_REPORT_H
 
-#include "paths/report-data.h"
+#include "paths/report/report-data.h"
 #include "tracefmt/output-file.h"
 
 /* NULL and error set where the store cannot be read. reader's rows are used up.

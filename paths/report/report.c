@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/report.h"
+#include "paths/report/report.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "paths/report-calls.h"
+#include "paths/report/report-calls.h"
 
 enum {
         ROW_BINS = 24,           /* of the small distribution of a row */

@@ -7,7 +7,7 @@
 #ifndef RAVEL_VARIANCE_SUMS_H
 #define RAVEL_VARIANCE_SUMS_H
 
-#include "paths/exact-moments.h"
+#include "paths/variance/exact-moments.h"
 
 enum { N_BATCHES = 20 };
 

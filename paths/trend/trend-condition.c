@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "paths/trend-condition.h"
+#include "paths/trend/trend-condition.h"
 
 #include <math.h>
 #include <string.h>
