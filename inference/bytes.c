@@ -170,3 +170,18 @@ void bytes_doubles(Bytes *b, double **array, gsize n)
         for (gsize i = 0; i < n; i++)
                 bytes_double(b, &(*array)[i]);
 }
+
+void bytes_blob(Bytes *b, GBytes **blob)
+{
+        gsize size = 0;
+        gconstpointer data = bytes_reads(b) ? NULL : g_bytes_get_data(*blob, &size);
+        guint32 n = size;
+
+        bytes_count(b, &n, 1);
+        if (!bytes_reads(b)) {
+                g_byte_array_append(b->out, data, n);
+                return;
+        }
+        *blob = g_bytes_new(b->data + b->at, n);
+        b->at += n;
+}

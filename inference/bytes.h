@@ -61,6 +61,9 @@ void bytes_u32s(Bytes *b, guint32 **array, gsize n);
 void bytes_floats(Bytes *b, float **array, gsize n);
 void bytes_doubles(Bytes *b, double **array, gsize n);
 
+/* Bytes of any kind; when reading, the caller's to unref. */
+void bytes_blob(Bytes *b, GBytes **blob);
+
 /* Makes room for n things of `size` bytes when reading; each must take at least `each` bytes.
  * Returns n, or 0 if there are not so many. */
 gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each);

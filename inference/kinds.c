@@ -30,6 +30,33 @@ void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
                                           MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
 }
 
+void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
+{
+        const NodeProblem *node = p->node;
+
+        kinds_clear(k);
+        k->calls = g_new(WalkCall, node->n_out);
+        k->kind = g_new(guint32, node->n_in);
+        k->fine = g_new(guint32, node->n_in);
+        for (guint32 i = 0; i < node->n_in; i++) {
+                const CallIn *in = &node->in[i];
+                guint32 kind =
+                        call_kinds_look_up(&model->in, in->caller, in->label, in->context, FALSE);
+
+                k->fine[i] = kind == NO_KIND ? model->in.n - 1 : kind;
+                k->kind[i] = node_model_kind(model, k->fine[i]);
+        }
+        for (guint32 i = 0; i < node->n_out; i++) {
+                const CallOut *out = &node->out[i];
+                guint32 kind = call_kinds_look_up(&model->out, out->callee, out->label, 0, TRUE);
+                WalkCall call = { out->start, out->end,
+                                  MIN(kind == NO_KIND ? 0 : kind, model->n_whole - 1) };
+
+                call.callee = node_model_callee(model, call.callee, duration_of(&call));
+                k->calls[i] = call;
+        }
+}
+
 void kinds_clear(Kinds *k)
 {
         g_clear_pointer(&k->calls, g_free);

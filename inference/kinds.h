@@ -18,6 +18,10 @@ typedef struct Kinds {
 
 /* Finds the kinds of the calls of a problem. The model numbers new ones. */
 void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
+/* The same by the kinds that a model knows, split as it has learned to; its last kind of calls into
+ * the node is for all others. */
+void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model);
+
 void kinds_clear(Kinds *k);
 
 /* Splits callees by duration at these limits, which it takes over; and calls into the node by

@@ -9,8 +9,6 @@
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-#define NO_KIND G_MAXUINT32
-
 /* The other end of a call: node, label and context, and their kind. */
 typedef struct {
         guint32 node, context;
@@ -96,6 +94,48 @@ void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const gu
                 number_kind(k, end, whole);
                 kind[i] = end->kind;
         }
+}
+
+static guint32 kind_of(const CallKinds *k, guint32 node, guint16 label, guint32 context)
+{
+        OtherEnd like = { .node = node, .label = label, .context = context };
+        const OtherEnd *end = g_hash_table_lookup(k->seen, &like);
+
+        return end ? end->kind : NO_KIND;
+}
+
+/* The kind that most calls have, with this node if any have. */
+static guint32 most_frequent(const CallKinds *k, guint32 node)
+{
+        GHashTableIter each;
+        gpointer key;
+        const OtherEnd *most = NULL;
+
+        g_hash_table_iter_init(&each, k->seen);
+        while (g_hash_table_iter_next(&each, &key, NULL)) {
+                const OtherEnd *end = key;
+
+                if (end->kind == NO_KIND)
+                        continue;
+                if (!most || (end->node == node) > (most->node == node) ||
+                    ((end->node == node) == (most->node == node) &&
+                     (end->n_calls > most->n_calls ||
+                      (end->n_calls == most->n_calls && end->kind < most->kind))))
+                        most = end;
+        }
+        return most ? most->kind : NO_KIND;
+}
+
+guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint32 context,
+                           gboolean most)
+{
+        guint32 kind = context ? kind_of(k, node, label, context) : NO_KIND;
+
+        if (kind == NO_KIND)
+                kind = kind_of(k, node, label, 0);
+        if (kind == NO_KIND)
+                kind = kind_of(k, node, 0, 0);
+        return kind == NO_KIND && most ? most_frequent(k, node) : kind;
 }
 
 /* --- model ------------------------------------------------------------------ */
@@ -204,6 +244,14 @@ gboolean node_model_fit(NodeModel *h)
         return TRUE;
 }
 
+void node_model_add_other(NodeModel *h)
+{
+        h->in.whole = g_renew(guint32, h->in.whole, h->in.n + 1);
+        h->in.whole[h->in.n] = h->in.n;
+        h->in.n++;
+        parent_walk_add_callers(&h->walk, h->in.n, h->in.whole);
+}
+
 gboolean node_model_are_stale(const NodeModel *h, guint32 n)
 {
         return h->n_new + n >= MIN(h->n_parents / LEARN_AGAIN_PART, LEARN_AGAIN);
@@ -223,6 +271,7 @@ void node_model_keep(NodeModel *h, guint32 n, gboolean learned)
 void node_model_clear(NodeModel *h)
 {
         clear_walks(h);
+        g_free(h->root);
         call_kinds_clear(&h->in);
         call_kinds_clear(&h->out);
         memset(h, 0, sizeof *h);
@@ -349,6 +398,22 @@ static void learned_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes 
         evidence_set_bytes(&h->evidence, b);
 }
 
+/* How a problem is decided in parts. */
+static void parts_bytes(NodeModel *h, Bytes *b)
+{
+        bytes_i64(b, &h->life);
+        bytes_i64(b, &h->part);
+        bytes_expect(b, h->life >= 0 && h->life <= G_MAXINT64 / 1024, "a lifetime");
+        bytes_expect(b,
+                     h->part == 0 ||
+                             (h->part > 0 && h->part <= LONGEST_PART && !(h->part & (h->part - 1))),
+                     "the length of parts");
+        bytes_count(b, &h->n_roots, 4);
+        bytes_u32s(b, &h->root, h->n_roots);
+        for (guint32 i = 1; i < h->n_roots && bytes_good(b); i++)
+                bytes_expect(b, h->root[i] > h->root[i - 1], "callees in order");
+}
+
 void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
@@ -363,6 +428,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
         bytes_i64(b, &h->resolution);
         bytes_expect(b, h->resolution >= 0 && h->resolution <= STAMPS_COARSEST,
                      "the resolution of stamps");
+        parts_bytes(h, b);
         bytes_bool(b, &learned);
         if (learned)
                 learned_bytes(h, table, b);

@@ -30,6 +30,13 @@ void call_kinds_clear(CallKinds *k);
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
                      guint32 n);
 
+/* The kind of a call among those that there are; NO_KIND if there is none like it. most: else the
+ * one that most calls with this node have, or most of all. */
+guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint32 context,
+                           gboolean most);
+
+#define NO_KIND G_MAXUINT32
+
 struct NodeModel {
         CallKinds in, out;
         guint32 n_whole;   /* kinds of callees that the walks have room for; 0: none yet */
@@ -49,6 +56,13 @@ struct NodeModel {
          * from n_told on are not. */
         guint8 *told;
         guint32 n_told;
+
+        /* For find_parents_by_model(): the mean lifetime of calls into the node, and the length of
+         * parts, a power of two, ns; 0: it cannot. And the callees whose calls nobody made
+         * (roots.h), ascending. */
+        gint64 life, part;
+        guint32 *root;
+        guint32 n_roots;
 
         gint64 resolution; /* of the stamps that were learned from, ns; 0: they are exact */
         ParentWalk walk;
@@ -81,6 +95,9 @@ void node_model_renew_walks(NodeModel *h);
 
 /* Whether the walks have room for the known kinds. Makes room for new callers. */
 gboolean node_model_fit(NodeModel *h);
+
+/* Makes a kind of calls into the node for all that are like none of the others, the last one. */
+void node_model_add_other(NodeModel *h);
 
 /* Keeps the counts of n parents more, for later steps to learn from. Counts are halved after every
  * few thousand parents. learned: the model has learned from all of them. */

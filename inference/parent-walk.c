@@ -487,6 +487,13 @@ void parent_walk_learn_survival(ParentWalk *w)
                         w->survival[row][bin] = row ? NO_LOG : 0;
 }
 
+void parent_walk_forget_survival(ParentWalk *w)
+{
+        w->survival_known = FALSE;
+        for (guint32 i = 0; i < w->n_states; i++)
+                w->states[i].survival = 0;
+}
+
 /* --- bytes ---------------------------------------------------------------------- */
 
 static gboolean is_key(const ParentWalk *w, const guint8 *key)

@@ -200,5 +200,6 @@ void parent_walk_bytes(ParentWalk *w, Bytes *b);
 
 /* Learns the survival of states, for parent_walk_hazard(). */
 void parent_walk_learn_survival(ParentWalk *w);
+void parent_walk_forget_survival(ParentWalk *w); /* it is not worth keeping */
 
 #endif

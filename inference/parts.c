@@ -17,6 +17,69 @@ static gboolean is_enough(gsize beliefs, gint64 time, gint64 life)
                (time >= LONG_LIVES * life && beliefs >= LONG_BELIEFS);
 }
 
+/* Adds the calls before and after it. */
+static void add_context(const NodeProblem *node, gint64 life, Part *part)
+{
+        const CallOut *out = node->out;
+
+        while (part->first > 0 &&
+               out[part->first - 1].start >= out[part->at].start - CONTEXT_LIVES * life)
+                part->first--;
+        part->end = part->before;
+        while (part->end < node->n_out &&
+               out[part->end].start <= out[part->before - 1].start + CONTEXT_LIVES * life)
+                part->end++;
+}
+
+gint64 parts_length(const NodeProblem *node, const gsize *all, gint64 life)
+{
+        guint32 n = node->n_out;
+        double time = (double)(node->out[n - 1].start - node->out[0].start) + 1;
+        double each = time / (double)MAX(all[n], 1);
+        double most = MIN(MAX(PART_LIVES * (double)life, PART_BELIEFS * each),
+                          MAX(LONG_LIVES * (double)life, LONG_BELIEFS * each));
+        gint64 length = 1;
+
+        while (length < LONGEST_PART && 2 * (double)length <= most)
+                length *= 2;
+        return length;
+}
+
+/* The first call that starts at a time or later. */
+static guint32 first_from(const NodeProblem *node, guint32 from, gint64 time)
+{
+        guint32 end = node->n_out;
+
+        while (from < end) {
+                guint32 middle = from + (end - from) / 2;
+
+                if (node->out[middle].start < time)
+                        from = middle + 1;
+                else
+                        end = middle;
+        }
+        return from;
+}
+
+Part part_find_by_time(const NodeProblem *node, const gsize *all, gint64 life, gint64 length,
+                       guint32 at)
+{
+        gint64 start = node->out[at].start;
+        Part part = { at, at, 0, 0 };
+
+        for (;; length /= 2) {
+                gint64 from = start & ~(length - 1);
+                guint32 first = first_from(node, 0, from);
+
+                part.before = first_from(node, at, from + length);
+                if (all[part.before] - all[first] <= MOST_IN_PART ||
+                    length / 2 < PART_LIVES * life || length == 1)
+                        break;
+        }
+        add_context(node, life, &part);
+        return part;
+}
+
 Part part_find(const NodeProblem *node, const gsize *all, gint64 life, guint32 at)
 {
         const CallOut *out = node->out;
@@ -25,11 +88,6 @@ Part part_find(const NodeProblem *node, const gsize *all, gint64 life, guint32 a
         while (part.before < node->n_out &&
                !is_enough(all[part.before] - all[at], out[part.before].start - out[at].start, life))
                 part.before++;
-        while (part.first > 0 && out[part.first - 1].start >= out[at].start - CONTEXT_LIVES * life)
-                part.first--;
-        part.end = part.before;
-        while (part.end < node->n_out &&
-               out[part.end].start <= out[part.before - 1].start + CONTEXT_LIVES * life)
-                part.end++;
+        add_context(node, life, &part);
         return part;
 }

@@ -17,6 +17,14 @@ typedef struct {
 /* The mean lifetime of calls into the node. */
 gint64 parts_mean_life(const NodeProblem *node);
 
+/* The length of parts for a model of this problem, a power of two, ns. */
+gint64 parts_length(const NodeProblem *node, const gsize *all, gint64 life);
+
+/* Finds the part that begins at a call by time alone: one of that length, counted from 1970, or a
+ * half of it, or a half of that. */
+Part part_find_by_time(const NodeProblem *node, const gsize *all, gint64 life, gint64 length,
+                       guint32 at);
+
 /* Finds the part that begins at a call. all[i] is the number of candidates of all calls before i.
  */
 Part part_find(const NodeProblem *node, const gsize *all, gint64 life, guint32 at);

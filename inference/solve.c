@@ -11,6 +11,8 @@
  * training parents. The parents of calls are then found part by part, so that memory never holds
  * the beliefs on all calls.
  */
+#include <stdlib.h>
+
 #include "inference/answer.h"
 #include "inference/assign.h"
 #include "inference/assignment.h"
@@ -20,6 +22,7 @@
 #include "inference/evidence-table.h"
 #include "inference/families.h"
 #include "inference/family.h"
+#include "inference/given-model.h"
 #include "inference/kinds.h"
 #include "inference/learn.h"
 #include "inference/parts.h"
@@ -119,7 +122,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         scores_init(j->scores, j->problem);
         if (j->problem->n_choice > 0)
                 find_beliefs(j);
-        else if (j->learning->keeps && j->problem->node->n_in > 0)
+        else if ((j->learning->keeps || j->learning->given_away) && j->problem->node->n_in > 0)
                 learn_without_choice(j);
         else
                 assign_best(j);
@@ -295,6 +298,7 @@ static void find_parts(Joint *j, GArray *parts, GBytes *learned, NodeAnswer *ans
         crew_share(j->problem->node->crew, parts->len, do_part, &s);
         g_mutex_clear(&s.lock);
         clear_models(&s, j->model);
+        trellis_begin(j->trellis, j->model); /* it is another one now */
         assignment_link(j->assignment);
 }
 
@@ -380,42 +384,211 @@ static gboolean count_candidates(Joint *j, Candidates *open, gsize *all, NodeAns
         return choice;
 }
 
-void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
+static int compare_numbers(const void *a, const void *b)
 {
-        NodeModel *own = model ? NULL : node_model_new();
-        Nouns n = { .problem.node = problem, .learning.keeps = model != NULL };
+        guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Which callees are of roots. */
+static void note_roots(const NodeProblem *node, NodeModel *model)
+{
+        g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+        g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(guint32));
+
+        for (guint32 i = 0; i < node->n_out; i++)
+                if ((node->out[i].flags & OUT_ROOT) &&
+                    g_hash_table_add(seen, GUINT_TO_POINTER(node->out[i].callee)))
+                        g_array_append_val(roots, node->out[i].callee);
+        g_array_sort(roots, compare_numbers);
+        g_free(model->root);
+        model->n_roots = roots->len;
+        model->root = (guint32 *)g_array_free(g_steal_pointer(&roots), FALSE);
+}
+
+/* What later problems are to be decided by in parts. */
+static void note_parts(const NodeProblem *node, const gsize *all, NodeModel *model)
+{
+        model->life = parts_mean_life(node);
+        model->part = parts_length(node, all, model->life);
+        note_roots(node, model);
+}
+
+/* Ends with the answer, but for the parents. */
+static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
+{
+        Joint *j = &n->j;
+
+        joint_set_contexts(j, answer->context);
+        if (keep_log) {
+                evidence_unwatch(&j->model->evidence);
+                answer->log = joint_log_of_assignment(j);
+        }
+        answer->true_log = n->learning.true_log;
+        answer_waits(j, n->scores.refuted, answer);
+        evidence_end(&j->model->evidence);
+        kinds_clear(&n->kinds);
+        clear_nouns(n);
+}
+
+static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
+                  NodeAnswer *answer)
+{
+        Nouns n = { .problem.node = problem, .learning = learning };
         g_autofree gsize *all = NULL;
         Candidates open;
         gboolean choice;
 
-        tie(&n, model ? model : own);
-        problem_find_view(&n.problem, learns_anew(n.j.model, problem));
-        problem_find_resolution(&n.problem, n.j.model->resolution);
+        tie(&n, model);
+        problem_find_view(&n.problem, learns_anew(model, problem));
+        problem_find_resolution(&n.problem, model->resolution);
         candidates_init(&open, MAX(problem->window, problem_tie(&n.problem)));
         problem_init(&n.problem);
         assignment_init(&n.assignment, problem->n_in, problem->n_out);
         begin_model(&n.j);
-        node_model_set_resolution(n.j.model, n.problem.resolution);
-        evidence_unwatch(&n.j.model->evidence);
+        node_model_set_resolution(model, n.problem.resolution);
+        evidence_unwatch(&model->evidence);
         answer_init(answer, problem);
         all = g_new(gsize, problem->n_out + 1);
         choice = count_candidates(&n.j, &open, all, answer);
+        if (learned)
+                note_parts(problem, all, model);
         n.problem.n_stretches = find_stretches(problem, all[problem->n_out]);
-        if (n.problem.n_stretches > 1 && !model && !problem->truth)
+        if (n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
+            (choice || !learned)) {
                 find_in_parts(&n.j, &open, all, choice, answer);
-        else
+        } else {
+                n.problem.n_stretches = choice ? n.problem.n_stretches : 1;
                 find_at_once(&n.j, &open, answer);
-        joint_set_contexts(&n.j, answer->context);
-        if (choice && problem->keep_log && !model) {
-                evidence_unwatch(&n.j.model->evidence);
-                answer->log = joint_log_of_assignment(&n.j);
         }
-        answer->true_log = n.learning.true_log;
-        answer_waits(&n.j, n.scores.refuted, answer);
-        evidence_end(&n.j.model->evidence);
-        kinds_clear(&n.kinds);
-        clear_nouns(&n);
+        if (learned) {
+                parent_walk_forget_survival(&model->walk);
+                *learned = node_model_to_bytes(model);
+        }
+        conclude(&n, choice && problem->keep_log && !learning.keeps, answer);
+        candidates_clear(&open);
+}
+
+void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
+{
+        NodeModel *own = model ? NULL : node_model_new();
+
+        solve(problem, model ? model : own, (Learning){ .keeps = model != NULL }, NULL, answer);
         if (own)
                 node_model_free(own);
+}
+
+#define LIFE_UNKNOWN ((gint64)1 << 30) /* about a second, ns */
+
+/* --- with models in bytes --------------------------------------------------------- */
+
+GBytes *learn_parents_jointly(NodeProblem *problem, NodeAnswer *answer)
+{
+        NodeModel *own = node_model_new();
+        GBytes *learned;
+
+        solve(problem, own, (Learning){ .given_away = TRUE }, &learned, answer);
+        node_model_free(own);
+        return learned;
+}
+
+GBytes *node_model_of_nothing(void)
+{
+        g_autofree NodeModel *model = node_model_new();
+        guint32 kind = G_MAXUINT32;
+        guint16 label = 0;
+        GBytes *bytes;
+
+        call_kinds_find(&model->in, &kind, &label, NULL, 1);
+        kind = G_MAXUINT32;
+        call_kinds_find(&model->out, &kind, &label, NULL, 1);
+        node_model_start(model, 0, evidence_table);
+        parent_walk_learn(&model->walk);
+        delay_densities_learn(&model->bounds);
+        model->life = LIFE_UNKNOWN;
+        model->part = 8 * LIFE_UNKNOWN;
+        bytes = node_model_to_bytes(model);
+        node_model_clear(model);
+        return bytes;
+}
+
+static NodeModel *model_of(GBytes *bytes, GError **error)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(bytes, &n);
+
+        return node_model_from_bytes(data, n, error);
+}
+
+gboolean node_model_may_decide(GBytes *bytes, GError **error)
+{
+        NodeModel *model = model_of(bytes, error);
+        gboolean may;
+
+        if (!model)
+                return FALSE;
+        may = model->n_callees > 0 && model->part > 0 && node_model_fit(model);
+        if (!may)
+                g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_INVAL,
+                                    "expected a model that was learned to decide by");
+        node_model_free(model);
+        return may;
+}
+
+/* Calls that nobody made, by what was learned. */
+static void mark_roots(NodeProblem *node, const NodeModel *model)
+{
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (model->n_roots > 0 && bsearch(&node->out[i].callee, model->root, model->n_roots,
+                                                  sizeof *model->root, compare_numbers))
+                        node->out[i].flags |= OUT_ROOT;
+}
+
+/* The parts of a problem that a model decides on. */
+static GArray *list_parts(const NodeProblem *node, const gsize *all, const NodeModel *model)
+{
+        GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
+
+        for (guint32 at = 0; at < node->n_out;) {
+                Part part = part_find_by_time(node, all, model->life, model->part, at);
+
+                g_array_append_val(parts, part);
+                at = part.before;
+        }
+        return parts;
+}
+
+void find_parents_by_model(NodeProblem *problem, GBytes *bytes, NodeAnswer *answer)
+{
+        NodeModel *model = model_of(bytes, NULL);
+        Nouns n = { .problem = { .node = problem, .n_stretches = 2 } };
+        g_autofree gsize *all = g_new(gsize, problem->n_out + 1);
+        g_autoptr(GArray) parts = NULL;
+        g_autoptr(GBytes) learned = NULL;
+        Candidates open;
+        gboolean choice;
+
+        g_assert(model && node_model_fit(model));
+        tie(&n, model);
+        node_model_add_other(model);
+        problem_find_view(&n.problem, TRUE);
+        n.problem.resolution = model->resolution;
+        candidates_init(&open, MAX(problem->window, problem_tie(&n.problem)));
+        problem_init(&n.problem);
+        assignment_init(&n.assignment, problem->n_in, problem->n_out);
+        kinds_look_up(&n.kinds, &n.problem, model);
+        answer_init(answer, problem);
+        mark_roots(problem, model);
+        choice = problem_count_candidates(&n.problem, &open, all, answer->n_candidates);
+        parts = list_parts(problem, all, model);
+        if (choice)
+                learned = node_model_to_bytes(model);
+        find_parts(&n.j, parts, learned, answer);
+        problem_order_outputs(&n.problem);
+        evidence_unwatch(&model->evidence);
+        joint_find_starts(&n.j);
+        conclude(&n, choice && problem->keep_log, answer);
         candidates_clear(&open);
+        node_model_free(model);
 }

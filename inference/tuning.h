@@ -259,6 +259,10 @@
 #define LONG_LIVES    256
 /* and has so many, which fit into caches. Speed, memory. */
 #define LONG_BELIEFS  (1 << 16)
+/* Of a given model: parts with more beliefs are halved, where they are long enough. Memory. */
+#define MOST_IN_PART  (1 << 22)
+/* A part is no longer, ns. */
+#define LONGEST_PART  ((gint64)1 << 50)
 /* Calls so many lifetimes before and after a part are solved with it. R. */
 #define CONTEXT_LIVES 3
 

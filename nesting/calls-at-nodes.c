@@ -7,6 +7,7 @@
 #include "base/compare.h"
 #include "base/fill.h"
 #include "calls/node-order.h"
+#include "inference/given-model.h"
 #include "nesting/explanation.h"
 
 /* The indices of all calls, those into a node together and in order; and those
@@ -126,6 +127,19 @@ static CallConnection connection_of(const NodesSearch *n, guint32 call)
         return call_connections_get(&n->calls->connections, call);
 }
 
+/* A node, and an operation, as the model that decides knows them. */
+static NodeId node_of(const NodesSearch *n, NodeId node)
+{
+        return n->given ? n->given->node[node] : node;
+}
+
+static guint16 operation_of(const NodesSearch *n, guint32 call)
+{
+        guint16 label = call_labels_get(&n->calls->labels, call);
+
+        return n->given ? n->given->operation[label] : label;
+}
+
 /* Copies the calls of one node side by side. */
 static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
@@ -137,11 +151,12 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .enter = c->at_callee[in[i]].from,
                         .reply = call_links_stay(&n->calls->links, c, in[i]).to,
                         .call = in[i],
-                        .caller = n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller],
+                        .caller = node_of(
+                                n, n->calls->roles.fold[known_calls_edge(n->calls, in[i])->caller]),
                         .context = c->context[in[i]],
                         .connection = connection_of(n, in[i]).connection,
                         .identifiers = call_identifiers_get(&n->calls->identifiers, in[i]),
-                        .label = call_labels_get(&n->calls->labels, in[i])
+                        .label = operation_of(n, in[i])
                 };
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallConnection way = connection_of(n, out[i]);
@@ -151,9 +166,9 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .lead = way.lead,
                         .end = c->at_caller[out[i]].to,
                         .call = out[i],
-                        .callee = known_calls_edge(n->calls, out[i])->callee,
+                        .callee = node_of(n, known_calls_edge(n->calls, out[i])->callee),
                         .parent = c->cause[out[i]].parent,
-                        .label = call_labels_get(&n->calls->labels, out[i]),
+                        .label = operation_of(n, out[i]),
                         .flags = flags_of(n, out[i]) | (way.transaction ? OUT_TRANSACTION : 0),
                         .identifiers = call_identifiers_get(&n->calls->identifiers, out[i]),
                         .connection = way.connection
@@ -169,7 +184,8 @@ static void set_contexts(const NodesSearch *n, const guint32 *rank, NodeId id,
                          const NodeProblem *node, const NodeAnswer *answer)
 {
         for (guint32 i = 0; i < node->n_out; i++)
-                if (answer->context[i] && rank[node->out[i].callee] > rank[id])
+                if (answer->context[i] &&
+                    rank[known_calls_edge(n->calls, node->out[i].call)->callee] > rank[id])
                         n->calls->pairs.context[node->out[i].call] = answer->context[i];
 }
 
@@ -198,6 +214,18 @@ static void note_waits(const NodesSearch *n, const NodeProblem *node, NodeAnswer
         g_clear_pointer(&answer->wait, g_free);
 }
 
+static void find_parents(const NodesSearch *n, NodeId id, NodeProblem *problem, NodeAnswer *answer)
+{
+        if (n->given)
+                find_parents_by_model(problem,
+                                      n->given->model[id] ? n->given->model[id] : n->given->nothing,
+                                      answer);
+        else if (n->learn)
+                n->learn->model[id] = learn_parents_jointly(problem, answer);
+        else
+                find_parents_jointly(problem, n->models ? n->models[id] : NULL, answer);
+}
+
 /* Solves one node. problem has room for its calls. */
 static void solve_node(const NodesSearch *n, const CallsByNode *by, const guint32 *rank, NodeId id,
                        NodeProblem *problem, NodeAnswer *answer)
@@ -205,7 +233,7 @@ static void solve_node(const NodesSearch *n, const CallsByNode *by, const guint3
         gather_node(n, by, id, problem);
         if (n->offset)
                 shift_node(n, id, problem);
-        find_parents_jointly(problem, n->models ? n->models[id] : NULL, answer);
+        find_parents(n, id, problem, answer);
         set_contexts(n, rank, id, problem, answer);
         note_candidates(n, answer);
         multiply_families(n, problem, answer);
@@ -459,6 +487,7 @@ static void sum_up(const NodesSearch *n, GArray *tasks, LogLikelihood *log)
 
                 n->calls->children += task->children;
                 n->calls->nestings += task->nestings;
+                log->unknown += n->given && !n->given->model[task->node];
                 log->found += task->log;
                 log->truth += task->true_log;
                 if (n->cycles)

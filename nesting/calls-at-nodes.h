@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "calls/known-calls.h"
 #include "inference/inference.h"
+#include "nesting/models.h"
 
 /* Which calls one step of --window decides on. Without --window: all. */
 typedef struct {
@@ -26,6 +27,8 @@ typedef struct {
         gint64 window;              /* the skew window, ns */
         const gint64 *offset;       /* by NodeId: by how much its clock is late, ns; NULL */
         const guint32 *true_parent; /* oracle: by call, or NO_PARENT; NULL */
+        Models *learn;              /* gets what is learned; NULL */
+        const ModelNames *given;    /* decides, and nothing is learned; NULL */
         NodeModel **models;         /* by NodeId, what is learned outlives a step; NULL */
         GArray *explanations;       /* of Explanation */
         gboolean cycles;            /* clocks may disagree, so that a call may lie within itself */
@@ -35,9 +38,10 @@ typedef struct {
 } NodesSearch;
 
 /* The natural logarithm of how likely the answer is, and, with true parents, of how likely those
- * are. */
+ * are; and how many nodes the model that was given does not know. */
 typedef struct {
         double found, truth;
+        guint unknown;
 } LogLikelihood;
 
 /* Runs find_parents_jointly() for each node that is called and calls, and sets causes. What is

@@ -519,7 +519,7 @@ static void how_bytes(LearnedHow *how, Bytes *b)
         bytes_bool(b, &how->strict);
 }
 
-static void texts_bytes(GPtrArray *texts, Bytes *b)
+void state_texts_bytes(GPtrArray *texts, Bytes *b)
 {
         guint32 n = texts->len;
 
@@ -531,7 +531,7 @@ static void texts_bytes(GPtrArray *texts, Bytes *b)
         }
 }
 
-static void nodes_bytes(NodeTable *nodes, Bytes *b)
+void state_nodes_bytes(NodeTable *nodes, Bytes *b)
 {
         guint32 n = node_table_size(nodes);
 
@@ -544,7 +544,8 @@ static void nodes_bytes(NodeTable *nodes, Bytes *b)
                         continue;
                 if (bytes_good(b))
                         bytes_expect(b,
-                                     node_table_add_written(nodes, name, strlen(name), NULL) == i,
+                                     node_table_add_written(nodes, name, strlen(name), NULL) == i &&
+                                             !strcmp(node_table_written(nodes, i), name),
                                      "another node");
                 g_free(name);
         }
@@ -719,8 +720,8 @@ void learned_bytes(Learned *l, gboolean rows, Bytes *b)
 
         how_bytes(&l->how, b);
         bytes_text(b, &l->trace);
-        texts_bytes(l->facts, b);
-        nodes_bytes(l->nodes, b);
+        state_texts_bytes(l->facts, b);
+        state_nodes_bytes(l->nodes, b);
         edges_bytes(l, b);
         edges = index_edges(l);
         counts_bytes(l, b);
@@ -744,5 +745,5 @@ void state_head_bytes(StateKind *kind, Bytes *b)
                 bytes_expect(b, FALSE, what);
         }
         bytes_u8(b, &byte);
-        *kind = bytes_expect(b, byte <= STATE_DECIDED, "a kind of state") ? byte : STATE_LEARNED;
+        *kind = bytes_expect(b, byte <= STATE_MODELS, "a kind of state") ? byte : STATE_LEARNED;
 }

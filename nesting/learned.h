@@ -18,7 +18,7 @@
 enum { STATE_VERSION = 1, MOST_LONE = 100000 }; /* of each kind, in a slice */
 
 /* What a state is of. */
-typedef enum { STATE_LEARNED, STATE_DECIDED } StateKind;
+typedef enum { STATE_LEARNED, STATE_DECIDED, STATE_MODELS } StateKind;
 
 /* How parents are found: the same in all steps. */
 typedef struct {
@@ -84,5 +84,9 @@ void state_head_bytes(StateKind *kind, Bytes *b);
 
 /* Text: its length and its bytes. When reading, the caller's to free; "" where it is wrong. */
 void bytes_text(Bytes *b, char **text);
+
+/* Lists of texts, and of nodes. */
+void state_texts_bytes(GPtrArray *texts, Bytes *b);
+void state_nodes_bytes(NodeTable *nodes, Bytes *b);
 
 #endif

@@ -35,6 +35,8 @@ extern const NestingMethodInfo nesting_methods[N_NESTING_METHODS];
 /* The names that --method takes, NULL behind them. */
 void nesting_list_methods(const char *names[N_NESTING_METHODS + 1]);
 
+typedef struct Models Models; /* models.h */
+
 typedef struct {
         NestingMethod method;
         double overlap, same, any; /* exponents of the penalties: x, y, z (5.1.1.3) */
@@ -47,6 +49,8 @@ typedef struct {
         gboolean keep;             /* ids, causes and numbers of candidates will be asked for */
         gboolean places;           /* calls.place will be */
         gboolean ordinals;         /* calls.ordinals will be */
+        Models *learn;       /* joint: gets what is learned; NULL */
+        const Models *model; /* joint: decides, and nothing is learned; NULL */
         guint threads;             /* joint: of so many nodes at a time; 0: one */
         WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;

@@ -105,11 +105,17 @@ static void find_offsets(Nesting *n)
 
 static void find_jointly(Nesting *n)
 {
+        g_autoptr(ModelNames) names = NULL;
         NodesSearch search;
 
         if (nesting_methods[n->options.method].truth)
                 n->true_parent = find_true_parents(&n->calls, G_MAXINT64, &n->truth);
         search = nesting_run_nodes_search(n);
+        if (n->options.learn)
+                models_take_trace(n->options.learn, &n->options, &n->calls);
+        search.learn = n->options.learn;
+        if (n->options.model)
+                search.given = names = models_find_names(n->options.model, &n->calls);
         find_parents_at_nodes(&search, &n->log);
 }
 
@@ -184,6 +190,11 @@ const GArray *nesting_clocks(const Nesting *n)
 const TruthCounts *nesting_truth(const Nesting *n)
 {
         return &n->truth;
+}
+
+guint nesting_unknown_nodes(const Nesting *n)
+{
+        return n->log.unknown;
 }
 
 double nesting_log_likelihood(const Nesting *n, gboolean of_truth)

@@ -63,6 +63,9 @@ const GArray *nesting_explanations(const Nesting *nesting); /* of Explanation */
 /* Of ClockOffset: the clocks that are off, put right or in doubt; NULL where not looked for. */
 const GArray *nesting_clocks(const Nesting *nesting);
 
+/* Of the nodes that call and are called, how many options.model does not know. */
+guint nesting_unknown_nodes(const Nesting *nesting);
+
 /* What parents that were read from the trace lacked. */
 const TruthCounts *nesting_truth(const Nesting *nesting);
 

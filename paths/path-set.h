@@ -56,6 +56,7 @@ typedef struct _Verdict Verdict; /* paths/verdict.h */
 /* Facts about a run that outputs carry. */
 typedef struct {
         const char *method;      /* "paper" */
+        const char *model;       /* names the model that was given; NULL: none was */
         guint64 messages;        /* read */
         guint64 calls;           /* call pairs */
         guint64 unmatched_calls; /* calls without a return */

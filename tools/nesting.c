@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
 #include "tools/explain.h"
@@ -23,7 +24,7 @@
 static struct {
         NestingOptions nesting;
         SiblingOrder siblings;
-        char *method, *order, *calls, *explain;
+        char *method, *order, *calls, *explain, *learn, *model;
         const char *of_paper; /* an option that was given and is for that method alone */
         gboolean cheat, no_fold, no_requests;
         gint threads;
@@ -124,6 +125,10 @@ static const GOptionEntry entries[] = {
           "Smooth delays by so many bins (default 0)", "BINS" },
         { "sibling-order", 0, 0, G_OPTION_ARG_STRING, &options.order,
           "strict: patterns differ by the order of calls", "ORDER" },
+        { "learn", 0, 0, G_OPTION_ARG_FILENAME, &options.learn,
+          "Write what was learned of each node (joint)", "MODEL" },
+        { "model", 0, 0, G_OPTION_ARG_FILENAME, &options.model,
+          "Learn nothing: decide by what --learn has written", "MODEL" },
         { "no-fold", 0, 0, G_OPTION_ARG_NONE, &options.no_fold,
           "Do not make one node of the clients", NULL },
         { "threads", 'j', 0, G_OPTION_ARG_INT, &options.threads,
@@ -282,6 +287,64 @@ static gboolean write_calls(const KnownCalls *k, const PathSet *set, guint64 fir
         return TRUE;
 }
 
+/* --- models ---------------------------------------------------------------- */
+
+static char *model_id; /* of the model that was given; NULL */
+
+/* Reads the model that is to decide. */
+static gboolean load_model(GError **error)
+{
+        g_autoptr(GMappedFile) file = partial_map(options.model, error);
+        const guint8 *data;
+        gsize n;
+
+        if (!file)
+                return FALSE;
+        data = (const guint8 *)g_mapped_file_get_contents(file);
+        n = g_mapped_file_get_length(file);
+        options.nesting.model = models_from_bytes(data, n, error);
+        if (!options.nesting.model) {
+                partial_name_file(error, options.model);
+                return FALSE;
+        }
+        model_id = models_id(data, n);
+        if (models_fit(options.nesting.model, &options.nesting))
+                return TRUE;
+        g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                    "%s: learned with another --skew-window, --max-call or --no-fold: expected the "
+                    "same",
+                    options.model);
+        return FALSE;
+}
+
+static gboolean save_model(const TraceReader *reader, GError **error)
+{
+        Models *m = options.nesting.learn;
+        g_autoptr(GBytes) bytes = NULL;
+        g_autoptr(OutputFile) out = NULL;
+        gconstpointer data;
+        gsize n;
+
+        g_free(m->trace);
+        m->trace = g_path_get_basename(trace_reader_name(reader));
+        bytes = models_to_bytes(m);
+        data = g_bytes_get_data(bytes, &n);
+        return (out = output_file_new(options.learn, FALSE, error)) &&
+               output_file_write(out, data, n, error) &&
+               output_file_close(g_steal_pointer(&out), error);
+}
+
+/* What the model did not know. */
+static void report_unknown(const Nesting *nesting)
+{
+        guint n = nesting_unknown_nodes(nesting);
+
+        if (n > 0)
+                tool_warn("%u of the nodes that call and are called %s not known to %s: their "
+                          "calls' parents are guesses",
+                          n, n == 1 ? "is" : "are", options.model);
+}
+
 /* --- results --------------------------------------------------------------- */
 
 static const char *method(void)
@@ -295,8 +358,12 @@ static Store *open_store(const NodeTable *nodes, const Nesting *n, PathSet *set,
 {
         g_autofree char *params = nesting_report_parameters(
                 &options.nesting, options.siblings, nodes, path_set_summary(set)->clocks, n);
+        g_autofree char *of_model =
+                model_id ? g_strdup_printf("%smodel=%s of %s\n", params, model_id,
+                                           options.nesting.model->trace)
+                         : g_strdup(params);
         StoreRun run = { .arguments = arguments,
-                         .parameters = params,
+                         .parameters = of_model,
                          .patterns_only = options.no_requests };
 
         return result_open_store(set, &run, error);
@@ -346,6 +413,7 @@ static gboolean find_and_write(Nesting *nesting, TraceReader *reader, const char
         g_autoptr(OutputFile) calls = NULL;
 
         path_set_summary(set)->method = method();
+        path_set_summary(set)->model = model_id;
         path_set_summary(set)->clocks = nesting_clocks(nesting);
         path_set_summary(set)->verdict = verdict;
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
@@ -554,6 +622,18 @@ static gboolean check_options(GError **error)
                                                                : "--cheat");
                 return FALSE;
         }
+        if ((options.learn || options.model) &&
+            (options.nesting.method != METHOD_JOINT || options.nesting.span > 0 ||
+             (options.learn && options.model))) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "%s with %s: expected --method joint and the whole trace",
+                            options.learn ? "--learn" : "--model",
+                            options.nesting.span > 0         ? "--window"
+                            : options.learn && options.model ? "--model"
+                            : options.cheat                  ? "--cheat"
+                                                             : "--method");
+                return FALSE;
+        }
         if (!tool_threads(options.threads, &options.nesting.threads, error))
                 return FALSE;
         options.nesting.fold = !options.no_fold;
@@ -562,7 +642,9 @@ static gboolean check_options(GError **error)
                 (result_has_store() && !options.no_requests) || options.calls || options.explain;
         options.nesting.places = options.calls != NULL;
         return result_check_options(error) &&
-               (!options.calls || run_files_write("--calls", options.calls, error));
+               (!options.calls || run_files_write("--calls", options.calls, error)) &&
+               (!options.learn || run_files_write("--learn", options.learn, error)) &&
+               (!options.model || run_files_read(options.model, error));
 }
 
 /* One step on a slice makes no result yet. */
@@ -578,6 +660,13 @@ static gboolean check_partial(GError **error)
 
         if (!partial_is_wanted())
                 return TRUE;
+        if (options.model || options.learn) {
+                g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                            "--partial with %s: expected --method paper; which evidence counts and "
+                            "whose clock is off joint finds in the whole trace",
+                            options.model ? "--model" : "--learn");
+                return FALSE;
+        }
         if (nesting_parents_from(&options.nesting) != PARENTS_SCORED && !options.cheat) {
                 g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
                             "--partial, --slice, --halo and --state: expected --method paper with "
@@ -618,6 +707,10 @@ int tool_nesting(int argc, char **argv)
 
                 return partial_run(argc, argv, &how);
         }
+        if (options.model && !load_model(&error))
+                return tool_fail(error);
+        if (options.learn)
+                options.nesting.learn = models_new();
         if (!(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
                 return tool_fail(error);
         if (options.nesting.span > 0) {
@@ -639,6 +732,9 @@ int tool_nesting(int argc, char **argv)
         tool_progress_stage(NULL);
         if (nesting_calls(nesting)->key &&
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
+                return tool_fail(error);
+        report_unknown(nesting);
+        if (options.learn && !save_model(reader, &error))
                 return tool_fail(error);
         nesting_report_matching(nesting_calls(nesting), reader, trace_reader_name(reader));
         result_report_clocks(nesting_clocks(nesting), nodes,

@@ -279,6 +279,10 @@ static void put_summary(Json *j, const PathSet *set)
         json_open(j, '{');
         json_line(j, 4);
         json_put_string(j, "method", summary->method);
+        if (summary->model) {
+                json_line(j, 4);
+                json_put_string(j, "model", summary->model);
+        }
         put_total(j, "messages", summary->messages);
         put_total(j, "calls", summary->calls);
         put_total(j, "unmatched_calls", summary->unmatched_calls);

@@ -173,7 +173,10 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
                 g_autofree char *shown = path_format_count(options->n_patterns);
                 g_string_append_printf(read, ", the first %s of them here", shown);
         }
-        g_string_append_printf(read, " (method %s).", summary->method);
+        g_string_append_printf(read, " (method %s", summary->method);
+        if (summary->model)
+                g_string_append_printf(read, ", model %s", summary->model);
+        g_string_append(read, ").");
         text_append_wrapped(out, read->str, " ", 0, options->columns);
         write_clocks(set, "Clocks put right", FALSE, options, out);
         write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * A state of strangers: what reads one reads it to its end. What was learned is written again as it
- * was read, merged and decided by; what was decided becomes a path set.
+ * was read, merged and decided by; what was decided becomes a path set; by models some calls are
+ * decided.
  */
+#include "inference/given-model.h"
 #include "nesting/decided.h"
+#include "nesting/models.h"
 #include "nesting/slices.h"
 #include "paths/path-set.h"
 
@@ -108,8 +111,59 @@ static void try_decided(const guint8 *data, gsize n)
         decided_reader_clear(&reader);
 }
 
+/* Some calls by the models that there are. */
+static void decide_by(const Models *m)
+{
+        for (guint node = 0; node < m->n_models; node++) {
+                CallIn in[4];
+                CallOut out[4];
+                NodeProblem problem = { .in = in,
+                                        .out = out,
+                                        .n_in = 4,
+                                        .n_out = 4,
+                                        .from = G_MININT64,
+                                        .decide = G_MAXINT64 };
+                NodeAnswer answer;
+
+                if (!m->model[node])
+                        continue;
+                for (guint32 i = 0; i < 4; i++) {
+                        in[i] = (CallIn){ .enter = i * 1000,
+                                          .reply = 100000 + i * 1000,
+                                          .call = i,
+                                          .caller = i % m->n_models,
+                                          .label = i % 2 };
+                        out[i] = (CallOut){ .start = 10000 + i * 1000,
+                                            .end = 50000 + i * 1000,
+                                            .call = 4 + i,
+                                            .callee = i % m->n_models,
+                                            .label = i % 2 };
+                }
+                find_parents_by_model(&problem, m->model[node], &answer);
+                node_answer_clear(&answer);
+        }
+}
+
+static void try_models(const guint8 *data, gsize n)
+{
+        GError *error = NULL;
+        g_autoptr(Models) m = models_from_bytes(data, n, &error);
+        g_autoptr(GBytes) again = NULL;
+        gconstpointer bytes;
+        gsize length;
+
+        check_error(m != NULL, error);
+        if (!m)
+                return;
+        again = models_to_bytes(m);
+        bytes = g_bytes_get_data(again, &length);
+        g_assert_cmpmem(bytes, length, data, n);
+        decide_by(m);
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
 {
+        try_models(data, n);
         try_learned(data, n);
         try_decided(data, n);
         return 0;
