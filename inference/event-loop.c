@@ -44,8 +44,9 @@ typedef struct {
         Place at[LOOP_REACH];
 } Places;
 
-typedef struct {
+struct EventLoop {
         const Joint *j;
+        gboolean begun; /* a round was run */
         Input *inputs;
         LoopOutput *outputs;
         guint32 n_inputs, n_outputs;
@@ -58,7 +59,7 @@ typedef struct {
         float *before, *after;      /* by candidate: by what led to the call, and by what its return
                                        leads to; the latter is 1 in the mean */
         guint32 *input_of;          /* by call out of the node: its return */
-} Loop;
+};
 
 static int compare_inputs(const void *a, const void *b)
 {
@@ -69,14 +70,14 @@ static int compare_inputs(const void *a, const void *b)
         return (x->call > y->call) - (x->call < y->call);
 }
 
-static inline gsize step_of(const Loop *l, guint32 input, guint32 made)
+static inline gsize step_of(const EventLoop *l, guint32 input, guint32 made)
 {
         return (gsize)input * (l->n_made + 1) + made;
 }
 
 /* --- beginning ------------------------------------------------------------------- */
 
-static void gather(Loop *l)
+static void gather(EventLoop *l)
 {
         const Joint *j = l->j;
         const NodeProblem *node = j->problem->node;
@@ -115,7 +116,7 @@ static void gather(Loop *l)
         }
 }
 
-static void begin(Loop *l)
+static void begin(EventLoop *l)
 {
         gsize n_steps = (gsize)l->n_kinds * (l->n_made + 1), n = problem_n_all(l->j->problem);
 
@@ -144,7 +145,7 @@ static void begin(Loop *l)
                 }
 }
 
-static void loop_clear(Loop *l)
+static void loop_clear(EventLoop *l)
 {
         g_free(l->inputs);
         g_free(l->outputs);
@@ -163,7 +164,7 @@ static void loop_clear(Loop *l)
 /* --- whether an input and an output have one parent ---------------------------------- */
 
 /* By what is known so far of either. */
-static double agreement(const Loop *l, const Input *input, const LoopOutput *output)
+static double agreement(const EventLoop *l, const Input *input, const LoopOutput *output)
 {
         const Problem *p = l->j->problem;
         guint32 n_out = p->node->n_out;
@@ -197,7 +198,7 @@ static inline guint32 first_in_reach(const LoopOutput *o)
         return o->end > LOOP_REACH ? o->end - LOOP_REACH : 0;
 }
 
-static void find_agreement(Loop *l)
+static void find_agreement(EventLoop *l)
 {
         for (guint32 o = 0; o < l->n_outputs; o++) {
                 const LoopOutput *output = &l->outputs[o];
@@ -241,7 +242,7 @@ static void move_on(Places *at, const LoopOutput *o)
                 at->at[0].fresh += lost;
 }
 
-static void find_ways(const Loop *l, const Places *at, guint32 number, Ways *w)
+static void find_ways(const EventLoop *l, const Places *at, guint32 number, Ways *w)
 {
         const LoopOutput *o = &l->outputs[number];
         const float *agreement = &l->agreement[(gsize)number * LOOP_REACH];
@@ -299,7 +300,7 @@ static void note_trigger(Triggers *t, guint32 input, double share)
 
 /* rest: the likelihood of all later outputs, by the place after this one; becomes the likelihood of
  * this one, too, by the place before it. sum: what step_forward() returned. */
-static void step_backward(Loop *l, guint32 o, const Places *before, const Ways *w, double sum,
+static void step_backward(EventLoop *l, guint32 o, const Places *before, const Ways *w, double sum,
                           Place *rest)
 {
         const LoopOutput *output = &l->outputs[o];
@@ -326,7 +327,7 @@ static void step_backward(Loop *l, guint32 o, const Places *before, const Ways *
 }
 
 /* Outputs from first to end - 1. at: where the loop is before; becomes where it is after. */
-static void run_block(Loop *l, guint32 first, guint32 end, Places *at)
+static void run_block(EventLoop *l, guint32 first, guint32 end, Places *at)
 {
         g_autofree Places *before = g_new(Places, end - first);
         g_autofree double *sum = g_new(double, end - first);
@@ -359,7 +360,7 @@ static void run_block(Loop *l, guint32 first, guint32 end, Places *at)
 
 /* --- learning -------------------------------------------------------------------------- */
 
-static void run(Loop *l)
+static void run(EventLoop *l)
 {
         Places *at = g_new0(Places, 1);
 
@@ -373,7 +374,7 @@ static void run(Loop *l)
         g_free(at);
 }
 
-static void learn(Loop *l)
+static void learn(EventLoop *l)
 {
         for (guint used = 0; used < 2; used++)
                 for (guint32 i = 0; i < l->n_kinds; i++) {
@@ -416,7 +417,7 @@ static void add_shared(const Problem *p, guint32 from, const float *value, guint
 }
 
 /* In order of time: a call has the parent of its trigger. */
-static void pass_on(Loop *l)
+static void pass_on(EventLoop *l)
 {
         const Problem *p = l->j->problem;
 
@@ -449,7 +450,7 @@ static void pass_on(Loop *l)
 }
 
 /* Tells the trigger of an output what is known of its parent. room: by candidate of the trigger. */
-static void tell(Loop *l, guint32 o, guint32 by, double share, float *room)
+static void tell(EventLoop *l, guint32 o, guint32 by, double share, float *room)
 {
         const Problem *p = l->j->problem;
         guint32 call = l->outputs[o].call;
@@ -466,7 +467,7 @@ static void tell(Loop *l, guint32 o, guint32 by, double share, float *room)
 }
 
 /* And back. */
-static void pass_back(Loop *l)
+static void pass_back(EventLoop *l)
 {
         const Problem *p = l->j->problem;
         g_autofree float *room = g_new(float, problem_n_all(p) + 1);
@@ -483,24 +484,36 @@ static void pass_back(Loop *l)
                 }
 }
 
-void event_loop_find(const Joint *j, float *chance)
+EventLoop *event_loop_new(const Joint *j)
 {
-        Loop l = { .j = j };
+        EventLoop *l = g_new0(EventLoop, 1);
 
-        gather(&l);
-        begin(&l);
-        for (guint round = 0; round < LOOP_ROUNDS; round++) {
-                find_agreement(&l);
-                for (guint i = 0; i < (round ? LOOP_LATER_STEPS : LOOP_FIRST_STEPS); i++) {
-                        run(&l);
-                        learn(&l);
-                }
-                pass_on(&l);
-                pass_back(&l);
+        l->j = j;
+        gather(l);
+        begin(l);
+        return l;
+}
+
+void event_loop_free(EventLoop *l)
+{
+        loop_clear(l);
+        g_free(l);
+}
+
+void event_loop_round(EventLoop *l, float *chance)
+{
+        const Problem *p = l->j->problem;
+
+        find_agreement(l);
+        for (guint i = 0; i < (l->begun ? LOOP_LATER_STEPS : LOOP_FIRST_STEPS); i++) {
+                run(l);
+                learn(l);
         }
-        for (gsize k = 0; k < problem_n_all(j->problem); k++)
-                chance[k] = l.before[k] * l.after[k];
-        for (guint32 i = 0; i < j->problem->node->n_out; i++)
-                scale(j->problem, i, chance, 1);
-        loop_clear(&l);
+        l->begun = TRUE;
+        pass_on(l);
+        pass_back(l);
+        for (gsize k = 0; k < problem_n_all(p); k++)
+                chance[k] = l->before[k] * l->after[k];
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                scale(p, i, chance, 1);
 }

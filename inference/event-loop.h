@@ -18,8 +18,14 @@
 
 #include <glib.h>
 
-/* Finds by candidate the chance that it made its call; the chances of a call sum to 1. It takes the
- * node for an event loop, be it one or not. O(calls * LOOP_REACH * candidates). */
-void event_loop_find(const Joint *j, float *chance);
+typedef struct EventLoop EventLoop;
+
+/* Takes the node for an event loop, be it one or not. Borrows j. */
+EventLoop *event_loop_new(const Joint *j);
+void event_loop_free(EventLoop *l);
+
+/* Runs one round more, of LOOP_ROUNDS that it needs, and finds by candidate the chance that it made
+ * its call; the chances of a call sum to 1. O(calls * LOOP_REACH * candidates). */
+void event_loop_round(EventLoop *l, float *chance);
 
 #endif

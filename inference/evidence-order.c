@@ -225,21 +225,26 @@ static double fit(Evidence *e, const ServedPairs *pairs)
         return serving_order_odds(order_of(e), pairs);
 }
 
+/* What a stage came to: the ratio of odds, of so many pairs. */
+typedef struct {
+        double odds, n;
+} Stage;
+
 /* Fits the factors of inversions to the assignments of some more rounds of a chain. */
-static double fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
+static Stage fit_to_chain(Evidence *e, Joint *j, Sampler *chain)
 {
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        double odds;
+        Stage stage;
 
         for (guint round = 0; round < STAGE_ROUNDS; round++) {
                 joint_learn_from_chain(j, chain);
                 if (2 * round >= STAGE_ROUNDS)
                         serving_order_count(order, &j->model->walk.delays, pairs);
         }
-        odds = fit(e, pairs);
+        stage = (Stage){ fit(e, pairs), serving_order_n_pairs(order, pairs) };
         sampler_take_model(chain);
-        return odds;
+        return stage;
 }
 
 static void drop(Evidence *e)
@@ -248,11 +253,38 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
+/* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
+ * find better parents, every other one. */
+static double most_loss(guint round)
+{
+        if (round == LOOP_ROUNDS)
+                return LOOP_LOSS;
+        return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
+}
+
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
- * which it assigns, than by those that they have so far. */
+ * which it assigns, than by those that they have so far. The first rounds mostly tell. */
+static gboolean is_by_event_loop(Joint *j, float *chance)
+{
+        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in, loss;
+        gint64 log = joint_judge_all(j, 2);
+        gboolean hopeless = FALSE;
+        EventLoop *loop = event_loop_new(j);
+
+        for (guint round = 1; round <= LOOP_ROUNDS && !hopeless; round++) {
+                event_loop_round(loop, chance);
+                assignment_take_best(j->assignment, j->problem, chance, FALSE);
+                loss = (double)(log - joint_judge_all(j, 2)) / LOG_UNIT / outputs;
+                hopeless = loss > most_loss(round);
+        }
+        event_loop_free(loop);
+        return !hopeless;
+}
+
+/* The same, with walks of its own. */
 static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
 {
-        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in, log;
+        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
         ParentWalk walk = j->model->walk;
         gboolean may_be;
 
@@ -261,10 +293,7 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
         trellis_begin(j->trellis, j->model);
-        log = joint_judge_all(j, 2);
-        event_loop_find(j, chance);
-        assignment_take_best(j->assignment, j->problem, chance, FALSE);
-        may_be = joint_judge_all(j, 2) >= log - (gint64)(LOOP_LOSS * LOG_UNIT) * outputs;
+        may_be = is_by_event_loop(j, chance);
         parent_walk_clear(&j->model->walk);
         j->model->walk = walk;
         e->watched = TRUE;
@@ -288,6 +317,14 @@ static void begin_with_event_loop(Evidence *e, Joint *j, float *chance)
         joint_start_beliefs(j);
 }
 
+/* Whether it is plain after a stage and the one before that the last one will not show order. */
+static gboolean is_hopeless(Stage stage, Stage before)
+{
+        return stage.n >= HOPELESS_PAIRS &&
+               (stage.odds >= HOPELESS_ODDS ||
+                (stage.odds >= ORDER_ODDS && stage.odds >= before.odds));
+}
+
 /* Finds whether the node works in order. First order is supposed; then the chain's assignments say
  * how rare inversions are, by expectation maximisation. The factor falls where there is order and
  * rises where there is none; then what was learned with order is undone. */
@@ -295,22 +332,25 @@ static gboolean try_last(Evidence *e, Joint *j)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         JointState *before = joint_save(j);
-        double odds = 1;
+        Stage stage = { .odds = G_MAXDOUBLE }, last;
+        guint n = 0;
         Sampler *chain;
 
         begin_with_event_loop(e, j, chance);
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
-        for (guint stage = 0; stage < ORDER_STAGES; stage++)
-                odds = fit_to_chain(e, j, chain);
+        do {
+                last = stage;
+                stage = fit_to_chain(e, j, chain);
+        } while (++n < ORDER_STAGES && !is_hopeless(stage, last));
         sampler_free(chain);
-        if (odds >= ORDER_ODDS) {
+        if (stage.odds >= ORDER_ODDS) {
                 drop(e);
                 joint_restore(j, before);
         }
         joint_state_free(before);
-        return odds < ORDER_ODDS;
+        return stage.odds < ORDER_ODDS;
 }
 
 static void learn_truth(Evidence *e, Joint *j)

@@ -212,6 +212,15 @@ double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs)
         return odds_of_all(pairs, o->n_classes);
 }
 
+double serving_order_n_pairs(const ServingOrder *o, const ServedPairs *pairs)
+{
+        double n = 0;
+
+        for (guint32 i = 0; i < o->n_classes; i++)
+                n += pairs[i].n;
+        return n;
+}
+
 /* --- factors ----------------------------------------------------------------- */
 
 /* Learns factors. A factor above most becomes 1, another is cut to at_most. */

@@ -84,6 +84,9 @@ void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPa
 /* The ratio of the odds of an inversion in all pairs of one class to the odds by delays alone. */
 double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
 
+/* The pairs of one class that were counted. */
+double serving_order_n_pairs(const ServingOrder *o, const ServedPairs *pairs);
+
 /* Makes factors of counts of pairs. The factor of a class backs off to the factor of all. */
 void serving_order_fit(ServingOrder *o, const ServedPairs *pairs);
 
