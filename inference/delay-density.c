@@ -156,6 +156,29 @@ void delay_densities_init(DelayDensities *d)
         round_row(d, 0);
 }
 
+static gpointer copy_of(gconstpointer rows, const DelayDensities *d, gsize size)
+{
+        gpointer copy = g_malloc_n(d->room, size);
+
+        memcpy(copy, rows, d->n * size);
+        return copy;
+}
+
+void delay_densities_copy(DelayDensities *to, const DelayDensities *d)
+{
+        *to = *d;
+        to->part = copy_of(d->part, d, sizeof *d->part);
+        to->backoff = copy_of(d->backoff, d, sizeof *d->backoff);
+        to->count = copy_of(d->count, d, sizeof *d->count);
+        to->kept = d->kept ? copy_of(d->kept, d, sizeof *d->kept) : NULL;
+        to->learned = copy_of(d->learned, d, sizeof *d->learned);
+        to->made = copy_of(d->made, d, sizeof *d->made);
+        to->density = copy_of(d->density, d, sizeof *d->density);
+        to->exact = copy_of(d->exact, d, sizeof *d->exact);
+        to->rest = copy_of(d->rest, d, sizeof *d->rest);
+        to->log = copy_of(d->log, d, sizeof *d->log);
+}
+
 void delay_densities_clear(DelayDensities *d)
 {
         g_free(d->backoff);
@@ -226,12 +249,10 @@ static Bins running_mean(const double *in, double *out, gint reach, Bins bins)
         return wide;
 }
 
-/* The width of a bin on a logarithmic scale, about. */
-static double log_width(guint bin)
+/* The width of a bin on a logarithmic scale, about: its width by its middle. */
+static inline double log_width(guint bin)
 {
-        double width = (double)density_bin_width(bin);
-
-        return bin == 0 ? 1.0 / 8 : width / ((double)density_bin_start(bin) + width / 2);
+        return bin == 0 ? 1.0 / 8 : 1 / (8.5 + (bin - 1) % 8);
 }
 
 /* How far n counts are smoothed: one and a half bins where a thousand delays were seen, eight for a

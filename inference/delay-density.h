@@ -56,6 +56,7 @@ gint64 density_bin_start(guint bin);
 gint64 density_bin_width(guint bin);
 
 void delay_densities_init(DelayDensities *d); /* row 0 alone */
+void delay_densities_copy(DelayDensities *to, const DelayDensities *d);
 void delay_densities_clear(DelayDensities *d);
 
 /* All delays are multiples of this, ns, as the stamps are; 0: they are exact. What was counted

@@ -274,6 +274,27 @@ void parent_walk_add_callers(ParentWalk *w, guint32 n_callers, const guint32 *wh
         }
 }
 
+void parent_walk_copy(ParentWalk *to, const ParentWalk *w)
+{
+        *to = *w;
+        to->first = g_memdup2(w->first, w->n_callers * sizeof *w->first);
+        to->waiting = g_memdup2(w->waiting, w->n_callers * sizeof *w->waiting);
+        to->whole = g_memdup2(w->whole, w->n_callers * sizeof *w->whole);
+        to->states = g_memdup2(w->states, w->n_states * sizeof *w->states);
+        to->states_room = w->n_states;
+        to->keys = g_memdup2(w->keys, w->keys_length);
+        to->keys_room = w->keys_length;
+        to->steps = g_memdup2(w->steps, w->n_steps * sizeof *w->steps);
+        to->steps_room = w->n_steps;
+        to->state_at = g_memdup2(w->state_at, ((gsize)w->state_mask + 1) * sizeof *w->state_at);
+        to->step_at = g_memdup2(w->step_at, ((gsize)w->step_mask + 1) * sizeof *w->step_at);
+        to->survival = NULL;
+        to->longer = NULL;
+        to->survival_room = 0;
+        to->survival_known = FALSE;
+        delay_densities_copy(&to->delays, &w->delays);
+}
+
 void parent_walk_clear(ParentWalk *w)
 {
         g_free(w->first);
@@ -452,15 +473,47 @@ void parent_walk_learn(ParentWalk *w)
         }
 }
 
-/* A state survives a delay if the step that ends it has none, as a return, or has a longer delay.
- * Half of the delays in the same bin count as longer. */
-void parent_walk_learn_survival(ParentWalk *w)
+/* The probabilities of a row that a delay is longer than one of each bin. Half of the delays in the
+ * same bin count as longer. */
+static double *find_rest(ParentWalk *w, guint32 row)
+{
+        const float *density = delay_densities_row(&w->delays, row);
+        double *longer = g_new(double, DENSITY_BINS), rest = 0;
+
+        for (guint bin = DENSITY_BINS; bin-- > 0;) {
+                double mass = density[bin] * density_bin_width(bin);
+
+                longer[bin] = rest + mass / 2;
+                rest += mass;
+        }
+        return longer;
+}
+
+/* Adds that a state survives delays if it ends by this step. rest is by row, found when it is first
+ * asked for. */
+static void add_survival(ParentWalk *w, const WalkStep *s, double *longer, double **rest)
+{
+        gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
+        const double *by_delay;
+
+        if (timeless) {
+                for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                        longer[bin] += s->probability;
+                return;
+        }
+        if (!rest[s->row])
+                rest[s->row] = find_rest(w, s->row);
+        by_delay = rest[s->row];
+        for (guint bin = 0; bin < DENSITY_BINS; bin++)
+                longer[bin] += s->probability * by_delay[bin];
+}
+
+/* Gives each state that was seen a row of survival, as long as there are rows. Returns their
+ * number. */
+static guint32 number_survivals(ParentWalk *w)
 {
         guint32 n = 1;
 
-        if (w->survival_known)
-                return;
-        w->survival_known = TRUE;
         for (guint32 i = 0; i < w->n_states; i++)
                 w->states[i].survival = w->states[i].count > 0 && n < DENSITY_MAX_ROWS ? n++ : 0;
         if (n > w->survival_room) {
@@ -469,19 +522,29 @@ void parent_walk_learn_survival(ParentWalk *w)
                 w->longer = g_realloc_n(w->longer, w->survival_room, sizeof *w->longer);
         }
         memset(w->longer, 0, n * sizeof *w->longer);
+        return n;
+}
+
+/* A state survives a delay if the step that ends it has none, as a return, or has a longer one. */
+void parent_walk_learn_survival(ParentWalk *w)
+{
+        g_autofree double **rest = NULL;
+        guint32 n;
+
+        if (w->survival_known)
+                return;
+        w->survival_known = TRUE;
+        n = number_survivals(w);
+        rest = g_new0(double *, w->delays.n);
         for (guint32 i = 0; i < w->n_steps; i++) {
                 const WalkStep *s = &w->steps[i];
-                const float *density = delay_densities_row(&w->delays, s->row);
-                double *row = w->longer[w->states[s->state].survival], rest = 0;
-                gboolean timeless = s->event >= w->n_callees && s->event != event_reply(w);
+                guint32 row = w->states[s->state].survival;
 
-                for (guint bin = DENSITY_BINS; bin-- > 0;) {
-                        double mass = density[bin] * density_bin_width(bin);
-
-                        row[bin] += s->probability * (timeless ? 1 : rest + mass / 2);
-                        rest += mass;
-                }
+                if (row)
+                        add_survival(w, s, w->longer[row], rest);
         }
+        for (guint32 row = 0; row < w->delays.n; row++)
+                g_free(rest[row]);
         for (guint32 row = 0; row < n; row++)
                 for (guint bin = 0; bin < DENSITY_BINS; bin++)
                         w->survival[row][bin] = row ? NO_LOG : 0;

@@ -96,6 +96,9 @@ typedef struct {
 void parent_walk_init(ParentWalk *w, guint32 n_callers, const guint32 *whole, guint32 n_callees);
 void parent_walk_clear(ParentWalk *w);
 
+/* Copies all but survival, which is learned when it is needed. to is not initialised yet. */
+void parent_walk_copy(ParentWalk *to, const ParentWalk *w);
+
 /* How far the walk of a parent has come. */
 typedef struct {
         guint32 state;

@@ -73,28 +73,9 @@ void joint_begin_chain(Joint *j, float *chance)
 struct JointState {
         guint32 *parent;
         Belief *beliefs;
-        GBytes *walk;
+        ParentWalk walk;
         gpointer evidence[EVIDENCE_MOST];
 };
-
-static GBytes *walk_to_bytes(ParentWalk *w)
-{
-        Bytes b = bytes_to_write();
-
-        parent_walk_bytes(w, &b);
-        return bytes_written(&b);
-}
-
-static void walk_from_bytes(ParentWalk *w, GBytes *bytes)
-{
-        gsize n;
-        const guint8 *data = g_bytes_get_data(bytes, &n);
-        Bytes b = bytes_to_read(data, n);
-
-        parent_walk_clear(w);
-        parent_walk_bytes(w, &b);
-        bytes_end(&b, NULL);
-}
 
 JointState *joint_save(const Joint *j)
 {
@@ -104,7 +85,7 @@ JointState *joint_save(const Joint *j)
                                   j->problem->node->n_out * sizeof *j->assignment->parent);
         state->beliefs = g_memdup2(j->beliefs->beliefs,
                                    problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
-        state->walk = walk_to_bytes(&j->model->walk);
+        parent_walk_copy(&state->walk, &j->model->walk);
         evidence_save(&j->model->evidence, state->evidence);
         return state;
 }
@@ -113,7 +94,8 @@ void joint_restore(Joint *j, const JointState *state)
 {
         assignment_take(j->assignment, state->parent);
         evidence_restore(&j->model->evidence, state->evidence);
-        walk_from_bytes(&j->model->walk, state->walk);
+        parent_walk_clear(&j->model->walk);
+        parent_walk_copy(&j->model->walk, &state->walk);
         trellis_begin(j->trellis, j->model);
         memcpy(j->beliefs->beliefs, state->beliefs,
                problem_n_all(j->problem) * sizeof *j->beliefs->beliefs);
@@ -124,7 +106,7 @@ void joint_state_free(JointState *state)
 {
         g_free(state->parent);
         g_free(state->beliefs);
-        g_bytes_unref(state->walk);
+        parent_walk_clear(&state->walk);
         for (guint i = 0; i < EVIDENCE_MOST; i++)
                 g_free(state->evidence[i]);
         g_free(state);
