@@ -5,18 +5,6 @@
 /* A smaller smoothed count is a rounding error. */
 #define LEAST_COUNT 1e-6
 
-gint64 density_bin_start(guint bin)
-{
-        return bin == 0 ? 0
-                        : (gint64)(8 + (bin - 1) % 8) << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
-}
-
-gint64 density_bin_width(guint bin)
-{
-        return bin == 0 ? (gint64)1 << DENSITY_FIRST_OCTAVE
-                        : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
-}
-
 /* Finds what is found of exact densities. */
 static void round_row(DelayDensities *d, guint32 row)
 {

@@ -52,8 +52,17 @@ static inline guint density_bin(gint64 delay)
 }
 
 /* The shortest delay of a bin, and the width of the bin, in ns. */
-gint64 density_bin_start(guint bin);
-gint64 density_bin_width(guint bin);
+static inline gint64 density_bin_start(guint bin)
+{
+        return bin == 0 ? 0
+                        : (gint64)(8 + (bin - 1) % 8) << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
+
+static inline gint64 density_bin_width(guint bin)
+{
+        return bin == 0 ? (gint64)1 << DENSITY_FIRST_OCTAVE
+                        : (gint64)1 << (DENSITY_FIRST_OCTAVE - 3 + (bin - 1) / 8);
+}
 
 void delay_densities_init(DelayDensities *d); /* row 0 alone */
 void delay_densities_copy(DelayDensities *to, const DelayDensities *d);

@@ -109,7 +109,8 @@ struct EvidenceKind {
          * trellis and of a walk. 1: it says nothing. Positive and finite. */
         double (*call)(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
                        EvidenceBasis basis);
-        /* The same for an output with its trigger: for each edge of the trellis. */
+        /* The same for an output with its trigger: for edges of the trellis. It may not go by the
+         * row, as it is asked once for edges that differ in that alone. */
         double (*output)(const Evidence *e, const PlacedOutput *o);
         /* Told if watched: after a run of the trellis, each output with its share. First clear()
          * for each output that the parent may have noted in a run before. */

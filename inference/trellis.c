@@ -10,10 +10,15 @@ enum {
         NOWHERE = G_MAXUINT32,
         AT_CALL_BITS = 5, /* log2 of the size of a call's hash table of vertices */
         FAR = 64,         /* binary exponents of vertices are multiples of it */
+        RATIO_BITS = 2,   /* log2 of the number of ratios that are remembered of an offer */
 };
 
 /* The offers whose bits share a word. */
 #define WORD 64
+
+/* Vertices with a smaller share count nothing: counts are rounded to whole parts of DENSITY_COUNT.
+ */
+#define LEAST_COUNTED (0.49 / DENSITY_COUNT)
 
 /* The fields of an offered call that decide whether an edge passes it over, side by side. */
 struct TrellisOffer {
@@ -24,6 +29,19 @@ struct TrellisOffer {
         guint64 alike; /* bits of its word: later calls to the callee */
         guint32 callee;
         guint32 after; /* the first offer that starts after it returned */
+};
+
+/* The ratio of other evidence for an offer with this class and trigger. */
+typedef struct {
+        gint64 trigger;
+        guint32 class; /* + 1; 0: none yet */
+        double ratio;
+} Ratio;
+
+/* Ratios of one offer that were asked for, by a hash of the trigger: vertices of one call ask for
+ * the same ones. */
+struct TrellisRatios {
+        Ratio of[1 << RATIO_BITS];
 };
 
 struct TrellisVertex {
@@ -88,6 +106,7 @@ void trellis_clear(Trellis *l)
         g_free(l->offers);
         g_free(l->left);
         g_free(l->skip);
+        g_free(l->ratios);
         g_free(l->vertices);
         g_free(l->edges);
         g_free(l->returns);
@@ -353,18 +372,29 @@ static inline PlacedOutput place_output(const Trellis *l, const ParentWalk *w,
                                .trigger = moment_of(l, v, n_returns, parent, calls) };
 }
 
-/* The ratio of other evidence for the next output. */
-static double ratio_of_output(const Trellis *l, const ParentWalk *w, const Standing *at,
-                              const TrellisParent *parent, const TrellisCall *calls, guint32 output,
-                              guint32 callee, guint32 row)
+/* The ratio of other evidence for an output. */
+static double ask(const Trellis *l, const PlacedOutput *o)
 {
-        PlacedOutput o = place_output(l, w, &l->vertices[at->vertex], at->n_returns, parent, calls,
-                                      output, callee, row);
         double ratio = 1;
 
         for (guint i = 0; i < l->n_asked; i++)
-                ratio *= l->asked[i]->kind->output(l->asked[i], &o);
+                ratio *= l->asked[i]->kind->output(l->asked[i], o);
         return ratio;
+}
+
+/* The ratio of other evidence if the next output is offer i. It does not change in one run of the
+ * trellis. */
+static double ratio_of_output(Trellis *l, const ParentWalk *w, const Standing *at,
+                              const TrellisParent *parent, const TrellisCall *calls, guint32 i,
+                              guint32 callee, guint32 row)
+{
+        PlacedOutput o = place_output(l, w, &l->vertices[at->vertex], at->n_returns, parent, calls,
+                                      calls[i].output, callee, row);
+        Ratio *known = &l->ratios[i].of[hash_word(HASH_SEED, o.trigger) >> (64 - RATIO_BITS)];
+
+        if (known->class != o.class + 1 || known->trigger != o.trigger)
+                *known = (Ratio){ o.trigger, o.class + 1, ask(l, &o) };
+        return known->ratio;
 }
 
 /* Adds an edge of this weight from a vertex to the vertex of a call, and passes its forward weight
@@ -407,9 +437,8 @@ static inline void expand_to(Trellis *l, ParentWalk *w, const Standing *at,
                         if (weight >= offer->least) {
                                 weight *= l->skip[i] / offer->total;
                                 if (asked)
-                                        weight *= ratio_of_output(l, w, at, parent, calls,
-                                                                  calls[i].output, offer->callee,
-                                                                  step->entry.row);
+                                        weight *= ratio_of_output(l, w, at, parent, calls, i,
+                                                                  offer->callee, step->entry.row);
                                 lead_on(l, w, at, calls, i, step, bin, weight);
                                 continue;
                         }
@@ -434,9 +463,12 @@ static inline void expand_to_end(Trellis *l, ParentWalk *w, const Standing *at,
         double weight = at->before * step.probability *
                         delay_densities_row(&w->delays, step.row)[bin] * skip;
 
-        if (asked)
-                weight *= ratio_of_output(l, w, at, parent, calls, parent->output, w->n_callees,
-                                          step.row);
+        if (asked) {
+                PlacedOutput o = place_output(l, w, from, at->n_returns, parent, calls,
+                                              parent->output, w->n_callees, step.row);
+
+                weight *= ask(l, &o);
+        }
         if (end->forward == 0)
                 end->exponent = from->exponent;
         weight = times_power(weight, from->exponent - end->exponent);
@@ -565,7 +597,7 @@ static double go_back(Trellis *l, ParentWalk *w, TrellisVertex *vertex, double e
                 backward += e->weight * l->vertices[e->to].backward;
         }
         vertex->backward = backward;
-        if (count)
+        if (count && scale * backward >= LEAST_COUNTED)
                 count_vertex(l, w, vertex, scale);
         if (l->n_told > 0)
                 note_vertex(l, w, vertex, scale, parent, calls);
@@ -608,6 +640,7 @@ static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
                 l->offers = g_renew(TrellisOffer, l->offers, l->offers_room);
                 l->left = g_renew(double, l->left, l->offers_room);
                 l->skip = g_renew(double, l->skip, l->offers_room);
+                l->ratios = g_renew(TrellisRatios, l->ratios, l->offers_room);
         }
         for (guint32 i = 0; i < n; i++) {
                 const TrellisCall *call = &calls[i];
@@ -626,6 +659,8 @@ static void start_offers(Trellis *l, const TrellisCall *calls, guint32 n)
                                                .callee = call->call.callee,
                                                .after = after };
         }
+        if (l->n_asked > 0)
+                memset(l->ratios, 0, n * sizeof *l->ratios);
         find_later(l, n);
 }
 

@@ -25,6 +25,7 @@ typedef struct {
 } TrellisCall;
 
 typedef struct TrellisOffer TrellisOffer;
+typedef struct TrellisRatios TrellisRatios;
 typedef struct TrellisVertex TrellisVertex;
 typedef struct TrellisVertices TrellisVertices;
 typedef struct TrellisEdge TrellisEdge;
@@ -48,8 +49,9 @@ typedef struct Trellis {
         double least; /* vertices and edges with less than this share of the weight are left out */
         TrellisOffer *offers; /* by call */
         double *left;         /* by call: the probability that another parent makes it */
-        double *skip;  /* by call: the probability that others make all calls since a vertex */
-        guint32 reach; /* calls from here on are too improbable to be next */
+        double *skip; /* by call: the probability that others make all calls since a vertex */
+        TrellisRatios *ratios; /* by call, if any kind is asked */
+        guint32 reach;         /* calls from here on are too improbable to be next */
         TrellisVertex *vertices;
         TrellisEdge *edges;
         TrellisReturn *returns; /* return steps; each vertex has a range of them */
