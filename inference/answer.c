@@ -55,6 +55,17 @@ void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *ans
         answer->score = g_renew(float, answer->score, n_found);
 }
 
+void answer_make_room_for_drawings(NodeAnswer *answer)
+{
+        gsize n = (gsize)answer->n_out * ANSWER_DRAWINGS;
+
+        if (answer->drawn)
+                return;
+        answer->drawn = g_new(guint32, n);
+        for (gsize k = 0; k < n; k++)
+                answer->drawn[k] = NO_PARENT;
+}
+
 void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
 {
         gsize n_found = answer->first[at], n = part->first[part->n_out], room = n_found + n;
@@ -70,6 +81,11 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
         memcpy(answer->call + at, part->call, part->n_out * sizeof *part->call);
         for (guint32 i = 1; i <= part->n_out; i++)
                 answer->first[at + i] = n_found + part->first[i];
+        if (part->drawn) {
+                answer_make_room_for_drawings(answer);
+                memcpy(answer->drawn + (gsize)at * ANSWER_DRAWINGS, part->drawn,
+                       (gsize)part->n_out * ANSWER_DRAWINGS * sizeof *part->drawn);
+        }
         node_answer_clear(part);
 }
 
@@ -118,6 +134,7 @@ void node_answer_clear(NodeAnswer *answer)
         g_free(answer->context);
         g_free(answer->family);
         g_free(answer->wait);
+        g_free(answer->drawn);
         g_free(answer->first);
         g_free(answer->parent);
         g_free(answer->share);

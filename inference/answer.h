@@ -18,6 +18,9 @@ void answer_hand_out(const Joint *j, guint32 first, guint32 end, NodeAnswer *ans
 /* Adds what was handed out of a part, whose calls come next: from `at` on. Clears that. */
 void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part);
 
+/* Makes room for the parents of drawings, all as found, where there is none yet. */
+void answer_make_room_for_drawings(NodeAnswer *answer);
+
 /* Writes how many workers serve the node's queue and, unless that is refuted, here or by the
  * assignment, how long each call into it waited. */
 void answer_waits(const Joint *j, gboolean refuted, NodeAnswer *answer);

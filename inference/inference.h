@@ -50,12 +50,12 @@ typedef struct {
         guint32 n_in, n_out;
         const guint32 *identifiers; /* lists: a length and so many numbers, ascending; or NULL */
         gint64 window;              /* the skew window, ns */
-        gint64 from;       /* calls into it that replied before this get no more children, ns */
-        gint64 decide;     /* calls out of it that start before this less the window get one, ns */
-        guint32 *truth;    /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
-        Crew *crew;        /* parts of it go to these threads; NULL: to the caller alone */
-        WorkPart *work;    /* to report progress; may be NULL */
-        gboolean keep_log; /* the answer shall give its log likelihood */
+        gint64 from;    /* calls into it that replied before this get no more children, ns */
+        gint64 decide;  /* calls out of it that start before this less the window get one, ns */
+        guint32 *truth; /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
+        Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
+        WorkPart *work; /* to report progress; may be NULL */
+        gboolean draws, keep_log; /* wanted: drawings, where parents are in doubt; likelihoods */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */
@@ -65,19 +65,19 @@ void node_model_free(NodeModel *model);
 
 /* The answer. The candidates of call[i] that are worth naming have the indices first[i] to first[i
  * + 1] - 1, by enter. node_answer_clear() frees the arrays. */
+enum { ANSWER_DRAWINGS = 4 };
 typedef struct {
         guint32 n_in, n_out;
-        guint32 *call;         /* number of a call out of the node; NO_PARENT: not decided yet */
-        guint32 *n_candidates; /* by call out: its number of candidates, named or not */
-        guint32 *context;      /* by call out: its context, a hash; 0: unknown */
+        guint32 *call; /* number of a call out of the node; NO_PARENT: not decided yet */
+        guint32 *n_candidates, *context; /* by call out: all it has; a hash, 0: unknown */
         float *family; /* by call in: the probability that it made just the children it is given */
         guint32 n_workers; /* that serve the node's queue; 0: no bound, or not known */
         gint64 *wait; /* by call in: how long for one of them, ns; NULL: none, or not borne out */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */
-        double log;           /* the natural log likelihood of the answer, if asked for */
-        double true_log;      /* the log likelihood of the truth, if that is known */
+        guint32 *drawn;       /* by call out and drawing: its parent; NO_PARENT: as above. NULL */
+        double log, true_log; /* log likelihoods, natural: of the answer if asked for, of truth */
 } NodeAnswer;
 
 /* Finds the parents of all calls out of a node together. model: what was learned of the node

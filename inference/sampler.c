@@ -345,12 +345,13 @@ static gboolean is_worth_drawing(const Sampler *c, guint32 call)
         return c->n_ties > 0 || squares * squares * MOST_PRIOR_DRAWINGS >= PRIOR_DRAWINGS;
 }
 
-/* Finds the open calls: calls that are not certain, and worth it. */
-static void find_open(Sampler *c)
+/* Finds the open calls: calls that are not certain, and worth it, or all. */
+static void find_open(Sampler *c, gboolean all)
 {
         const Problem *p = c->j->problem;
         const guint32 *parent = c->j->assignment->parent;
 
+        c->n_open = 0;
         for (guint32 i = 0; i < p->node->n_out; i++) {
                 float most = 0;
 
@@ -358,7 +359,7 @@ static void find_open(Sampler *c)
                         most = MAX(most, c->chance[k]);
                 if (n_candidates(p, i) > 1 && most < CERTAIN &&
                     (c->learns ? parent[i] != NO_PARENT && is_training_parent(p, parent[i])
-                               : is_worth_drawing(c, i)))
+                               : all || is_worth_drawing(c, i)))
                         c->open[c->n_open++] = i;
         }
 }
@@ -375,9 +376,14 @@ Sampler *sampler_new(Joint *j, const float *chance, gboolean learns)
         c->log = g_new0(gint32, j->problem->node->n_in);
         c->open = g_new(guint32, j->problem->node->n_out);
         begin_evidence(c);
-        find_open(c);
+        find_open(c, FALSE);
         sampler_take_model(c);
         return c;
+}
+
+void sampler_open_all(Sampler *c)
+{
+        find_open(c, TRUE);
 }
 
 void sampler_free(Sampler *c)

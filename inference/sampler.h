@@ -37,6 +37,10 @@ typedef struct Sampler Sampler;
 Sampler *sampler_new(Joint *j, const float *chance, gboolean learns);
 void sampler_free(Sampler *c);
 
+/* From now on all calls take part that are not certain, even if that costs more than it tells of
+ * each. */
+void sampler_open_all(Sampler *c);
+
 /* From now on raises likelihoods to this power. */
 void sampler_cool(Sampler *c, guint power);
 

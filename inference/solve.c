@@ -19,6 +19,7 @@
 #include "inference/beliefs.h"
 #include "inference/calibrate.h"
 #include "inference/contexts.h"
+#include "inference/drawings.h"
 #include "inference/evidence-table.h"
 #include "inference/families.h"
 #include "inference/family.h"
@@ -127,6 +128,8 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         else
                 assign_best(j);
         joint_find_families(j, 0, n_out, answer->family);
+        if (j->problem->n_choice > 0 && j->problem->node->draws)
+                joint_draw(j, 0, n_out, answer, 0);
         answer_hand_out(j, 0, n_out, answer, 0);
 }
 
@@ -197,6 +200,8 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         for (guint32 p = 0; p < slice.n_in; p++)
                 found.family[p] = 1;
         joint_find_families(j, at, before, found.family);
+        if (n.problem.n_choice > 0 && whole->problem->node->draws)
+                joint_draw(j, at, before, &found.answer, 0);
         answer_hand_out(j, at, before, &found.answer, 0);
         found.refuted = n.scores.refuted;
         clear_nouns(&n);

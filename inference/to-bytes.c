@@ -106,12 +106,13 @@ static void problem_bytes(NodeProblem *p, Bytes *b)
 {
         gboolean truth = p->truth != NULL;
 
-        bytes_word(b, "ravel problem 2\n");
+        bytes_word(b, "ravel problem 3\n");
         calls_bytes(p, b);
         time_bytes(&p->window, b);
         bytes_expect(b, p->window >= 0, "a skew window");
         moment_bytes(&p->from, b);
         moment_bytes(&p->decide, b);
+        bytes_bool(b, &p->draws);
         bytes_bool(b, &p->keep_log);
         bytes_bool(b, &truth);
         if (truth)
@@ -209,11 +210,20 @@ static void wait_bytes(NodeAnswer *a, Bytes *b)
         }
 }
 
+static void drawn_bytes(NodeAnswer *a, Bytes *b)
+{
+        gboolean known = a->drawn != NULL;
+
+        bytes_bool(b, &known);
+        if (known)
+                bytes_u32s(b, &a->drawn, (gsize)a->n_out * ANSWER_DRAWINGS);
+}
+
 static void answer_bytes(NodeAnswer *a, Bytes *b)
 {
         guint32 n = bytes_reads(b) ? 0 : a->first[a->n_out];
 
-        bytes_word(b, "ravel answer 2\n");
+        bytes_word(b, "ravel answer 3\n");
         bytes_count(b, &a->n_in, 4);
         bytes_count(b, &a->n_out, 20);
         bytes_count(b, &n, 12);
@@ -225,6 +235,7 @@ static void answer_bytes(NodeAnswer *a, Bytes *b)
         bytes_floats(b, &a->family, a->n_in);
         first_bytes(a, n, b);
         shares_bytes(a, n, b);
+        drawn_bytes(a, b);
         bytes_double(b, &a->log);
         bytes_double(b, &a->true_log);
 }

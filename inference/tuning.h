@@ -249,6 +249,14 @@
 /* The answer names a candidate with at least this share of the best candidate's score. */
 #define WORTH_NAMING        1e-3
 
+/* Where parents are right with a mean probability below this, whole assignments are drawn
+ * (drawings.c). Speed. */
+#define DRAWN_BELOW  0.8
+/* Sweeps of the chain before the first of them, */
+#define DRAW_WARM_UP 60
+/* and before each. Speed. */
+#define DRAW_SWEEPS  10
+
 /* --- Parts (parts.c) --- */
 
 /* A part ends when it is so many mean lifetimes of parents long. */

@@ -461,11 +461,14 @@ static void do_task(gpointer data, gpointer work)
                                 .truth = truth,
                                 .crew = s->crew,
                                 .work = &part,
+                                .draws = n->drawn != NULL,
                                 .keep_log = n->keep_log };
 
         solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
         g_mutex_lock(&s->lock);
         note_waits(n, &problem, &task->found);
+        if (n->drawn)
+                drawn_parents_take(n->drawn, &task->found, n->calls->pairs.n);
         g_mutex_unlock(&s->lock);
         sum_candidates(task);
         task->log = task->found.log;

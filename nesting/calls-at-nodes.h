@@ -9,6 +9,7 @@
 #include "base/work.h"
 #include "calls/known-calls.h"
 #include "inference/inference.h"
+#include "nesting/drawn-paths.h"
 #include "nesting/models.h"
 
 /* Which calls one step of --window decides on. Without --window: all. */
@@ -32,6 +33,7 @@ typedef struct {
         NodeModel **models;         /* by NodeId, what is learned outlives a step; NULL */
         GArray *explanations;       /* of Explanation */
         gboolean cycles;            /* clocks may disagree, so that a call may lie within itself */
+        DrawnParents *drawn;        /* takes those of drawings; NULL: not wanted */
         gboolean keep_log;          /* find the likelihoods */
         guint threads;              /* so many at a time; 0: one */
         WorkShow progress;          /* may be NULL */

@@ -134,6 +134,8 @@ static gboolean take_instance(gpointer data, guint32 root, GError **error)
         for (guint32 k = 0; place && k < n; k++)
                 place[p->path[k].call] =
                         (CallPlace){ p->number, is_cut ? NO_PATTERN : path_set_latest(p->set) };
+        if (p->roots && !is_cut)
+                g_array_append_val(p->roots, p->path[0].call);
         p->number += !is_cut;
         return TRUE;
 }

@@ -23,6 +23,7 @@ typedef struct {
         CallTrees trees;
         PathSet *set;          /* where instances go; borrowed */
         Cut *cuts;             /* by NodeId */
+        GArray *roots;         /* takes the root of each instance, guint32; NULL: not wanted */
         guint64 number;        /* of the next instance */
         InstanceBegins begins; /* may be NULL */
         InstanceTaken take;    /* NULL: the set has them */

@@ -43,6 +43,7 @@ void nesting_run_init(Nesting *n, NodeTable *nodes, const NestingOptions *option
 
 void nesting_run_clear(Nesting *n)
 {
+        drawn_parents_clear(&n->drawn);
         scoreboard_clear(&n->board);
         call_paths_clear(&n->paths);
         call_order_clear(&n->order);

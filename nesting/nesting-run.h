@@ -23,6 +23,7 @@ typedef struct Nesting {
         GArray *offsets;      /* of ClockOffset; NULL where not looked for */
         gint64 *offset;       /* these by NodeId; NULL where there are none */
         guint32 *true_parent; /* oracle: by call, or NO_PARENT */
+        DrawnParents drawn;
         TruthCounts truth;
         LogLikelihood log;
         gboolean ended;  /* there are no more calls to come */

@@ -116,6 +116,7 @@ static void find_jointly(Nesting *n)
         search.learn = n->options.learn;
         if (n->options.model)
                 search.given = names = models_find_names(n->options.model, &n->calls);
+        search.drawn = n->options.model ? NULL : &n->drawn;
         find_parents_at_nodes(&search, &n->log);
 }
 
@@ -159,6 +160,9 @@ static gboolean find_paths(Nesting *n, GError **error)
 
 gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
 {
+        g_autoptr(GArray) roots =
+                n->drawn.parent[0] ? g_array_new(FALSE, FALSE, sizeof(guint32)) : NULL;
+
         call_paths_set(&n->paths, set);
         nesting_run_summarise(n, set);
         call_paths_find_cuts(&n->paths);
@@ -167,7 +171,12 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
                 call_pairs_want_trees(&n->calls.pairs);
         /* What goes on may do so long after all else. */
         n->paths.trees.hold |= n->calls.links.parent != NULL;
-        return find_paths(n, error) && call_trees_hand_on(&n->paths.trees, G_MAXINT64, error);
+        n->paths.roots = roots;
+        if (!find_paths(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
+                return FALSE;
+        if (roots && path_set_is_in_doubt(set))
+                drawn_paths_count(&n->drawn, &n->calls, roots, set);
+        return TRUE;
 }
 
 /* --- what was found -------------------------------------------------------- */

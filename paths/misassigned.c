@@ -38,7 +38,8 @@ gboolean *misassigned_find(const PathSet *set)
                 const PathPattern *p = path_set_pattern(set, i);
 
                 is[i] = p->count <= MISASSIGNED_PATHS &&
-                        p->count <= path_set_instances(set) / RARE_SHARE && p->probability < limit;
+                        p->count <= path_set_instances(set) / RARE_SHARE &&
+                        p->probability < limit && p->drawn <= MISASSIGNED_PATHS;
                 any |= is[i];
         }
         return any ? g_steal_pointer(&is) : NULL;

@@ -9,7 +9,7 @@
 
 #include "paths/path-set.h"
 
-/* No pattern of more paths is one. */
+/* No pattern of more paths is one, found or by drawings. */
 enum { MISASSIGNED_PATHS = 5 };
 
 /* By pattern, whether it probably is one; to be freed with g_free(). NULL where none is, where the

@@ -33,16 +33,18 @@ typedef struct {
 } PatternNode;
 
 typedef struct {
-        char *signature;      /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
-                                 client>A>B>A>C */
-        const char *label;    /* the root's operation; NULL: none */
-        guint64 id;           /* path_pattern_id(); 16 hex digits in outputs */
-        NodeId client;        /* who called the root */
-        guint64 count;        /* path instances, or messages at the end of a linear path;
-                                 nodes[0].latency is their total latency */
-        double probability;   /* mean over the instances of the product of their calls' families */
-        gboolean goes_on;     /* not all of it is nested: it has a completion time */
-        Histogram completion; /* until all of it is done; empty where it does not go on */
+        char *signature;    /* client>lb(web1(auth(redis),catalog)) in written names, or linear:
+                               client>A>B>A>C */
+        const char *label;  /* the root's operation; NULL: none */
+        guint64 id;         /* path_pattern_id(); 16 hex digits in outputs */
+        NodeId client;      /* who called the root */
+        guint64 count;      /* path instances, or messages at the end of a linear path;
+                               nodes[0].latency is their total latency */
+        double probability; /* mean over the instances of the product of their calls' families */
+        double drawn, drawn_error; /* by drawings, where the set has them: how many instances, and
+                                      a standard error of that */
+        gboolean goes_on;          /* not all of it is nested: it has a completion time */
+        Histogram completion;      /* until all of it is done; empty where it does not go on */
         guint32 n_nodes;
         PatternNode *nodes; /* pre-order; siblings in the order of the signature */
 } PathPattern;
@@ -102,6 +104,28 @@ void path_set_set_sink(PathSet *set, PathSink sink, gpointer data);
 /* Adds one instance of n >= 1 calls: pre-order, siblings in call order. Linear in
  * n once its shape is known. */
 gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error);
+
+/* --- drawings --------------------------------------------------------------- *
+ *
+ * Where parents are in doubt, patterns are counted by drawings of all instances (docs/paths.md),
+ * beside the instances that were found. Latencies are of the latter alone. */
+
+/* Whether most instances are probably wrong. */
+gboolean path_set_is_in_doubt(const PathSet *set);
+
+/* After all instances: one of a drawing, as path_set_add() takes it; its times are not looked at. A
+ * drawing has as many as there are. */
+void path_set_draw(PathSet *set, const PathCall *calls, guint32 n);
+
+/* A drawing is complete. */
+void path_set_end_drawing(PathSet *set);
+
+/* Whether patterns have counts by drawings; ranks are by these then. */
+gboolean path_set_is_drawn(const PathSet *set);
+void path_set_set_drawn(PathSet *set); /* of a store: its patterns have them */
+
+/* How many instances of a drawing have a pattern that none of those found has, in the mean. */
+double path_set_drawn_elsewhere(const PathSet *set);
 
 /* --- linear patterns ------------------------------------------------------- *
  *

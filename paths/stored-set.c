@@ -11,6 +11,7 @@ typedef struct {
         StoreReader *reader;
         GArray *patterns; /* of PathPattern; without nodes until they are read */
         GArray *doubts;   /* of int, by pattern: the doubt that the store names; -1: none */
+        gboolean is_drawn;
 } Loading;
 
 static void pattern_clear(gpointer data)
@@ -47,10 +48,13 @@ static gboolean read_patterns(Loading *l, GError **error)
                         .client = stored.client,
                         .count = stored.count,
                         .probability = stored.probability,
+                        .drawn = stored.drawn,
+                        .drawn_error = stored.drawn_error,
                         .goes_on = stored.goes_on,
                 };
                 g_array_append_val(l->patterns, p);
                 g_array_append_val(l->doubts, stored.doubt);
+                l->is_drawn |= stored.is_drawn;
         }
         return status == 0;
 }
@@ -211,8 +215,10 @@ static void find_folded(Loading *l, const NodeTable *nodes)
 StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
 {
         g_autoptr(StoredSet) stored = g_new0(StoredSet, 1);
-        g_auto(Loading) l = { stored, reader, g_array_new(FALSE, TRUE, sizeof(PathPattern)),
-                              g_array_new(FALSE, FALSE, sizeof(int)) };
+        g_auto(Loading) l = { .stored = stored,
+                              .reader = reader,
+                              .patterns = g_array_new(FALSE, TRUE, sizeof(PathPattern)),
+                              .doubts = g_array_new(FALSE, FALSE, sizeof(int)) };
         g_autoptr(PathGraph) graph = NULL;
 
         g_array_set_clear_func(l.patterns, pattern_clear);
@@ -224,6 +230,8 @@ StoredSet *stored_set_new(StoreReader *reader, NodeTable *nodes, GError **error)
                             : path_set_new(nodes, SIBLINGS_MULTISET);
         for (guint i = 0; i < l.patterns->len; i++)
                 path_set_add_pattern(stored->set, &g_array_index(l.patterns, PathPattern, i));
+        if (l.is_drawn)
+                path_set_set_drawn(stored->set);
         g_array_set_clear_func(l.patterns, NULL); /* they are the set's now */
         if (!read_trust(&l, error))
                 return NULL;

@@ -39,7 +39,8 @@ static const struct {
         [PATTERN] = { "pattern",
                       "SELECT id, signature, client, count, total, mean, deviation, p50, p90, "
                       "p99, min, max, probability, label, completion_total, completion_mean, "
-                      "completion_p50, completion_p99, misassigned FROM pattern ORDER BY id" },
+                      "completion_p50, completion_p99, misassigned, drawn, drawn_error "
+                      "FROM pattern ORDER BY id" },
         [PATTERN_NODE] = { "pattern_node",
                            "SELECT pattern, place, latency_mean, latency_p99, own_mean, own_p99, "
                            "parent, node, latency, call_delay, own, network, label, labels, "
@@ -496,6 +497,21 @@ static gboolean get_doubt(StoreReader *r, StoredPattern *pattern, GError **error
 }
 
 /* NULL in stores of earlier versions, which do not say it. */
+/* A number of instances, which need not be whole. */
+static gboolean get_mean_count(const StoreReader *r, int column, double *count, GError **error)
+{
+        *count = sqlite3_column_double(r->select[PATTERN], column);
+        return (*count >= 0 && *count <= (double)G_MAXUINT32) ||
+               fail_row(r, PATTERN, column, "a number of paths", error);
+}
+
+static gboolean get_drawn(const StoreReader *r, StoredPattern *pattern, GError **error)
+{
+        pattern->is_drawn = sqlite3_column_type(r->select[PATTERN], 19) != SQLITE_NULL;
+        return get_mean_count(r, 19, &pattern->drawn, error) &&
+               get_mean_count(r, 20, &pattern->drawn_error, error);
+}
+
 static gboolean get_misassigned(const StoreReader *r, StoredPattern *pattern, GError **error)
 {
         gint64 misassigned = 0;
@@ -567,7 +583,7 @@ int store_reader_next_pattern(StoreReader *r, StoredPattern *pattern, GError **e
             !get_probability(r, PATTERN, 12, &pattern->probability, error) ||
             !get_label(r, PATTERN, 13, &pattern->label, error) ||
             !get_completion(r, pattern, error) || !get_doubt(r, pattern, error) ||
-            !get_misassigned(r, pattern, error))
+            !get_misassigned(r, pattern, error) || !get_drawn(r, pattern, error))
                 return -1;
         return 1;
 }

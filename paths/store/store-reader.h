@@ -50,6 +50,8 @@ typedef struct {
         } completion; /* until all of it is done, ns; where nothing goes on, of the latency */
         int doubt;    /* the worst of its edges, as doubts come; -1: none */
         gboolean misassigned; /* probably (paths/misassigned.h) */
+        gboolean is_drawn;    /* there are counts by drawings: */
+        double drawn, drawn_error;
 } StoredPattern;
 
 /* A histogram as the store has it; borrowed until the next row. */

@@ -70,7 +70,8 @@ const char *const store_schema =
         "  min INTEGER NOT NULL, max INTEGER NOT NULL, probability REAL NOT NULL,"
         "  doubt INTEGER REFERENCES doubt, label TEXT,"
         "  completion_total INTEGER, completion_mean INTEGER, completion_p50 INTEGER,"
-        "  completion_p99 INTEGER, completion BLOB, misassigned INTEGER);"
+        "  completion_p99 INTEGER, completion BLOB, misassigned INTEGER,"
+        "  drawn REAL, drawn_error REAL);"
         "CREATE TABLE pattern_node ("
         "  pattern INTEGER NOT NULL REFERENCES pattern, place INTEGER NOT NULL,"
         "  parent INTEGER, depth INTEGER NOT NULL, node INTEGER NOT NULL REFERENCES node,"
@@ -476,7 +477,7 @@ static gboolean insert_patterns(Store *store, GError **error)
                 prepare(store,
                         "INSERT INTO pattern VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                         "?9, ?10, ?11, ?12, ?13, ?14, nullif(?15, 0), ?16, ?17, ?18, ?19, "
-                        "?20, ?21, ?22)",
+                        "?20, ?21, ?22, ?23, ?24)",
                         error);
         gboolean ok = s != NULL;
 
@@ -503,6 +504,10 @@ static gboolean insert_patterns(Store *store, GError **error)
                 bind_text(s, 16, p->label);
                 bind_completion(s, 17, p);
                 sqlite3_bind_int(s, 22, misassigned && misassigned[i]);
+                if (path_set_is_drawn(store->set)) {
+                        sqlite3_bind_double(s, 23, p->drawn);
+                        sqlite3_bind_double(s, 24, p->drawn_error);
+                }
                 ok = insert(store, s, error);
         }
         sqlite3_finalize(s);

@@ -108,6 +108,13 @@ static void put_probability(Json *j, const PathSet *set, double p)
                 json_null(j);
 }
 
+/* By drawings, where most instances are probably wrong. */
+static void put_drawn(Json *j, const PathPattern *p)
+{
+        json_put_number(j, "drawn", p->drawn, "%.6g");
+        json_put_number(j, "drawn_error", p->drawn_error, "%.6g");
+}
+
 static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, guint32 rank,
                             gboolean misassigned, OutputFile *file, GError **error)
 {
@@ -125,6 +132,8 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_put_string(j, "client", node_table_name(path_set_nodes(set), p->client));
         json_line(j, 5);
         json_put_count(j, "count", p->count);
+        if (path_set_is_drawn(set))
+                put_drawn(j, p);
         put_probability(j, set, p->probability);
         put_index(j, "doubt", (guint32)doubt, (guint32)-1);
         if (misassigned) {

@@ -136,6 +136,25 @@ static void write_verdict(const PathSet *set, const PathWriteOptions *options, G
         }
 }
 
+/* What counts are by, where they are not of the instances found. */
+static void write_drawn(const PathSet *set, const PathWriteOptions *options, GString *out)
+{
+        double elsewhere = path_set_drawn_elsewhere(set) / (double)path_set_instances(set);
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        if (!path_set_is_drawn(set))
+                return;
+        g_string_append(text,
+                        "Most of these paths are probably wrong. Counts and ranks are by drawings "
+                        "from what nodes were learned to do, with a standard error; found are "
+                        "so many paths, whose times these are.");
+        if (elsewhere >= 0.005)
+                g_string_append_printf(text,
+                                       " %.0f %% of what was drawn has patterns that are not here.",
+                                       100 * elsewhere);
+        text_append_wrapped(out, text->str, " ", 0, options->columns);
+}
+
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         const PathSetSummary *summary = path_set_summary(set);
@@ -178,6 +197,7 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
                 g_string_append_printf(read, ", model %s", summary->model);
         g_string_append(read, ").");
         text_append_wrapped(out, read->str, " ", 0, options->columns);
+        write_drawn(set, options, out);
         write_clocks(set, "Clocks put right", FALSE, options, out);
         write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
         write_verdict(set, options, out);
@@ -321,6 +341,25 @@ static void write_left_out(const Rows *r, const PathWriteOptions *options, GStri
                 text_append_wrapped(out, text, " ", 6, options->columns);
 }
 
+/* "1,189 +-36" */
+static char *format_drawn(const PathPattern *p)
+{
+        g_autofree char *count = path_format_count((guint64)llround(p->drawn)),
+                        *error = path_format_count((guint64)llround(p->drawn_error));
+
+        return g_strdup_printf("%s +-%s", count, error);
+}
+
+/* By drawings, of as many instances as they count. */
+static gint64 total_of(const PathSet *set, const PathPattern *p)
+{
+        const Histogram *latency = &p->nodes[0].latency;
+
+        if (path_set_is_drawn(set))
+                return llround((double)histogram_mean(latency) * p->drawn);
+        return (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
+}
+
 static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options,
                              const guint32 *place)
 {
@@ -330,6 +369,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 
         text_table_add_column(table, "rank", TEXT_RIGHT, 0);
         text_table_add_column(table, "count", TEXT_RIGHT, 0);
+        if (path_set_is_drawn(set))
+                text_table_add_column(table, "found", TEXT_RIGHT, 0);
         text_table_add_column(table, "total", TEXT_RIGHT, 0);
         text_table_add_column(table, "mean", TEXT_RIGHT, 0);
         text_table_add_column(table, "p50", TEXT_RIGHT, 3);
@@ -343,10 +384,12 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 const PathPattern *p = path_set_pattern(set, options->rank[i]);
                 const Histogram *latency = &p->nodes[0].latency;
-                gint64 total = (gint64)CLAMP(latency->sum, G_MININT64, G_MAXINT64);
+
                 text_table_add(table, format_rank(set, p, place[i], mark));
+                if (path_set_is_drawn(set))
+                        text_table_add(table, format_drawn(p));
                 text_table_add(table, path_format_count(p->count));
-                text_table_add(table, path_format_duration(total));
+                text_table_add(table, path_format_duration(total_of(set, p)));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.5)));
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
@@ -388,7 +431,7 @@ static void write_heading(GString *out, const TextTable *table, const PathWriteO
 static void write_rank_table(const PathSet *set, const PathWriteOptions *options,
                              const guint32 *place, GString *out)
 {
-        guint path_column = 9 + path_set_goes_on(set);
+        guint path_column = 9 + path_set_goes_on(set) + path_set_is_drawn(set);
         g_autoptr(TextTable) table = rank_table(set, options, place);
 
         text_table_fit(table, options->columns);

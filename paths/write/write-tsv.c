@@ -23,6 +23,16 @@ static const char WAITS[] = "\town_queued\tslowest_queued";
 /* Where a pattern is probably misassigned. */
 static const char MISASSIGNED[] = "\tmisassigned";
 
+/* Where most instances are probably wrong: counts by drawings. */
+static const char DRAWN[] = "\tdrawn\tdrawn_error";
+
+static void append_number(GString *out, double x)
+{
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        g_string_append_printf(out, "\t%s", g_ascii_formatd(text, sizeof text, "%.6g", x));
+}
+
 static void append_time(GString *out, gint128 ns)
 {
         char digits[PATH_INTEGER_SIZE];
@@ -86,6 +96,10 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                         out, "\t%s",
                         path_format_integer(histogram_mean(&slowest->own_queued), digits));
         }
+        if (path_set_is_drawn(set) && !options->windows) {
+                append_number(out, p->drawn);
+                append_number(out, p->drawn_error);
+        }
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
@@ -98,9 +112,10 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         g_autofree gboolean *misassigned = options->windows ? NULL : misassigned_find(set);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s%s%s%s\n", options->windows ? "window\t" : "",
+                g_string_append_printf(out, "%s%s%s%s%s%s\n", options->windows ? "window\t" : "",
                                        HEADER, has_completion(set, options) ? GOES_ON : "",
                                        shows_waits(set, options) ? WAITS : "",
+                                       path_set_is_drawn(set) && !options->windows ? DRAWN : "",
                                        misassigned ? MISASSIGNED : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Where most paths are probably wrong, patterns are counted by drawings: closer to the truth than the paths found, in
+# every format and from the store alike; elsewhere there are none. TAP.
+# shellcheck disable=SC2094,SC2181 # databases are no files that are written; the status may be any
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+command -v python3 >/dev/null || skip_all 'python3 is not installed'
+cd "$dir" || exit 99
+
+sed 's/^messages=.*/messages=20000/; s/^parallel=.*/parallel=760/' "$source/examples/multi-tier.conf" >conf &&
+	"$ravel" maketrace conf >trace 2>err &&
+	"$ravel" nesting -o s.sqlite -n 0 --format json trace >json 2>>err &&
+	"$ravel" nesting -j 3 -n 0 --format json trace >threads.json 2>>err &&
+	"$ravel" nesting --cheat -n 0 --format json trace >true.json 2>>err &&
+	"$ravel" show -n 0 --format json s.sqlite >show.json 2>>err &&
+	"$ravel" show -n 0 --format tsv s.sqlite >tsv 2>>err &&
+	"$ravel" show s.sqlite >text 2>>err && "$ravel" show --sort count -n 10 --format json s.sqlite >ten.json 2>>err
+result $? 'paths of the multi-tier system, 760 requests at a time' err
+python3 - <<'PYTHON' 2>err
+import json, sqlite3
+
+found = json.load(open("json"))["patterns"]
+true = {p["signature"]: p["count"] for p in json.load(open("true.json"))["patterns"]}
+n = sum(true.values())
+
+
+def overlap(counts):
+    return sum(min(counts.get(s, 0), true[s]) for s in true) / n
+
+
+drawn = {p["signature"]: p["drawn"] for p in found}
+assert sum(p["count"] for p in found) == n and 0.9 * n < sum(drawn.values()) <= n
+by_instances = overlap({p["signature"]: p["count"] for p in found})
+assert overlap(drawn) > max(0.35, 2 * by_instances), (overlap(drawn), by_instances)
+first = json.load(open("ten.json"))["patterns"]
+assert [p["drawn"] for p in first] == sorted(drawn.values(), reverse=True)[:10]
+assert sum(p["signature"] in true for p in first) >= 8
+near = [abs(p["drawn"] - true.get(p["signature"], 0)) <= 2 * p["drawn_error"] for p in first]
+assert sum(near) >= 8, near
+assert json.load(open("show.json"))["patterns"] == found
+rows = [line.rstrip("\n").split("\t") for line in open("tsv")]
+at = rows[0].index("drawn")
+assert [float(row[at]) for row in rows[1:]] == [p["drawn"] for p in found]
+stored = sqlite3.connect("s.sqlite").execute("SELECT signature, round(drawn, 2) FROM pattern")
+assert dict(stored) == {s: round(c, 2) for s, c in drawn.items()}
+text = open("text").read()
+assert "are by drawings" in " ".join(text.split()) and "found" in text and "+-" in text
+PYTHON
+result $? 'patterns by drawings are nearer to the truth, in all formats' err
+cmp -s json threads.json
+result $? 'the same bytes whatever the threads'
+
+sed -i 's/^parallel=.*/parallel=10/' conf
+"$ravel" maketrace conf >trace 2>err && "$ravel" nesting --format json trace >json 2>>err &&
+	"$ravel" nesting -o calm.sqlite trace >text 2>>err && ! grep -q drawn json && ! grep -q drawings text &&
+	python3 -c 'import sqlite3
+assert not sqlite3.connect("calm.sqlite").execute("SELECT 1 FROM pattern WHERE drawn IS NOT NULL").fetchall()' 2>>err
+result $? 'none where few requests are under way' err
+
+finish
