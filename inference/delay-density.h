@@ -15,7 +15,7 @@
 
 #include "base/fixed-log.h"
 #include "base/log-bins.h"
-#include "inference/bytes.h"
+#include "base/bytes.h"
 
 enum {
         DENSITY_FIRST_OCTAVE = 9, /* bin 1 begins at 2^9 ns */

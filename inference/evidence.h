@@ -14,7 +14,7 @@
 
 #include <glib.h>
 
-#include "inference/bytes.h"
+#include "base/bytes.h"
 #include "inference/joint.h"
 
 typedef struct EvidenceKind EvidenceKind;

@@ -10,7 +10,7 @@
 #ifndef RAVEL_LEASE_TABLE_H
 #define RAVEL_LEASE_TABLE_H
 
-#include "inference/bytes.h"
+#include "base/bytes.h"
 
 /* What came before on the connection. */
 typedef enum {

@@ -459,21 +459,6 @@ Learned *learned_merge(Learned **parts, guint n, GError **error)
 
 /* --- bytes ------------------------------------------------------------------------ */
 
-void bytes_text(Bytes *b, char **text)
-{
-        guint32 n = bytes_reads(b) ? 0 : (guint32)strlen(*text);
-        guint8 *bytes = bytes_reads(b) ? NULL : (guint8 *)*text;
-
-        bytes_count(b, &n, 1);
-        bytes_u8s(b, &bytes, n);
-        if (!bytes_reads(b))
-                return;
-        for (guint32 i = 0; bytes && i < n; i++)
-                bytes_expect(b, bytes[i] >= ' ', "text");
-        *text = g_strndup(bytes_good(b) ? (char *)bytes : "", n);
-        g_free(bytes);
-}
-
 /* A moment of a trace. */
 static void time_bytes(Bytes *b, gint64 *time)
 {

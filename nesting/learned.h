@@ -9,8 +9,8 @@
 #ifndef RAVEL_LEARNED_H
 #define RAVEL_LEARNED_H
 
+#include "base/bytes.h"
 #include "calls/known-calls.h"
-#include "inference/bytes.h"
 #include "nesting/nesting-options.h"
 #include "nesting/scoreboard.h"
 #include "nesting/slice.h"
@@ -81,9 +81,6 @@ void learned_bytes(Learned *learned, gboolean rows, Bytes *b);
 
 /* The version and the kind, to bytes or from them. */
 void state_head_bytes(StateKind *kind, Bytes *b);
-
-/* Text: its length and its bytes. When reading, the caller's to free; "" where it is wrong. */
-void bytes_text(Bytes *b, char **text);
 
 /* Lists of texts, and of nodes. */
 void state_texts_bytes(GPtrArray *texts, Bytes *b);

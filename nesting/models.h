@@ -8,7 +8,7 @@
 #define RAVEL_MODELS_H
 
 #include "calls/known-calls.h"
-#include "inference/bytes.h"
+#include "base/bytes.h"
 #include "nesting/nesting-options.h"
 
 typedef struct Models {

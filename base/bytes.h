@@ -64,6 +64,9 @@ void bytes_doubles(Bytes *b, double **array, gsize n);
 /* Bytes of any kind; when reading, the caller's to unref. */
 void bytes_blob(Bytes *b, GBytes **blob);
 
+/* Text: its length and its bytes. When reading, the caller's to free; "" where it is wrong. */
+void bytes_text(Bytes *b, char **text);
+
 /* Makes room for n things of `size` bytes when reading; each must take at least `each` bytes.
  * Returns n, or 0 if there are not so many. */
 gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each);

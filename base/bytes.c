@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "inference/bytes.h"
+#include "base/bytes.h"
 
 #include <math.h>
 #include <string.h>
@@ -184,4 +184,19 @@ void bytes_blob(Bytes *b, GBytes **blob)
         }
         *blob = g_bytes_new(b->data + b->at, n);
         b->at += n;
+}
+
+void bytes_text(Bytes *b, char **text)
+{
+        guint32 n = bytes_reads(b) ? 0 : (guint32)strlen(*text);
+        guint8 *bytes = bytes_reads(b) ? NULL : (guint8 *)*text;
+
+        bytes_count(b, &n, 1);
+        bytes_u8s(b, &bytes, n);
+        if (!bytes_reads(b))
+                return;
+        for (guint32 i = 0; bytes && i < n; i++)
+                bytes_expect(b, bytes[i] >= ' ', "text");
+        *text = g_strndup(bytes_good(b) ? (char *)bytes : "", n);
+        g_free(bytes);
 }
