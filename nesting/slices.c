@@ -14,9 +14,12 @@ struct SliceRun {
         Nesting run;
         LearnedHow how;
         Slice slice;
+        SliceKeeps keeps;
         const Learned *learned; /* NULL: it learns */
+        gboolean ended;         /* all calls are known */
         GHashTable *one_way;    /* sender << 32 | receiver, to OneWay: those of the slice */
         guint64 n_one_way;
+        guint64 ops[N_MESSAGE_OPS]; /* messages of the slice, by kind */
         /* While it decides. */
         InstanceTaken take;
         gpointer data;
@@ -26,7 +29,7 @@ typedef struct {
         guint64 n[2]; /* MSG_SENT, MSG_RECV */
 } OneWay;
 
-static NestingOptions options_of(const LearnedHow *how, gboolean learns)
+static NestingOptions options_of(const LearnedHow *how, SliceKeeps keeps, gboolean learns)
 {
         NestingOptions o = NESTING_DEFAULTS;
 
@@ -38,7 +41,8 @@ static NestingOptions options_of(const LearnedHow *how, gboolean learns)
         o.window = how->window;
         o.max_call = how->max_call;
         o.fold = how->fold && !learns; /* rows of callers that are folded add up later */
-        o.keep = o.ordinals = TRUE;
+        o.keep = keeps >= SLICE_KEEPS_FACTS;
+        o.ordinals = keeps == SLICE_KEEPS_ALL;
         return o;
 }
 
@@ -61,17 +65,27 @@ static void know_edges(SliceRun *r)
         }
 }
 
+/* Seams are told by ids and parents. */
+static void want_seams(KnownCalls *calls)
+{
+        calls->pairs.wanted |= WANT_CAUSES | WANT_IDS;
+        if (!calls->ids)
+                calls->ids = g_byte_array_new();
+}
+
 SliceRun *slice_run_new(NodeTable *nodes, const LearnedHow *how, const Slice *slice,
-                        const Learned *learned)
+                        SliceKeeps keeps, const Learned *learned)
 {
         SliceRun *r = g_new0(SliceRun, 1);
-        NestingOptions options = options_of(how, !learned);
+        NestingOptions options = options_of(how, keeps, !learned);
 
         r->how = *how;
         r->slice = *slice;
+        r->keeps = keeps;
         r->learned = learned;
         r->one_way = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, g_free);
         nesting_run_init(&r->run, nodes, &options);
+        want_seams(&r->run.calls);
         if (learned)
                 know_edges(r);
         return r;
@@ -101,16 +115,21 @@ static void count_one_way(SliceRun *r, const Message *message)
 
 gboolean slice_run_add(SliceRun *r, const Message *message, GError **error)
 {
-        if (message->op >= MSG_SENT && slice_has(&r->slice, message->time))
+        gboolean here = slice_has(&r->slice, message->time);
+
+        r->ops[message->op] += here;
+        if (message->op >= MSG_SENT && here)
                 count_one_way(r, message);
         return known_calls_add(&r->run.calls, message, error);
 }
 
 /* --- after the last message ------------------------------------------------------ */
 
-static gboolean refuse(GError **error, const char *text)
+G_DEFINE_QUARK(slice - error - quark, slice_error)
+
+static gboolean refuse(GError **error, SliceError code, const char *text)
 {
-        g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT, text);
+        g_set_error_literal(error, SLICE_ERROR, code, text);
         return FALSE;
 }
 
@@ -120,17 +139,20 @@ static gboolean check_calls(SliceRun *r, GError **error)
         const MatchCounts *counts = call_matcher_counts(r->run.calls.matcher);
 
         if (counts->repeated)
-                return refuse(error, "a call has the id of one that is open, or no id: which "
-                                     "return is whose depends on all that came before, and slices "
-                                     "do not know that: expected ids that tell calls apart, or "
-                                     "the whole trace in one process");
+                return refuse(error, SLICE_ERROR_WHOLE,
+                              "a call has the id of one that is open, or no id: which "
+                              "return is whose depends on all that came before, and slices "
+                              "do not know that: expected ids that tell calls apart, or "
+                              "the whole trace in one process");
         if (counts->linked || r->run.calls.links.linked)
-                return refuse(error, "messages continue others (link=), however much later: "
-                                     "expected a trace without links, or the whole of it in one "
-                                     "process");
+                return refuse(error, SLICE_ERROR_WHOLE,
+                              "messages continue others (link=), however much later: "
+                              "expected a trace without links, or the whole of it in one "
+                              "process");
         if (counts->lone_calls > MOST_LONE || counts->lone_returns > MOST_LONE)
-                return refuse(error, "more than 100,000 calls have no return here, or returns no "
-                                     "call: expected fewer, in shorter slices");
+                return refuse(error, SLICE_ERROR_WHOLE,
+                              "more than 100,000 calls have no return here, or returns no "
+                              "call: expected fewer, in shorter slices");
         return TRUE;
 }
 
@@ -138,6 +160,9 @@ static gboolean end_calls(SliceRun *r, GError **error)
 {
         KnownCalls *calls = &r->run.calls;
 
+        if (r->ended)
+                return TRUE;
+        r->ended = TRUE;
         if (!known_calls_finish(calls, error))
                 return FALSE;
         known_calls_close_up(calls);
@@ -149,6 +174,7 @@ static void order_calls(SliceRun *r, gboolean split)
         Nesting *n = &r->run;
 
         n->cycles = n->options.window > 0 || split;
+        call_order_clear(&n->order);
         call_order_init(&n->order, &n->calls.pairs, n->options.window,
                         !call_matcher_counts(n->calls.matcher)->disorder);
 }
@@ -312,7 +338,7 @@ static void take_nodes(const NodeTable *nodes, NodeTable *into)
                 node_table_add(into, node_table_name(nodes, i), strlen(node_table_name(nodes, i)));
 }
 
-Learned *slice_run_learn(SliceRun *r, GError **error)
+Learned *slice_run_count(SliceRun *r, GError **error)
 {
         g_autoptr(Learned) l = learned_new();
         KnownCalls *calls = &r->run.calls;
@@ -321,9 +347,6 @@ Learned *slice_run_learn(SliceRun *r, GError **error)
         if (!end_calls(r, error))
                 return NULL;
         take_nodes(calls->nodes, l->nodes);
-        nesting_run_find_roles(&r->run, FALSE);
-        order_calls(r, calls->pairs.both_ends);
-        score_nestings(calls, &r->run.order, &r->run.board, &r->slice, 0, r->run.cycles);
         l->how = r->how;
         list_edges(r, l);
         for (guint32 i = 0; i < calls->pairs.n; i++)
@@ -337,6 +360,19 @@ Learned *slice_run_learn(SliceRun *r, GError **error)
         l->counts.last = call_matcher_counts(calls->matcher)->last;
         l->counts.disorder = call_matcher_counts(calls->matcher)->disorder;
         l->split = calls->pairs.both_ends;
+        return g_steal_pointer(&l);
+}
+
+Learned *slice_run_learn(SliceRun *r, GError **error)
+{
+        g_autoptr(Learned) l = slice_run_count(r, error);
+        KnownCalls *calls = &r->run.calls;
+
+        if (!l)
+                return NULL;
+        nesting_run_find_roles(&r->run, FALSE);
+        order_calls(r, calls->pairs.both_ends);
+        score_nestings(calls, &r->run.order, &r->run.board, &r->slice, 0, r->run.cycles);
         l->children = calls->children;
         l->nestings = calls->nestings;
         take_board(&r->run, l->rows);
@@ -357,8 +393,9 @@ static gboolean same_calls(const SliceRun *r, GError **error)
         digest = digest_calls(r, &seams);
         seams_clear(&seams);
         return digest == g_array_index(r->learned->slices, LearnedSlice, at).calls ||
-               refuse(error, "these are not the calls that were learned from: expected the same "
-                             "trace, and a longer --halo where it is");
+               refuse(error, SLICE_ERROR_HALO,
+                      "these are not the calls that were learned from: expected the same "
+                      "trace, and a longer --halo where it is");
 }
 
 static guint64 key_on_edge(guint64 key, NodeId caller, NodeId callee)
@@ -403,10 +440,11 @@ static gboolean ids_are_new(const SliceRun *r, GError **error)
                 const gint64 *first = g_hash_table_lookup(times, &key);
 
                 if (first && *first <= k->pairs.at_caller[i].from)
-                        return refuse(error, "a call has the id of an earlier one that found no "
-                                             "return: whose return it was depends on all that "
-                                             "came before: expected the whole trace in one "
-                                             "process");
+                        return refuse(error, SLICE_ERROR_WHOLE,
+                                      "a call has the id of an earlier one that found no "
+                                      "return: whose return it was depends on all that "
+                                      "came before: expected the whole trace in one "
+                                      "process");
         }
         return TRUE;
 }
@@ -422,8 +460,9 @@ static gboolean give_board(SliceRun *r, GError **error)
                 gsize at;
 
                 if (!in->at_callee || (row->n && row->bin[row->n - 1] >= n->board.n_bins))
-                        return refuse(error, "a histogram has delays that no call has: expected a "
-                                             "state that ravel merge-state wrote");
+                        return refuse(error, SLICE_ERROR_WHOLE,
+                                      "a histogram has delays that no call has: expected a "
+                                      "state that ravel merge-state wrote");
                 scoreboard_rows(&n->board, row->out, in->at_callee->n_callers);
                 at = n->board.rows[row->out].row[in->number];
                 if (!at)
@@ -435,22 +474,103 @@ static gboolean give_board(SliceRun *r, GError **error)
         return TRUE;
 }
 
+/* An empty scoreboard. longest: how long after its parent's call a child can start, ns. */
+static void make_board(Nesting *n, gint64 longest)
+{
+        guint n_edges;
+
+        call_matcher_edges(n->calls.matcher, &n_edges);
+        scoreboard_clear(&n->board);
+        scoreboard_init(&n->board);
+        scoreboard_extend(&n->board, n_edges, longest + 2 * n->options.window);
+}
+
 /* From now on, what is known of calls and edges is what is known of the whole trace. */
 static gboolean take_learned(SliceRun *r, GError **error)
 {
         const Learned *l = r->learned;
         Nesting *n = &r->run;
+        gint64 longest;
 
         call_matcher_take(n->calls.matcher, (const Edge *)l->edges->data, l->edges->len, &l->counts,
                           (const LoneMessage *)l->lone->data, l->lone->len);
-        nesting_run_find_roles(n, FALSE);
+        /* Once: clients are folded each time anew. */
+        longest = known_calls_find_roles(&n->calls, FALSE);
+        make_board(n, longest);
         order_calls(r, l->split);
-        score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, 0, n->cycles); /* candidates */
-        scoreboard_clear(&n->board);
-        scoreboard_init(&n->board);
-        nesting_run_find_roles(n, FALSE);
+        if (r->keeps >= SLICE_KEEPS_FACTS) /* how many candidates there were */
+                score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, 0, n->cycles);
+        make_board(n, longest);
         call_order_restart(&n->order);
         return give_board(r, error);
+}
+
+guint32 *slice_run_place_edges(const SliceRun *r, const Learned *learned)
+{
+        const KnownCalls *k = &r->run.calls;
+        g_autoptr(GHashTable) index =
+                g_hash_table_new_full(hash_int64, g_int64_equal, g_free, NULL);
+        guint n;
+        const Edge *edges = call_matcher_edges(k->matcher, &n);
+        guint32 *place = g_new0(guint32, n + 1);
+
+        for (guint i = 0; i < learned->edges->len; i++) {
+                const Edge *e = &g_array_index(learned->edges, Edge, i);
+                gint64 key = (gint64)((guint64)e->caller << 32 | e->callee);
+
+                g_hash_table_insert(index, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(i + 1));
+        }
+        for (guint i = 0; i < n; i++) {
+                const char *caller = node_table_name(k->nodes, edges[i].caller);
+                const char *callee = node_table_name(k->nodes, edges[i].callee);
+                gint64 key =
+                        (gint64)((guint64)node_table_lookup(learned->nodes, caller, strlen(caller))
+                                         << 32 |
+                                 node_table_lookup(learned->nodes, callee, strlen(callee)));
+
+                place[i + 1] = GPOINTER_TO_UINT(g_hash_table_lookup(index, &key));
+        }
+        return place;
+}
+
+/* Whether all edges have stamps of one end: how long a call waits for the others does not matter.
+ */
+static gboolean one_end_each(const Learned *learned)
+{
+        const guint calls = 1 << CALL_SENT | 1 << CALL_RECV,
+                    returns = 1 << RET_SENT | 1 << RET_RECV;
+
+        for (guint i = 0; i < learned->edges->len; i++) {
+                guint kinds = g_array_index(learned->edges, Edge, i).kinds;
+
+                if ((kinds & calls) == calls || (kinds & returns) == returns)
+                        return FALSE;
+        }
+        return TRUE;
+}
+
+gboolean slice_run_turn(SliceRun *r, NodeTable *nodes, const Learned *learned)
+{
+        KnownCalls *k = &r->run.calls;
+        g_autofree guint32 *place = NULL;
+
+        g_assert(r->ended && !r->learned);
+        if (!one_end_each(learned))
+                return FALSE;
+        place = slice_run_place_edges(r, learned);
+        for (guint32 i = 0; i < k->pairs.n; i++)
+                k->pairs.edge[i] = place[k->pairs.edge[i]];
+        call_matcher_free(k->matcher);
+        k->matcher =
+                call_matcher_new(r->how.window, r->how.max_call ? r->how.max_call : G_MAXINT64);
+        k->nodes = nodes;
+        r->learned = learned;
+        know_edges(r);
+        edge_roles_clear(&k->roles);
+        edge_roles_init(&k->roles, r->how.fold, r->how.window);
+        r->run.options.fold = r->how.fold;
+        k->children = k->nestings = 0;
+        return TRUE;
 }
 
 /* InstanceTaken; data: the run. */
@@ -465,8 +585,9 @@ static gboolean take_instance(gpointer data, const PathCall *path, guint32 n, gb
         for (guint32 i = 0; i < n; i++)
                 end = MAX(end, MAX(path[i].end, path[i].reply));
         if (r->slice.to != G_MAXINT64 && end + 2 * r->how.window >= r->slice.to + r->slice.halo / 2)
-                return refuse(error, "a path lasts longer after the slice than half the halo: "
-                                     "expected a longer --halo, in both steps");
+                return refuse(error, SLICE_ERROR_HALO,
+                              "a path lasts longer after the slice than half the halo: "
+                              "expected a longer --halo, in both steps");
         return r->take(r->data, path, n, is_cut, error);
 }
 
@@ -504,11 +625,16 @@ gboolean slice_run_decide(SliceRun *r, InstanceTaken take, gpointer data, guint6
         return TRUE;
 }
 
+const guint64 *slice_run_ops(const SliceRun *r)
+{
+        return r->ops;
+}
+
 guint32 slice_run_ordinal(const SliceRun *r, guint32 call)
 {
         const GArray *ordinals = r->run.calls.ordinals;
 
-        return call < ordinals->len ? g_array_index(ordinals, guint32, call) : 0;
+        return ordinals && call < ordinals->len ? g_array_index(ordinals, guint32, call) : 0;
 }
 
 const KnownCalls *slice_run_calls(const SliceRun *r)

@@ -20,10 +20,23 @@
 
 typedef struct SliceRun SliceRun;
 
+/* Why a slice cannot be told from the rest. */
+#define SLICE_ERROR (slice_error_quark())
+GQuark slice_error_quark(void);
+
+typedef enum {
+        SLICE_ERROR_HALO,  /* a longer halo might do */
+        SLICE_ERROR_WHOLE, /* only the whole trace in one process does */
+} SliceError;
+
+/* What is kept of calls, besides what finds their parents: nothing; what a database has; and the
+ * order of calls of the same moment. */
+typedef enum { SLICE_KEEPS_LITTLE, SLICE_KEEPS_FACTS, SLICE_KEEPS_ALL } SliceKeeps;
+
 /* learned: of the whole trace, to decide by; borrowed, and its nodes are the first of nodes. NULL:
  * to learn. */
 SliceRun *slice_run_new(NodeTable *nodes, const LearnedHow *how, const Slice *slice,
-                        const Learned *learned);
+                        SliceKeeps keeps, const Learned *learned);
 void slice_run_free(SliceRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SliceRun, slice_run_free)
 
@@ -35,13 +48,29 @@ gboolean slice_run_add(SliceRun *run, const Message *message, GError **error);
  * links between messages, or too many lone messages. */
 Learned *slice_run_learn(SliceRun *run, GError **error);
 
+/* The same, but for the scoreboard and what it is found by. */
+Learned *slice_run_count(SliceRun *run, GError **error);
+
+/* After slice_run_learn(): goes on as a run that decides, with the calls that it has. nodes begin
+ * with those of learned; both are borrowed. FALSE: which messages are of one call may depend on
+ * what came before them, so they must be read again, by a new run. */
+gboolean slice_run_turn(SliceRun *run, NodeTable *nodes, const Learned *learned);
+
 /* After the last message: hands on the instances that begin in the slice, in order of start. seam
  * becomes seams_parents() at its two ends. FALSE with error set as above, where calls are others
  * than those that were learned from, or a path lasts longer than half the halo, or take fails. */
 gboolean slice_run_decide(SliceRun *run, InstanceTaken take, gpointer data, guint64 seam[2],
                           GError **error);
 
-/* How many messages of the same moment came before the first of a call. */
+/* Messages of the slice, by MessageOp. */
+const guint64 *slice_run_ops(const SliceRun *run);
+
+/* Which edge of what was learned each edge of a run is, from 1, by its number from 1; to be freed.
+ */
+guint32 *slice_run_place_edges(const SliceRun *run, const Learned *learned);
+
+/* How many messages of the same moment came before the first of a call; 0 where that is not kept.
+ */
 guint32 slice_run_ordinal(const SliceRun *run, guint32 call);
 
 const KnownCalls *slice_run_calls(const SliceRun *run);

@@ -88,6 +88,7 @@ struct PathSet {
         PathSetSummary *summary;
         PathGraph *graph; /* NULL where the patterns are not linear */
 
+        gboolean is_part;   /* path_set_be_part() */
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
@@ -507,19 +508,23 @@ static inline double probability_within(double probability)
         return probability > 0 ? MIN(probability, 1) : 0;
 }
 
+static void trust_all_nodes(PathSet *set)
+{
+        guint32 n = node_table_size(set->nodes);
+
+        set->trust = g_renew(PathTrust, set->trust, n);
+        set->right = g_renew(ExactSum, set->right, n);
+        memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
+        memset(set->right + set->n_trust, 0, (n - set->n_trust) * sizeof *set->right);
+        set->n_trust = n;
+}
+
 static inline void count_parent(PathSet *set, const PathCall *call)
 {
         PathTrust *trust;
 
-        if (G_UNLIKELY(call->caller >= set->n_trust)) {
-                guint32 n = node_table_size(set->nodes);
-
-                set->trust = g_renew(PathTrust, set->trust, n);
-                set->right = g_renew(ExactSum, set->right, n);
-                memset(set->trust + set->n_trust, 0, (n - set->n_trust) * sizeof *set->trust);
-                memset(set->right + set->n_trust, 0, (n - set->n_trust) * sizeof *set->right);
-                set->n_trust = n;
-        }
+        if (G_UNLIKELY(call->caller >= set->n_trust))
+                trust_all_nodes(set);
         trust = &set->trust[call->caller];
         trust->calls++;
         if (call->probability < 1) {
@@ -571,28 +576,29 @@ static void count_goes_on(PatternEntry *entry, const PathCall *calls, const guin
         histogram_add(&p->completion, path_completion(calls, p->n_nodes));
 }
 
-static void count_label(LabelCounts *l, guint16 label)
+static void count_label(LabelCounts *l, guint16 label, guint64 count, gboolean all)
 {
         for (guint32 i = 0; i < l->n; i++)
                 if (G_LIKELY(l->counts[i].label == label)) {
-                        l->counts[i].count++;
+                        l->counts[i].count += count;
                         return;
                 }
-        if (l->n == MAX_LABELS)
+        if (l->n >= MAX_LABELS && !all)
                 return;
         if ((l->n & (l->n - 1)) == 0)
                 l->counts = g_renew(LabelCount, l->counts, MAX(1, 2 * l->n));
-        l->counts[l->n++] = (LabelCount){ label, 1 };
+        l->counts[l->n++] = (LabelCount){ label, count };
 }
 
-static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+static inline void count_labels(PatternEntry *entry, const PathCall *calls, const guint32 *slot,
+                                gboolean all)
 {
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 if (calls[i].label == 0)
                         continue;
                 if (G_UNLIKELY(!entry->labels))
                         entry->labels = g_new0(LabelCounts, entry->pattern.n_nodes);
-                count_label(&entry->labels[slot[i]], calls[i].label);
+                count_label(&entry->labels[slot[i]], calls[i].label, 1, all);
         }
 }
 
@@ -632,7 +638,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 put_wide(entry, calls, slot);
         count_network(entry, calls, slot);
         count_waits(set, entry, calls, slot);
-        count_labels(entry, calls, slot);
+        count_labels(entry, calls, slot, set->is_part);
         if (G_UNLIKELY(entry->pattern.goes_on))
                 count_goes_on(entry, calls, slot);
         entry->pattern.count++;
@@ -822,6 +828,197 @@ void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust)
                 set->n_trust = node + 1;
         }
         set->trust[node] = *trust;
+}
+
+/* --- sets of several processes ------------------------------------------------ */
+
+void path_set_be_part(PathSet *set)
+{
+        set->is_part = TRUE;
+}
+
+static void histogram_bytes(Histogram *h, Bytes *b)
+{
+        g_autoptr(GBytes) packed = bytes_reads(b) ? NULL : histogram_pack(h);
+        gsize length = packed ? g_bytes_get_size(packed) : 0;
+        guint8 *data = packed ? (guint8 *)g_bytes_get_data(packed, NULL) : NULL;
+        guint32 n = (guint32)length;
+        Histogram part = HISTOGRAM_INIT;
+
+        bytes_count(b, &n, 1);
+        bytes_u8s(b, &data, n);
+        if (!bytes_reads(b))
+                return;
+        if (bytes_expect(b, data && (n == 0 || histogram_unpack(&part, data, n)), "a histogram") &&
+            part.count)
+                histogram_merge(h, &part);
+        histogram_clear(&part);
+        g_free(data);
+}
+
+static void exact_bytes(ExactSum *sum, Bytes *b)
+{
+        ExactSum part = *sum;
+
+        for (guint i = 0; i < EXACT_SUM_WORDS; i++)
+                bytes_u64(b, &part.word[i]);
+        if (bytes_reads(b))
+                exact_sum_merge(sum, &part);
+}
+
+/* The number that an operation has in this set. */
+static guint16 place_label(const guint16 *label, guint n_labels, guint16 number, Bytes *b)
+{
+        if (!bytes_reads(b) || number == 0)
+                return number;
+        return bytes_expect(b, number <= n_labels, "an operation") ? label[number - 1] : 0;
+}
+
+static void labels_bytes(PatternEntry *e, guint32 node, const guint16 *label, guint n_labels,
+                         Bytes *b)
+{
+        LabelCounts *l = e->labels ? &e->labels[node] : NULL;
+        guint32 n = l ? l->n : 0;
+        gboolean all = !bytes_reads(b);
+
+        bytes_count(b, &n, 10);
+        if (n > 0 && !e->labels)
+                e->labels = g_new0(LabelCounts, e->pattern.n_nodes);
+        for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                LabelCount c = all ? l->counts[i] : (LabelCount){ 0, 0 };
+
+                bytes_u16(b, &c.label);
+                bytes_u64(b, &c.count);
+                c.label = place_label(label, n_labels, c.label, b);
+                if (!all && bytes_good(b))
+                        count_label(&e->labels[node], c.label, c.count, FALSE);
+        }
+}
+
+static void node_bytes(PatternNode *node, guint32 i, guint n_known, Bytes *b)
+{
+        PatternNode n = *node;
+
+        bytes_u32(b, &n.node);
+        bytes_u32(b, &n.parent);
+        bytes_u8(b, &n.continues);
+        bytes_u32(b, &n.workers);
+        bytes_expect(b,
+                     n.node < n_known && (i ? n.parent < i : n.parent == NO_PARENT) &&
+                             n.continues <= WORK_QUEUED,
+                     "a node of a pattern");
+        if (!bytes_reads(b) || !bytes_good(b))
+                return;
+        node->node = n.node;
+        node->parent = n.parent;
+        node->depth = i ? node[(gssize)n.parent - (gssize)i].depth + 1 : 0;
+        node->continues = n.continues;
+        node->workers = n.workers ? n.workers : node->workers;
+}
+
+static void distributions_bytes(PatternNode *node, Bytes *b)
+{
+        Histogram *all[] = { &node->latency, &node->call_delay, &node->own,    &node->network,
+                             &node->queued,  &node->own_queued, &node->serving };
+
+        for (guint i = 0; i < G_N_ELEMENTS(all); i++)
+                histogram_bytes(all[i], b);
+}
+
+static void entry_bytes(PathSet *set, PatternEntry *e, const guint16 *label, guint n_labels,
+                        Bytes *b)
+{
+        PathPattern *p = &e->pattern;
+        guint64 count = p->count;
+
+        if (e->n_waiting > 0)
+                count_waiting(e);
+        if (!p->nodes && e->first)
+                make_nodes(e);
+        if (!p->nodes)
+                p->nodes = g_new0(PatternNode, p->n_nodes);
+        for (guint32 i = 0; i < p->n_nodes && bytes_good(b); i++) {
+                node_bytes(&p->nodes[i], i, node_table_size(set->nodes), b);
+                distributions_bytes(&p->nodes[i], b);
+                labels_bytes(e, i, label, n_labels, b);
+                set->waits |= p->nodes[i].workers > 0;
+        }
+        histogram_bytes(&p->completion, b);
+        exact_bytes(&e->probability, b);
+        bytes_u64(b, &count);
+        bytes_bool(b, &p->goes_on);
+        set->goes_on |= p->goes_on;
+        if (!bytes_reads(b))
+                return;
+        p->count += count;
+        set->n_instances += count;
+}
+
+/* The pattern in hand, when reading one of a part. */
+static void pattern_bytes(PathSet *set, PatternEntry *e, const guint16 *label, guint n_labels,
+                          Bytes *b)
+{
+        char *signature = e ? e->pattern.signature : NULL;
+        guint16 number = e && e->first ? e->first->label : 0;
+        NodeId client = e ? e->pattern.client : 0;
+        guint32 n = e ? e->pattern.n_nodes : 0;
+        const char *text;
+
+        bytes_text(b, &signature);
+        bytes_u16(b, &number);
+        bytes_u32(b, &client);
+        bytes_count(b, &n, 30);
+        bytes_expect(b, n > 0 && client < node_table_size(set->nodes), "a pattern");
+        text = label_text(set, place_label(label, n_labels, number, b));
+        if (bytes_reads(b) && bytes_good(b)) {
+                guint64 id = path_pattern_id(text, signature);
+
+                e = lookup_pattern(set, text, signature, id);
+                bytes_expect(b, !e || e->pattern.n_nodes == n, "the nodes of a pattern");
+                if (!e)
+                        e = entry_new(set, text, g_steal_pointer(&signature), id, client, n);
+        }
+        if (bytes_reads(b))
+                g_free(signature);
+        if (e && bytes_good(b))
+                entry_bytes(set, e, label, n_labels, b);
+}
+
+static void trust_bytes(PathSet *set, Bytes *b)
+{
+        guint32 n = set->n_trust;
+
+        bytes_count(b, &n, 16 + 8 * EXACT_SUM_WORDS);
+        bytes_expect(b, n <= node_table_size(set->nodes), "nodes");
+        if (n > set->n_trust && bytes_good(b))
+                trust_all_nodes(set);
+        for (guint32 i = 0; i < n && bytes_good(b); i++) {
+                PathTrust part = set->trust[i];
+
+                bytes_u64(b, &part.calls);
+                bytes_u64(b, &part.guessed);
+                exact_bytes(&set->right[i], b);
+                if (!bytes_reads(b))
+                        continue;
+                set->trust[i].calls += part.calls;
+                set->trust[i].guessed += part.guessed;
+        }
+}
+
+void path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b)
+{
+        guint32 n = set->patterns->len;
+        guint64 cut = set->summary->cut_instances;
+
+        g_assert(!set->graph);
+        bytes_count(b, &n, 30);
+        for (guint32 i = 0; i < n && bytes_good(b); i++)
+                pattern_bytes(set, bytes_reads(b) ? NULL : set->patterns->pdata[i], label, n_labels,
+                              b);
+        trust_bytes(set, b);
+        bytes_u64(b, &cut);
+        if (bytes_reads(b))
+                set->summary->cut_instances += cut;
 }
 
 /* --- what is in a set ------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #ifndef RAVEL_PATH_SET_H
 #define RAVEL_PATH_SET_H
 
+#include "base/bytes.h"
 #include "paths/histogram.h"
 #include "paths/path-call.h"
 #include "paths/path-graph.h"
@@ -162,6 +163,16 @@ void path_set_add_linear(PathSet *set, NodeId client, PathHop *hops, guint32 n, 
 void path_set_add_pattern(PathSet *set, const PathPattern *pattern);
 
 void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
+
+/* --- sets of several processes ----------------------------------------------- */
+
+/* Before the first instance: it will be part of another set, which has to know all operations. */
+void path_set_be_part(PathSet *set);
+
+/* All that was added to a set, to bytes; or from those of a part with the same nodes, added as if
+ * its instances were, one by one. label: when reading, the number that each operation of the part
+ * has here, n_labels of them, by its number less 1. */
+void path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b);
 
 /* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);

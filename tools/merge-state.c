@@ -8,9 +8,8 @@
 
 #include "base/compare.h"
 #include "base/error.h"
-#include "base/printable.h"
 #include "nesting/decided.h"
-#include "paths/path-clocks.h"
+#include "tools/merged.h"
 #include "tools/nesting-report.h"
 #include "tools/partial.h"
 #include "tools/result.h"
@@ -61,25 +60,6 @@ typedef struct {
         DecidedReader reader;
 } Part;
 
-/* A line of --calls, with where it goes. */
-typedef struct {
-        gint64 start, first; /* of the call, and its first message, ns */
-        guint32 ordinal;     /* of that among those of the same moment */
-        guint32 pattern;     /* NO_PATTERN: cut by the capture */
-        guint64 instance;
-        float probability;
-        char *line; /* but for these */
-} CallLine;
-
-typedef struct {
-        GArray *parts;    /* of Part, by slice */
-        KnownCalls known; /* without calls */
-        CallLabels labels;
-        PathSet *set;
-        guint64 instances;
-        GArray *lines; /* of CallLine; NULL: not wanted */
-} Whole;
-
 static void part_clear(gpointer data)
 {
         Part *part = data;
@@ -88,35 +68,17 @@ static void part_clear(gpointer data)
         g_mapped_file_unref(part->file);
 }
 
-static void line_clear(gpointer line)
+static Part *part_at(const GArray *parts, guint i)
 {
-        g_free(((CallLine *)line)->line);
+        return &g_array_index(parts, Part, i);
 }
-
-static Part *part_at(const Whole *w, guint i)
-{
-        return &g_array_index(w->parts, Part, i);
-}
-
-static void whole_clear(Whole *w)
-{
-        if (w->known.matcher)
-                known_calls_clear(&w->known);
-        if (w->labels.names)
-                call_labels_clear(&w->labels);
-        path_set_free(w->set);
-        g_array_free(w->parts, TRUE);
-        if (w->lines)
-                g_array_free(w->lines, TRUE);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Whole, whole_clear)
 
 static int compare_parts(const void *a, const void *b)
 {
         return COMPARE(((const Part *)a)->reader.slice, ((const Part *)b)->reader.slice);
 }
 
-static gboolean open_parts(Whole *w, char *const *paths, guint n, GError **error)
+static gboolean open_parts(GArray *parts, char *const *paths, guint n, GError **error)
 {
         for (guint i = 0; i < n; i++) {
                 Part part = { .path = paths[i], .file = partial_map(paths[i], error) };
@@ -127,276 +89,105 @@ static gboolean open_parts(Whole *w, char *const *paths, guint n, GError **error
                 ok = decided_reader_init(&part.reader,
                                          (const guint8 *)g_mapped_file_get_contents(part.file),
                                          g_mapped_file_get_length(part.file), error);
-                g_array_append_val(w->parts, part);
+                g_array_append_val(parts, part);
                 if (!ok) {
                         partial_name_file(error, paths[i]);
                         return FALSE;
                 }
         }
-        qsort(w->parts->data, n, sizeof(Part), compare_parts);
+        qsort(parts->data, n, sizeof(Part), compare_parts);
         return TRUE;
 }
 
 /* One of each slice, all decided by the same. */
-static gboolean check_parts(const Whole *w, GError **error)
+static gboolean check_parts(const GArray *parts, GError **error)
 {
-        const DecidedReader *first = &part_at(w, 0)->reader;
+        const DecidedReader *first = &part_at(parts, 0)->reader;
 
-        for (guint i = 0; i < w->parts->len; i++) {
-                const Part *p = part_at(w, i);
+        for (guint i = 0; i < parts->len; i++) {
+                const Part *p = part_at(parts, i);
 
                 if (p->reader.learned_digest != first->learned_digest) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "%s: decided by another state than %s: expected the same for "
                                     "all slices",
-                                    p->path, part_at(w, 0)->path);
+                                    p->path, part_at(parts, 0)->path);
                         return FALSE;
                 }
                 if (p->reader.slice != i)
                         break;
-                if (i + 1 == w->parts->len && i + 1 == first->learned->slices->len)
+                if (i + 1 == parts->len && i + 1 == first->learned->slices->len)
                         return TRUE;
         }
         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
-                    "%u states: expected one of each of %u slices", w->parts->len,
+                    "%u states: expected one of each of %u slices", parts->len,
                     first->learned->slices->len);
         return FALSE;
 }
 
-/* What one process knows of the trace when it is read. */
-static void know_calls(Whole *w)
-{
-        const Learned *l = part_at(w, 0)->reader.learned;
-        KnownCalls *k = &w->known;
-
-        known_calls_init(k, l->nodes, l->how.window, l->how.max_call, l->how.fold, 0);
-        call_matcher_take(k->matcher, (const Edge *)l->edges->data, l->edges->len, &l->counts,
-                          (const LoneMessage *)l->lone->data, l->lone->len);
-        known_calls_find_roles(k, FALSE);
-        k->children = l->children;
-        k->nestings = l->nestings;
-}
-
-static void summarise(Whole *w, const Verdict *verdict)
-{
-        const MatchCounts *counts = call_matcher_counts(w->known.matcher);
-        PathSetSummary *s = path_set_summary(w->set);
-
-        s->method = nesting_methods[METHOD_PAPER].name;
-        s->messages = counts->messages;
-        s->calls = counts->pairs;
-        s->unmatched_calls = counts->lone_calls;
-        s->unmatched_returns = counts->lone_returns;
-        s->parallelism = known_calls_parallelism(&w->known);
-        s->first = counts->first;
-        s->last = counts->last;
-        s->verdict = verdict;
-}
-
-static Verdict *judge(Whole *w)
-{
-        const Learned *l = part_at(w, 0)->reader.learned;
-        char *const *facts = (char *const *)l->facts->pdata;
-        Fitness fitness = { .both_ends = l->both_ends, .too_early = l->too_early };
-
-        return nesting_report_judge(&w->known, &fitness, facts, l->facts->len,
-                                    doubts_from_facts(facts, l->facts->len, w->known.nodes));
-}
-
-static void put_call(GString *line, const Whole *w, const PathCall *c)
-{
-        g_string_append_printf(line, "%s\t%s\t", node_table_written(w->known.nodes, c->caller),
-                               node_table_written(w->known.nodes, c->callee));
-        printable_append_id(line, c->id_length ? c->id : "-", MAX(c->id_length, 1));
-}
-
-static void append_line(Whole *w, const DecidedReader *r, guint32 i, gboolean is_cut)
-{
-        const PathCall *c = &r->path[i];
-        const PathCall *parent = c->parent == NO_PARENT ? NULL : &r->path[c->parent];
-        g_autoptr(GString) line = g_string_new(NULL);
-        CallLine entry = { .start = c->start,
-                           .first = MIN(MIN(c->start, c->enter), MIN(c->reply, c->end)),
-                           .ordinal = r->ordinal[i],
-                           .pattern = is_cut ? NO_PATTERN : path_set_latest(w->set),
-                           .instance = w->instances,
-                           .probability = parent ? c->probability : 1 };
-
-        tool_append_time(line, c->start);
-        g_string_append_c(line, '\t');
-        tool_append_time(line, c->end);
-        g_string_append_c(line, '\t');
-        put_call(line, w, c);
-        g_string_append_c(line, '\t');
-        if (parent) {
-                tool_append_time(line, parent->start);
-                g_string_append_c(line, '\t');
-                put_call(line, w, parent);
-        } else {
-                g_string_append(line, "-\t-\t-\t-");
-        }
-        entry.line = g_string_free(g_steal_pointer(&line), FALSE);
-        g_array_append_val(w->lines, entry);
-}
-
-/* The numbers of a slice's operations in the whole: those of all slices, as they come first. */
-static guint16 *number_labels(Whole *w, const DecidedReader *r)
-{
-        guint16 *number = g_new0(guint16, r->labels->len + 1);
-
-        for (guint i = 0; i < r->labels->len; i++)
-                number[i + 1] = call_labels_number(&w->labels, r->labels->pdata[i]);
-        return number;
-}
-
-static gboolean add_instance(Whole *w, DecidedReader *r, guint32 n, gboolean is_cut, GError **error)
-{
-        if (is_cut)
-                path_set_summary(w->set)->cut_instances++;
-        else if (!path_set_add(w->set, r->path, n, error))
-                return FALSE;
-        for (guint32 i = 0; w->lines && i < n; i++)
-                append_line(w, r, i, is_cut);
-        w->instances += !is_cut;
-        return TRUE;
-}
-
-static gboolean add_part(Whole *w, Part *part, GError **error)
-{
-        DecidedReader *r = &part->reader;
-        g_autofree guint16 *label = number_labels(w, r);
-        gboolean is_cut;
-        guint32 n;
-        int status;
-
-        path_set_set_labels(w->set, w->labels.names);
-        while ((status = decided_reader_next(r, &n, &is_cut, error)) > 0) {
-                for (guint32 i = 0; i < n; i++)
-                        r->path[i].label = label[r->path[i].label];
-                if (!add_instance(w, r, n, is_cut, error))
-                        return FALSE;
-        }
-        if (status < 0)
-                partial_name_file(error, part->path);
-        return status == 0;
-}
-
 /* Each slice began as the one before it ended. */
-static gboolean check_seams(const Whole *w, GError **error)
+static gboolean check_seams(const GArray *parts, GError **error)
 {
-        for (guint i = 1; i < w->parts->len; i++)
-                if (part_at(w, i)->reader.seam[0] != part_at(w, i - 1)->reader.seam[1]) {
+        for (guint i = 1; i < parts->len; i++)
+                if (part_at(parts, i)->reader.seam[0] != part_at(parts, i - 1)->reader.seam[1]) {
                         g_set_error(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
                                     "%s: the parents of calls that are open where the slice begins "
                                     "are others than in %s: expected a longer --halo, in both "
                                     "steps",
-                                    part_at(w, i)->path, part_at(w, i - 1)->path);
+                                    part_at(parts, i)->path, part_at(parts, i - 1)->path);
                         return FALSE;
                 }
         return TRUE;
 }
 
-static gboolean add_all(Whole *w, GError **error)
+static gboolean add_all(Merged *merged, GArray *parts, GError **error)
 {
-        for (guint i = 0; i < w->parts->len; i++)
-                if (!add_part(w, part_at(w, i), error))
+        for (guint i = 0; i < parts->len; i++)
+                if (!merged_add(merged, &part_at(parts, i)->reader, part_at(parts, i)->path, error))
                         return FALSE;
-        return check_seams(w, error);
+        return check_seams(parts, error);
 }
 
-static int compare_lines(const void *a, const void *b)
+static gboolean close_store(const Merged *merged, const GArray *parts, Store *store, GError **error)
 {
-        const CallLine *x = a, *y = b;
+        const char *digest = part_at(parts, parts->len - 1)->reader.digest;
 
-        if (x->start != y->start)
-                return COMPARE(x->start, y->start);
-        return x->first != y->first ? COMPARE(x->first, y->first) : COMPARE(x->ordinal, y->ordinal);
+        return merged_close_store(merged, store, *digest ? digest : NULL, error);
 }
 
-static void end_line(const Whole *w, const CallLine *l, GString *line)
+static GArray *doubts_of(const Learned *l)
 {
-        g_string_assign(line, l->line);
-        if (l->pattern == NO_PATTERN)
-                g_string_append(line, "\t-\t-\t");
-        else
-                g_string_append_printf(line,
-                                       "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                       l->instance, path_set_pattern(w->set, l->pattern)->id);
-        if (path_set_shows_probability(w->set))
-                nesting_report_probability(line, l->probability);
-        else
-                g_string_append_c(line, '-');
-        g_string_append_c(line, '\n');
-}
-
-static gboolean write_lines(Whole *w, GError **error)
-{
-        g_autoptr(GString) line = g_string_new(NULL);
-        g_autoptr(OutputFile) out = nesting_report_open_calls(options.calls, FALSE, error);
-
-        if (!out)
-                return FALSE;
-        if (w->lines->len)
-                qsort(w->lines->data, w->lines->len, sizeof(CallLine), compare_lines);
-        for (guint i = 0; i < w->lines->len; i++) {
-                end_line(w, &g_array_index(w->lines, CallLine, i), line);
-                if (!output_file_write(out, line->str, line->len, error))
-                        return FALSE;
-        }
-        return output_file_close(g_steal_pointer(&out), error);
-}
-
-static Store *open_store(const Whole *w, const char *arguments, GError **error)
-{
-        const LearnedHow *how = &part_at(w, 0)->reader.learned->how;
-        NestingOptions o = partial_options(how);
-        g_autofree char *parameters = nesting_report_parameters(
-                &o, how->strict ? SIBLINGS_STRICT : SIBLINGS_MULTISET, w->known.nodes, NULL, NULL);
-        StoreRun run = { .arguments = arguments, .parameters = parameters };
-
-        return result_open_store(w->set, &run, error);
-}
-
-static gboolean close_store(const Whole *w, Store *store, GError **error)
-{
-        const Learned *l = part_at(w, 0)->reader.learned;
-        const char *digest = part_at(w, w->parts->len - 1)->reader.digest;
-
-        return result_close_store_of(store, l->trace, *digest ? digest : NULL,
-                                     (char *const *)l->facts->pdata, l->facts->len, error);
+        return doubts_from_facts((char *const *)l->facts->pdata, l->facts->len, l->nodes);
 }
 
 static gboolean merge_decided(char *const *paths, guint n, const char *arguments, int *status,
                               GError **error)
 {
-        g_auto(Whole) w = { .parts = g_array_new(FALSE, TRUE, sizeof(Part)) };
+        g_autoptr(GArray) parts = g_array_new(FALSE, TRUE, sizeof(Part));
+        g_auto(Merged) merged = { .learned = NULL };
         g_autoptr(Verdict) verdict = NULL;
         g_autoptr(Store) store = NULL;
         const Learned *l;
 
-        g_array_set_clear_func(w.parts, part_clear);
-        if (!open_parts(&w, paths, n, error) || !check_parts(&w, error))
+        g_array_set_clear_func(parts, part_clear);
+        if (!open_parts(parts, paths, n, error) || !check_parts(parts, error))
                 return FALSE;
-        l = part_at(&w, 0)->reader.learned;
-        know_calls(&w);
-        nesting_report_matching(&w.known, NULL, l->trace);
-        verdict = judge(&w);
-        call_labels_init(&w.labels);
-        w.set = path_set_new(w.known.nodes, l->how.strict ? SIBLINGS_STRICT : SIBLINGS_MULTISET);
-        path_set_set_fold(w.set, w.known.roles.fold);
-        summarise(&w, verdict);
+        l = part_at(parts, 0)->reader.learned;
+        merged_init(&merged, l, l->nodes, options.calls != NULL);
+        nesting_report_matching(&merged.known, NULL, l->trace);
+        verdict = merged_judge(&merged, doubts_of(l));
+        merged_summarise(&merged, verdict);
         if (!verdict->fit && strcmp(result_format(), "text") != 0)
                 tool_warn("no probabilities are shown, as what was captured is %s",
                           verdict->judgement);
-        if (options.calls) {
-                w.lines = g_array_new(FALSE, FALSE, sizeof(CallLine));
-                g_array_set_clear_func(w.lines, line_clear);
-        }
-        if ((result_has_store() && !(store = open_store(&w, arguments, error))) ||
-            !add_all(&w, error) || (store && !close_store(&w, g_steal_pointer(&store), error)))
+        if ((result_has_store() &&
+             !(store = merged_open_store(&merged, arguments, FALSE, error))) ||
+            !add_all(&merged, parts, error) ||
+            (store && !close_store(&merged, parts, g_steal_pointer(&store), error)))
                 return FALSE;
-        *status = result_status(verdict, path_set_instances(w.set));
-        return (!options.calls || write_lines(&w, error)) && result_write(w.set, error);
+        *status = result_status(verdict, path_set_instances(merged.set));
+        return (!options.calls || merged_write_calls(&merged, options.calls, error)) &&
+               result_write(merged.set, error);
 }
 
 /* --- the verb ---------------------------------------------------------------------- */

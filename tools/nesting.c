@@ -13,6 +13,7 @@
 #include "nesting/models.h"
 #include "nesting/nesting.h"
 #include "nesting/windows.h"
+#include "tools/elsewhere.h"
 #include "tools/explain.h"
 #include "tools/nesting-report.h"
 #include "tools/partial.h"
@@ -682,7 +683,33 @@ static gboolean check_partial(GError **error)
         return FALSE;
 }
 
+static gboolean check_elsewhere(GError **error)
+{
+        if (!partial_is_step())
+                return TRUE;
+        g_set_error(
+                error, RAVEL_ERROR, RAVEL_ERROR_USAGE,
+                "--partial, --slice and --state are for one process: expected ravel nesting, or "
+                "the whole trace");
+        return FALSE;
+}
+
+/* What makes the job one for one process, or NULL. */
+static const char *name_other(void)
+{
+        return options.cheat                            ? "--cheat"
+               : options.nesting.span > 0               ? "--window"
+               : options.explain                        ? "--explain"
+               : options.nesting.method == METHOD_PAPER ? NULL
+                                                        : "--method other than paper";
+}
+
 int tool_nesting(int argc, char **argv)
+{
+        return tool_nesting_with(argc, argv, NULL);
+}
+
+int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
 {
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - find causal paths");
         g_autoptr(NodeTable) nodes = node_table_new();
@@ -700,12 +727,23 @@ int tool_nesting(int argc, char **argv)
         tool_add_reader_options(context);
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
-        if (!check_options(&error) || !check_partial(&error))
+        if (!check_options(&error) ||
+            (elsewhere ? !check_elsewhere(&error) : !check_partial(&error)))
                 return tool_fail(error);
-        if (partial_is_wanted()) {
+        if (!elsewhere && partial_is_wanted()) {
                 const LearnedHow how = partial_how(&options.nesting, options.siblings);
 
                 return partial_run(argc, argv, &how);
+        }
+        if (elsewhere && argc == 2) {
+                const NestingJob job = { &options.nesting,    options.siblings, options.calls,
+                                         options.no_requests, argv[1],          arguments,
+                                         name_other() };
+
+                if (!run_files_read(argv[1], &error))
+                        return tool_fail(error);
+                if (elsewhere(&job, &status))
+                        return status;
         }
         if (options.model && !load_model(&error))
                 return tool_fail(error);

@@ -16,6 +16,7 @@
 static struct {
         char *step, *state;
         const char *given; /* an option that is about it */
+        gboolean halo;     /* that is one */
         Slice slice;
 } options = { .slice = { G_MININT64, G_MAXINT64, G_GINT64_CONSTANT(10000000000) } };
 
@@ -42,7 +43,8 @@ static gboolean parse_slice(const char *option, const char *value, gpointer data
 static gboolean parse_halo(const char *option, const char *value, gpointer data, GError **error)
 {
         (void)data;
-        options.given = option;
+        (void)option;
+        options.halo = TRUE;
         if (!tool_duration(value, &options.slice.halo, error))
                 return FALSE;
         return (options.slice.halo > 0 &&
@@ -68,7 +70,17 @@ void partial_add_options(GOptionContext *context)
         tool_add_choices(choices);
 }
 
+gint64 partial_halo(void)
+{
+        return options.halo ? options.slice.halo : 0;
+}
+
 gboolean partial_is_wanted(void)
+{
+        return partial_is_step() || options.halo;
+}
+
+gboolean partial_is_step(void)
 {
         return options.step || options.given || options.state;
 }
@@ -212,7 +224,8 @@ static TraceReader *open_slice(const char *path, NodeTable *nodes, GError **erro
 static SliceRun *read_slice(TraceReader *reader, NodeTable *nodes, const LearnedHow *how,
                             const Learned *learned, GError **error)
 {
-        g_autoptr(SliceRun) run = slice_run_new(nodes, how, &options.slice, learned);
+        g_autoptr(SliceRun) run =
+                slice_run_new(nodes, how, &options.slice, SLICE_KEEPS_ALL, learned);
         Message message;
         int status;
 
@@ -221,7 +234,7 @@ static SliceRun *read_slice(TraceReader *reader, NodeTable *nodes, const Learned
                         if (!tool_sort_trace(reader, error))
                                 return NULL;
                         slice_run_free(run);
-                        run = slice_run_new(nodes, how, &options.slice, learned);
+                        run = slice_run_new(nodes, how, &options.slice, SLICE_KEEPS_ALL, learned);
                         continue;
                 }
                 if (!slice_run_add(run, &message, error))

@@ -11,8 +11,12 @@
 /* Adds --partial, --slice, --halo and --state. */
 void partial_add_options(GOptionContext *context);
 
-/* Whether --partial was given. */
+/* Whether --partial or an option that is about it was given; one but for --halo. */
 gboolean partial_is_wanted(void);
+gboolean partial_is_step(void);
+
+/* The option --halo alone, ns; 0: it was not given. */
+gint64 partial_halo(void);
 
 /* The options of nesting that a state notes, and back. */
 LearnedHow partial_how(const NestingOptions *options, SiblingOrder siblings);

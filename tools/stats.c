@@ -14,17 +14,11 @@
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
+#include "tools/elsewhere.h"
 #include "tools/run-files.h"
 #include "tools/tool.h"
 #include "tracefmt/fitness.h"
 #include "tracefmt/output-file.h"
-
-/* The latencies of an edge's calls, at the caller where that was seen. */
-typedef struct {
-        Histogram histogram;
-        gint64 waiting[64]; /* not in it yet */
-        guint n_waiting;
-} Latency;
 
 static struct {
         gboolean strict;
@@ -34,17 +28,16 @@ static const GOptionEntry entries[] = { { "strict", 0, 0, G_OPTION_ARG_NONE, &op
                                           "Exit with 1 if not fit for nesting", NULL },
                                         G_OPTION_ENTRY_NULL };
 
+/* Latencies of an edge's calls, at the caller where that was seen, that are not counted yet. */
 typedef struct {
-        CallMatcher *matcher;
-        GPtrArray *latencies; /* of Latency, by edge */
-        guint64 ops[N_MESSAGE_OPS];
-        guint64 both_ends, too_early; /* calls: see Fitness */
-} Stats;
+        gint64 delay[64];
+        guint n;
+} Waiting;
 
-static void latency_free(gpointer latency)
+static void histogram_free(gpointer h)
 {
-        histogram_clear(&((Latency *)latency)->histogram);
-        g_free(latency);
+        histogram_clear(h);
+        g_free(h);
 }
 
 static Stats *stats_new(void)
@@ -52,11 +45,11 @@ static Stats *stats_new(void)
         Stats *s = g_new0(Stats, 1);
 
         s->matcher = call_matcher_new(0, G_MAXINT64);
-        s->latencies = g_ptr_array_new_with_free_func(latency_free);
+        s->latencies = g_ptr_array_new_with_free_func(histogram_free);
         return s;
 }
 
-static void stats_free(Stats *s)
+void stats_free(Stats *s)
 {
         call_matcher_free(s->matcher);
         g_ptr_array_free(s->latencies, TRUE);
@@ -64,13 +57,21 @@ static void stats_free(Stats *s)
 }
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Stats, stats_free)
 
-static void latency_count(Latency *l)
+static void count_waiting(Waiting *w, Histogram *h)
 {
-        histogram_add_all(&l->histogram, l->waiting, l->n_waiting, 1);
-        l->n_waiting = 0;
+        histogram_add_all(h, w->delay, w->n, 1);
+        w->n = 0;
 }
 
-static void take_done(Stats *s)
+static void make_room(Stats *s, GArray *waiting, guint n_edges)
+{
+        while (s->latencies->len < n_edges)
+                g_ptr_array_add(s->latencies, g_new0(Histogram, 1));
+        if (waiting->len < n_edges)
+                g_array_set_size(waiting, n_edges);
+}
+
+static void take_done(Stats *s, GArray *waiting)
 {
         guint n;
         const DoneCall *done = call_matcher_done(s->matcher, &n);
@@ -78,38 +79,37 @@ static void take_done(Stats *s)
         for (guint i = 0; i < n; i++, done++) {
                 const CallPair *pair = &done->pair;
                 guint all = 1 << CALL_SENT | 1 << CALL_RECV | 1 << RET_SENT | 1 << RET_RECV;
-                Latency *l;
+                Waiting *w;
 
                 if ((pair->stamps & all) == all) {
                         s->both_ends++;
                         s->too_early += pair->enter < pair->start || pair->end < pair->reply;
                 }
-                while (done->edge >= s->latencies->len)
-                        g_ptr_array_add(s->latencies, g_new0(Latency, 1));
-                l = g_ptr_array_index(s->latencies, done->edge);
-                l->waiting[l->n_waiting++] = pair->end - pair->start;
-                if (l->n_waiting == G_N_ELEMENTS(l->waiting))
-                        latency_count(l);
+                make_room(s, waiting, done->edge + 1);
+                w = &g_array_index(waiting, Waiting, done->edge);
+                w->delay[w->n++] = pair->end - pair->start;
+                if (w->n == G_N_ELEMENTS(w->delay))
+                        count_waiting(w, s->latencies->pdata[done->edge]);
         }
 }
 
 /* After the last message. */
-static void finish(Stats *s)
+static void finish(Stats *s, GArray *waiting)
 {
         guint n_edges;
 
         if (call_matcher_finish(s->matcher) & MATCH_DONE)
-                take_done(s);
+                take_done(s, waiting);
         call_matcher_edges(s->matcher, &n_edges);
-        while (s->latencies->len < n_edges)
-                g_ptr_array_add(s->latencies, g_new0(Latency, 1));
+        make_room(s, waiting, n_edges);
         for (guint i = 0; i < n_edges; i++)
-                latency_count(g_ptr_array_index(s->latencies, i));
+                count_waiting(&g_array_index(waiting, Waiting, i), s->latencies->pdata[i]);
 }
 
 static Stats *read_stats(TraceReader *reader, GError **error)
 {
         g_autoptr(Stats) s = stats_new();
+        g_autoptr(GArray) waiting = g_array_new(FALSE, TRUE, sizeof(Waiting));
         Message message;
         int status;
 
@@ -119,13 +119,14 @@ static Stats *read_stats(TraceReader *reader, GError **error)
                                 return NULL;
                         stats_free(s);
                         s = stats_new();
+                        g_array_set_size(waiting, 0);
                         continue;
                 }
                 s->ops[message.op]++;
                 if (call_matcher_add(s->matcher, &message) & MATCH_DONE)
-                        take_done(s);
+                        take_done(s, waiting);
         }
-        finish(s);
+        finish(s, waiting);
         return g_steal_pointer(&s);
 }
 
@@ -258,11 +259,9 @@ static void put_edges(GString *out, const Stats *s, const NodeTable *nodes)
         g_autoptr(TextTable) table = edge_table(s);
 
         for (guint i = 0; i < n; i++) {
-                const Latency *latency = g_ptr_array_index(s->latencies, i);
-
                 rows[i] = (EdgeRow){ node_table_written(nodes, edges[i].caller),
                                      node_table_written(nodes, edges[i].callee), &edges[i],
-                                     &latency->histogram };
+                                     s->latencies->pdata[i] };
         }
         if (n)
                 qsort(rows, n, sizeof *rows, compare_edges);
@@ -335,10 +334,23 @@ static void put_nodes(GString *out, const Stats *s, const NodeTable *nodes)
                 put_table(out, table);
 }
 
+/* Reads the trace. FALSE with error set. */
+static gboolean count_here(int argc, char **argv, NodeTable *nodes, Stats **stats,
+                           TraceReader **reader, GError **error)
+{
+        return (*reader = tool_open_trace(argc, argv, nodes, FALSE, error)) &&
+               (*stats = read_stats(*reader, error));
+}
+
 int tool_stats(int argc, char **argv)
 {
+        return tool_stats_with(argc, argv, NULL);
+}
+
+int tool_stats_with(int argc, char **argv, StatsElsewhere elsewhere)
+{
         g_autoptr(GOptionContext) context = g_option_context_new("TRACE - what is in a trace");
-        g_autoptr(NodeTable) nodes = node_table_new();
+        g_autoptr(NodeTable) nodes = node_table_new(), found = NULL;
         g_autoptr(TraceReader) reader = NULL;
         g_autoptr(Stats) stats = NULL;
         g_autoptr(GString) text = g_string_new(NULL);
@@ -359,9 +371,16 @@ int tool_stats(int argc, char **argv)
         if (!tool_parse(context, &argc, &argv, &status))
                 return status;
         if (!run_files_write("-w", NULL, &error) ||
-            !(reader = tool_open_trace(argc, argv, nodes, FALSE, &error)) ||
-            !(stats = read_stats(reader, &error)))
+            (elsewhere && argc == 2 && !run_files_read(argv[1], &error)))
                 return tool_fail(error);
+        if (elsewhere && argc == 2 && elsewhere(argv[1], &stats, &found, &reader, &status)) {
+                if (!stats)
+                        return status;
+                node_table_free(nodes);
+                nodes = g_steal_pointer(&found);
+        } else if (!count_here(argc, argv, nodes, &stats, &reader, &error)) {
+                return tool_fail(error);
+        }
         tool_report_reader(reader);
 
         if (!call_matcher_counts(stats->matcher)->messages)

@@ -19,6 +19,8 @@
 #include "tracefmt/output-file.h"
 
 static const char *current_verb;
+static gboolean is_quiet, is_passed_on;
+static char *last_words; /* where it is quiet */
 
 /* Help and the version are all that goes through stdio; a closed pipe has read what it wanted. */
 static void end_output(void)
@@ -53,6 +55,21 @@ int tool_run_helper(const char *program, const char *verb, char **argv)
         return tool_fail(error);
 }
 
+void tool_be_no_terminal(void)
+{
+        is_passed_on = TRUE;
+}
+
+void tool_be_quiet(void)
+{
+        is_quiet = TRUE;
+}
+
+const char *tool_last_words(void)
+{
+        return last_words ? last_words : "";
+}
+
 void tool_set_verb(const char *verb)
 {
         g_autofree char *name = g_strdup_printf("ravel %s", verb);
@@ -76,7 +93,8 @@ void tool_progress_start(const char *const *paths, guint n, gboolean prints)
 {
         struct stat st;
 
-        progress.wanted = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
+        progress.wanted =
+                !is_passed_on && isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
         progress.began = g_get_monotonic_time();
         progress.done = progress.size = 0;
         progress.stage = NULL;
@@ -182,6 +200,11 @@ static void print_line(const char *text)
 {
         g_autoptr(GString) line = g_string_new("ravel");
 
+        if (is_quiet) {
+                g_free(last_words);
+                last_words = g_strdup(text);
+                return;
+        }
         clear_progress();
         if (current_verb)
                 g_string_append_printf(line, " %s", current_verb);
@@ -525,7 +548,7 @@ guint tool_columns(void)
         const char *columns = g_getenv("COLUMNS");
         struct winsize size;
 
-        if (!isatty(STDOUT_FILENO))
+        if (is_passed_on || !isatty(STDOUT_FILENO))
                 return 0;
         if (columns && atoi(columns) > 0)
                 return atoi(columns);

@@ -39,6 +39,16 @@ int tool_trend(int argc, char **argv);
 int tool_variance(int argc, char **argv);
 int tool_why(int argc, char **argv);
 
+/* From now on standard output and error are no terminals, though they seem to be: another program
+ * passes on what comes there. */
+void tool_be_no_terminal(void);
+
+/* From now on nothing is printed on stderr: another process says it. */
+void tool_be_quiet(void);
+
+/* The last message that was not printed; "" where there is none. */
+const char *tool_last_words(void);
+
 /* Prints "ravel VERB: message" on stderr, in one line with control characters escaped; frees
  * error. Returns the exit status that error's code stands for. A closed pipe needs no message. */
 int tool_fail(GError *error);

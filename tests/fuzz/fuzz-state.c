@@ -46,7 +46,7 @@ static void decide(const Learned *l, const LearnedSlice *slice)
         for (guint i = 0; i < n_nodes; i++)
                 node_table_add(nodes, node_table_name(l->nodes, i),
                                strlen(node_table_name(l->nodes, i)));
-        run = slice_run_new(nodes, &l->how, &slice->slice, l);
+        run = slice_run_new(nodes, &l->how, &slice->slice, SLICE_KEEPS_ALL, l);
         for (guint i = 0; n_nodes > 0 && i < 8; i++) {
                 static const char ids[] = "abcdabcd";
                 Message message = { .time = MAX(slice->slice.from, 0) + i,

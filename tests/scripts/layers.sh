@@ -106,6 +106,7 @@ only 'convolution/correlation\.c' 'fftw3'
 only 'paths/store/[a-z-]+\.[ch]' 'sqlite3'
 only 'draw/draw\.c' 'graphviz'
 only 'tracefmt/byte-source\.c' '(zlib|zstd|lzma)'
+only 'tools/ranks\.c' 'mpi'
 
 # The two libraries have a door that can be read at once.
 for door in nesting/nesting.h inference/inference.h; do

@@ -1,0 +1,207 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ravel-mpi: stats and nesting by several processes give the bytes of one, whatever their number, by
+# each MPI that is there. TAP. RAVEL_LONG=1: more traces, all numbers of ranks for each.
+set -u
+# shellcheck source=tests/scripts/tap.sh
+. "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+build=$(dirname "$ravel")
+long=${RAVEL_LONG:-}
+cd "$dir" || exit 99
+
+# ravel itself needs none, whatever was found.
+if command -v ldd >/dev/null; then
+	! ldd "$ravel" | grep -E 'libmpi|libmpich|libopen-(rte|pal)' >linked
+	result $? 'ravel links no MPI' linked
+fi
+if [ ! -x "$build/ravel-mpi" ]; then
+	if [ $tests = 0 ]; then
+		skip_all 'no MPI was found when this was built'
+	fi
+	result 0 'ravel-mpi # SKIP no MPI was found when this was built'
+	finish
+fi
+
+# Where these tests are run there may be fewer processors than ranks, and no user but root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_btl=self,vader OMPI_MCA_oob=^ud OMPI_MCA_oob_tcp_if_include=lo HYDRA_IFACE=lo
+export OMPI_MCA_orte_abort_print_stack=0 PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# What these libraries do not give back is no finding of ours.
+export LSAN_OPTIONS="suppressions=$source/tests/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+
+# use MPICC PROGRAM: its mpirun and the program that is linked with it
+use() {
+	mpirun=$(dirname "$1")/mpirun$(basename "$1" | sed 's/^mpicc//')
+	program=$2
+	mpi=$(basename "$1")
+}
+
+# ranks N VERB OPTION...: what the user sees, without what mpirun says of it
+ranks() {
+	local n=$1
+	shift
+	timeout 60 "$mpirun" -n "$n" "$program" "$@"
+}
+
+dump() { # STORE
+	"$ravel" query --format tsv "$1" "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name" |
+		sed 1d | while read -r table; do
+		case $table in
+		sqlite_*) ;;
+		run) "$ravel" query --format tsv "$1" 'SELECT method, parameters, messages, calls, unmatched_calls, unmatched_returns FROM run' ;;
+		*) "$ravel" query --format tsv "$1" "SELECT * FROM \"$table\"" ;;
+		esac
+	done
+}
+
+# results NAME COMMAND...: what COMMAND OPTION... makes, as NAME.text and so on; what costs more if $all
+results() {
+	local name=$1
+	shift
+	rm -f "$name".*
+	"$@" >"$name.text" 2>"$name.err"
+	grep -v '^-\|^mpirun\|^$' "$name.err" | sed 's/^ravel [a-z-]*://' >"$name.says"
+	[ "$all" ] || return 0
+	"$@" -n 0 --format json --calls "$name.calls" >"$name.json" 2>/dev/null
+	"$@" --format tsv -o "$name.sqlite" >"$name.tsv" 2>/dev/null
+	dump "$name.sqlite" >"$name.dump"
+	rm -f "$name.sqlite"
+}
+
+same() { # NAME: the results are those of one process
+	local bad=
+	for what in text says ${all:+json tsv calls dump}; do
+		cmp -s "one.$what" "two.$what" && { [ -s "one.$what" ] || [ "$what" = says ]; } || bad+=" $what"
+	done
+	[ -z "$bad" ]
+	result $? "$1" "differ:$bad; $(cat two.err)"
+}
+
+# compare NAME TRACE 'N...' VERB OPTION...
+compare() {
+	local name=$1 trace=$2 numbers=$3
+	shift 3
+	[ "$long" ] && numbers='2 3 4 8'
+	local one=()
+	for option; do
+		[[ $option = --halo=* ]] || one+=("$option")
+	done
+	results one "$ravel" "${one[@]}" "$trace"
+	for n in $numbers; do
+		results two ranks "$n" "$@" "$trace"
+		same "$name, $n ranks ($mpi)"
+	done
+}
+
+# Loss, operations, messages that nobody answers, facts, many messages at one moment, clients.
+make_lossy() {
+	"$gen_trace" "$1" 4 --clients 30 | awk '
+		NR == 1 { print; print "# observer: tap"; next }
+		NR % 997 == 0 || NR % 889 == 0 { next }
+		{ $1 = substr($1, 1, 12) "0000000" }
+		$2 == "CALL_SENT" { $6 = "label=" (NR % 5 ? "GET%20/" $4 : "PUT") }
+		{ print }
+		NR % 50 == 0 { print $1, "MSG_SENT", "WS1", "log", "-" }
+		NR % 700 == 0 { print "# fact " NR ": " $4 }' | tr ' ' '\t'
+}
+
+"$gen_trace" ${long:+10}6000 1.6 >few.trace
+"$gen_trace" ${long:+10}8000 5 >some.trace
+"$gen_trace" ${long:+10}8000 45 >many.trace
+make_lossy ${long:+10}12000 >lossy.trace
+"$gen_trace" 4000 3 --four --skew 30 | sort -s -k 1,1 >ends.trace
+"$gen_trace" 2 1 >call.trace
+sed 's/id[0-9]*$/-/' some.trace >ids.trace
+gzip -c lossy.trace >lossy.trace.gz
+# A few seconds of it all at one moment: an empty slice, or none.
+awk '/^[0-9]/ { if (NR > 100) $1 = "1047680090.000000000" } { print }' OFS='\t' few.trace >moment.trace
+awk 'NR == 2000 { kept = $0; next } { print } NR == 2040 { print kept }' some.trace >late.trace
+# Whole connections, on which calls follow each other.
+awk '{ print $0 ($2 == "CALL_SENT" ? "\tconn=" $3 NR % 7 : "") }' some.trace >connections.trace
+
+# --- the bytes of one process -----------------------------------------------------------
+use "$MPICC" "$build/ravel-mpi"
+all=1
+compare 'parallelism 1.6' few.trace 3 nesting --method paper --halo=1s
+compare 'loss, operations, one-way messages, clients' lossy.trace 2 nesting --method paper --halo=3s
+all=$long
+compare 'parallelism 5, other options' some.trace 4 nesting --method paper --halo=2s --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
+compare 'parallelism 45, a halo that is too short' many.trace 3 nesting --method paper --halo=300ms
+compare 'both ends, clocks that are off' ends.trace 3 nesting --method paper --halo=4s
+compare 'compressed' lossy.trace.gz 2 nesting --method paper --halo=3s
+compare 'a part of it, without a node' lossy.trace 2 nesting --method paper --halo=1s --from 1047680090 --to 1047680100 --exclude AUTH
+compare 'all at one moment' moment.trace 3 nesting --method paper
+compare 'out of order' late.trace 2 nesting --method paper --halo=2s
+compare 'connections' connections.trace 2 nesting --method paper --halo=2s
+compare 'one call' call.trace 8 nesting --method paper
+compare 'stats' some.trace 3 stats
+compare 'stats, loss' lossy.trace 4 stats
+
+# What only one process can know is done by rank 0, which says so.
+says_alone() { # NAME TRACE OPTION...
+	local name=$1 trace=$2
+	shift 2
+	"$ravel" nesting "$@" "$trace" >one.text 2>/dev/null
+	ranks 2 nesting "$@" "$trace" >two.text 2>two.err
+	cmp -s one.text two.text && [ -s two.text ] && grep -q 'done by rank 0 alone' two.err
+	result $? "$name: rank 0 alone, the bytes of one process" two.err
+}
+says_alone 'no ids' ids.trace --method paper
+says_alone 'windows' some.trace --method paper --window 5s
+says_alone 'joint' few.trace
+if [ "$long" ]; then
+	says_alone 'the oracle' few.trace --cheat
+fi
+
+# --- what goes wrong ----------------------------------------------------------------------
+# fails NAME STATUS PATTERN COMMAND...: with one line of ours, and no file
+fails() {
+	local name=$1 status=$2 pattern=$3
+	shift 3
+	rm -f result.text
+	"$@" >out 2>err
+	[ $? = "$status" ] && [ "$(grep -c '^ravel' err)" = 1 ] && grep -q "^ravel.*$pattern" err &&
+		[ ! -s out ] && [ -z "$(ls -A | grep -F result.text)" ]
+	result $? "$name ($mpi)" err
+}
+line=$(awk 'NR == 3000 { $1 = "x" } { print }' OFS='\t' some.trace | tee bad.trace | grep -n '^x' | cut -d: -f1)
+fails 'a bad line' 3 "rank [0-2]: bad.trace:$line: bad timestamp" ranks 3 nesting --method paper --halo=1s -w result.text bad.trace
+fails 'no such file' 3 'rank 0: nothing.trace: cannot open' ranks 2 nesting --method paper -w result.text nothing.trace
+fails 'a wrong option' 2 'found "quick"' ranks 2 nesting --method quick -w result.text some.trace
+fails 'one step' 2 'are for one process' ranks 2 nesting --method paper --partial learn -w result.text some.trace
+fails 'a full disk' 4 'No space left' ranks 2 nesting --method paper -w /dev/full some.trace
+fails 'another verb' 2 'expected stats or nesting' ranks 2 merge some.trace
+
+# A rank that is killed ends all. It reads a pipe, so that it is there for as long.
+mkfifo never
+ranks 3 nesting --method paper -w result.text never >out 2>err &
+job=$!
+exec 3<>never
+for _ in $(seq 100); do
+	victim=$(pgrep -f "$program nesting --method paper -w result.text never" | tail -n 1)
+	[ "$victim" ] && [ "$(readlink "/proc/$victim/exe")" = "$(realpath "$program")" ] && break
+	sleep 0.1
+done
+sleep 0.3
+begun=$(date +%s)
+[ "$victim" ] && kill -KILL "$victim"
+! wait $job && [ $(($(date +%s) - begun)) -le 10 ] && [ ! -e result.text ]
+result $? 'a rank that is killed: all has ended within 10 s' err
+exec 3>&-
+
+# --- the other MPI -------------------------------------------------------------------------
+if [ -x "$build/tests/ravel-mpi-other" ]; then
+	first=$mpirun
+	use "$OTHER_MPICC" "$build/tests/ravel-mpi-other"
+	all=1
+	compare 'parallelism 5' some.trace 3 nesting --method paper --halo=2s
+	all=$long
+	compare 'stats' lossy.trace 2 stats
+	fails 'a bad line' 3 "rank [0-2]: bad.trace:$line: bad timestamp" ranks 3 nesting --method paper --halo=1s -w result.text bad.trace
+	mpirun=$first
+	fails 'the program of the other MPI' 2 'not by the MPI that it is linked with' ranks 2 stats some.trace
+else
+	result 0 'the other MPI # SKIP there is no second one'
+fi
+finish

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "tools/ranks.h"
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "nesting/slices.h"
+#include "tools/tool.h"
+
+enum { MOST = 1 << 28, TAG = 1, SPINS = 64, LONGEST_NAP = 1000 /* us */ };
+
+static guint mine, n_ranks = 1;
+static gboolean has_begun;
+
+static guint number_in(const char *variable)
+{
+        const char *text = g_getenv(variable);
+
+        return text ? (guint)g_ascii_strtoull(text, NULL, 10) : 0;
+}
+
+/* What started this says that there are more. */
+static gboolean is_of_other(void)
+{
+        static const char *const sizes[] = { "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE",
+                                             "MPI_LOCALNRANKS", "SLURM_STEP_NUM_TASKS" };
+        static const char *const numbers[] = { "PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK",
+                                               "MPI_LOCALRANKID", "SLURM_PROCID" };
+        char version[MPI_MAX_LIBRARY_VERSION_STRING];
+        int length;
+
+        for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+                if (number_in(sizes[i]) < 2)
+                        continue;
+                MPI_Get_library_version(version, &length);
+                version[strcspn(version, ",\n")] = '\0';
+                if (number_in(numbers[i]) == 0)
+                        tool_warn("started as one of %u processes, but not by the MPI that it is "
+                                  "linked with, %s, of which it is alone: expected the mpirun of "
+                                  "that",
+                                  number_in(sizes[i]), version);
+                return TRUE;
+        }
+        return FALSE;
+}
+
+gboolean ranks_start(int *argc, char ***argv)
+{
+        int number;
+
+        MPI_Init(argc, argv);
+        MPI_Comm_rank(MPI_COMM_WORLD, &number);
+        mine = (guint)number;
+        MPI_Comm_size(MPI_COMM_WORLD, &number);
+        n_ranks = (guint)number;
+        return n_ranks > 1 || !is_of_other();
+}
+
+gboolean ranks_begin(GError **error)
+{
+        has_begun = TRUE;
+        return ranks_agree(error);
+}
+
+/* What this rank would have said. */
+static GError *last_words(int status)
+{
+        return status == EXIT_DONE || mine == 0
+                       ? NULL
+                       : g_error_new(RAVEL_ERROR,
+                                     CLAMP(status, RAVEL_ERROR_USAGE, RAVEL_ERROR_PARTIAL), "%s",
+                                     tool_last_words());
+}
+
+int ranks_end(int status)
+{
+        if (!has_begun && n_ranks > 1) {
+                g_autoptr(GError) error = last_words(status);
+
+                ranks_agree(&error);
+        }
+        MPI_Finalize();
+        return status;
+}
+
+guint ranks_mine(void)
+{
+        return mine;
+}
+
+guint ranks_n(void)
+{
+        return n_ranks;
+}
+
+/* MPI itself would wait at full speed. */
+static void finish(MPI_Request *request)
+{
+        gulong nap = 20;
+        int done = 0;
+
+        for (;;) {
+                for (guint i = 0; i < SPINS && !done; i++)
+                        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+                if (done)
+                        return;
+                g_usleep(nap);
+                nap = MIN(2 * nap, LONGEST_NAP);
+        }
+}
+
+static void send_all(guint to, gconstpointer data, gsize n)
+{
+        guint64 length = n;
+        MPI_Request request;
+
+        MPI_Isend(&length, 1, MPI_UINT64_T, (int)to, TAG, MPI_COMM_WORLD, &request);
+        finish(&request);
+        for (gsize at = 0; at < n; at += MOST) {
+                MPI_Isend((const guint8 *)data + at, (int)MIN(n - at, MOST), MPI_BYTE, (int)to, TAG,
+                          MPI_COMM_WORLD, &request);
+                finish(&request);
+        }
+}
+
+void ranks_send(gconstpointer data, gsize n)
+{
+        send_all(0, data, n);
+}
+
+GBytes *ranks_receive(guint from)
+{
+        guint64 length = 0;
+        guint8 *data;
+        MPI_Request request;
+
+        MPI_Irecv(&length, 1, MPI_UINT64_T, (int)from, TAG, MPI_COMM_WORLD, &request);
+        finish(&request);
+        data = g_malloc(MAX(length, 1));
+        for (gsize at = 0; at < length; at += MOST) {
+                MPI_Irecv(data + at, (int)MIN(length - at, MOST), MPI_BYTE, (int)from, TAG,
+                          MPI_COMM_WORLD, &request);
+                finish(&request);
+        }
+        return g_bytes_new_take(data, length);
+}
+
+GPtrArray *ranks_gather(GBytes *bytes)
+{
+        GPtrArray *all;
+        gsize n;
+        gconstpointer data = g_bytes_get_data(bytes, &n);
+
+        if (mine > 0) {
+                send_all(0, data, n);
+                return NULL;
+        }
+        all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+        g_ptr_array_add(all, g_bytes_ref(bytes));
+        for (guint i = 1; i < n_ranks; i++)
+                g_ptr_array_add(all, ranks_receive(i));
+        return all;
+}
+
+GBytes *ranks_share(GBytes *bytes)
+{
+        guint64 length = bytes && mine == 0 ? g_bytes_get_size(bytes) : 0;
+        MPI_Request request;
+        guint8 *data;
+
+        MPI_Ibcast(&length, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD, &request);
+        finish(&request);
+        data = g_malloc(MAX(length, 1));
+        if (mine == 0 && length)
+                memcpy(data, g_bytes_get_data(bytes, NULL), length);
+        for (gsize at = 0; at < length; at += MOST) {
+                MPI_Ibcast(data + at, (int)MIN(length - at, MOST), MPI_BYTE, 0, MPI_COMM_WORLD,
+                           &request);
+                finish(&request);
+        }
+        return g_bytes_new_take(data, length);
+}
+
+/* --- errors ------------------------------------------------------------------- */
+
+static const guint32 no_code = G_MAXUINT32;
+
+static GBytes *error_bytes(const GError *error)
+{
+        Bytes b = bytes_to_write();
+        gboolean of_slice = error && error->domain == SLICE_ERROR;
+        guint32 code = !error                         ? no_code
+                       : of_slice                     ? (guint32)error->code
+                       : error->domain == RAVEL_ERROR ? (guint32)error->code
+                                                      : RAVEL_ERROR_INPUT;
+        g_autofree char *text =
+                error ? g_strdup_printf("rank %u: %s", mine, error->message) : g_strdup("");
+
+        bytes_bool(&b, &of_slice);
+        bytes_u32(&b, &code);
+        bytes_text(&b, &text);
+        return bytes_written(&b);
+}
+
+static GError *error_of(GBytes *bytes)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(bytes, &n);
+        Bytes b = bytes_to_read(data, n);
+        gboolean of_slice;
+        guint32 code;
+        g_autofree char *text = NULL;
+
+        bytes_bool(&b, &of_slice);
+        bytes_u32(&b, &code);
+        bytes_text(&b, &text);
+        g_clear_pointer(&b.wrong, g_free);
+        if (code == no_code)
+                return NULL;
+        return g_error_new_literal(of_slice ? SLICE_ERROR : RAVEL_ERROR, (int)code, text);
+}
+
+gboolean ranks_agree(GError **error)
+{
+        g_autoptr(GBytes) bytes = error_bytes(*error), first = NULL;
+        g_autoptr(GPtrArray) all = ranks_gather(bytes);
+        GBytes *found = NULL;
+
+        g_clear_error(error);
+        for (guint i = 0; all && i < all->len; i++) {
+                GError *e = error_of(all->pdata[i]);
+
+                if (e && !found)
+                        found = all->pdata[i];
+                g_clear_error(&e);
+        }
+        first = ranks_share(found ? found : all ? all->pdata[0] : NULL);
+        *error = error_of(first);
+        return !*error;
+}
