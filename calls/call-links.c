@@ -563,7 +563,7 @@ void call_links_step(CallLinks *l, CallPairs *c, const CallLabels *labels, const
                         continue;
                 l->continues[i] = (guint8)find_kind(&s, i);
                 if (l->parent[i] != NO_PARENT && c->cause)
-                        c->cause[i] = (Cause){ l->parent[i], l->probability[i] };
+                        call_pairs_set_cause(c, i, (Cause){ l->parent[i], l->probability[i] });
         }
         /* What may go on is waited for: not what came to who passes nothing on. */
         for (guint i = 0; i < due; i++) {
@@ -665,7 +665,7 @@ void call_links_find_late(CallLinks *l, CallPairs *c, const CallConnections *con
                     c->at_caller[i].from <= c->at_callee[parent].to || is_within(c, parent, i))
                         continue;
                 make_room(l, c->n);
-                c->cause[i] = (Cause){ parent, c->cause[before].probability };
+                call_pairs_set_cause(c, i, (Cause){ parent, c->cause[before].probability });
                 l->parent[i] = parent;
                 l->probability[i] = c->cause[i].probability;
                 l->continues[i] = WORK_GOES_ON;

@@ -81,6 +81,9 @@ void call_pairs_clear(CallPairs *pairs);
 static inline void call_pairs_put(CallPairs *pairs, guint32 index, const CallPair *pair,
                                   guint32 edge);
 
+/* Sets what caused a call; causes are wanted. */
+static inline void call_pairs_set_cause(CallPairs *pairs, guint32 call, Cause cause);
+
 /* Moves n pairs to a place before them. */
 void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
 
@@ -115,6 +118,11 @@ static inline void call_pairs_put(CallPairs *p, guint32 i, const CallPair *c, gu
                 p->context[i] = 0;
         if (p->family)
                 p->family[i] = 1;
+}
+
+static inline void call_pairs_set_cause(CallPairs *p, guint32 call, Cause cause)
+{
+        p->cause[call] = cause;
 }
 
 #endif

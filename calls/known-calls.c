@@ -204,7 +204,8 @@ gint64 known_calls_find_links(KnownCalls *k)
         longest = open_stays_find(&k->links, c, &k->labels, edges, node_table_size(k->nodes));
         for (guint32 i = 0; k->links.parent && c->cause && i < c->n; i++)
                 if (k->links.parent[i] != NO_PARENT) {
-                        c->cause[i] = (Cause){ k->links.parent[i], k->links.probability[i] };
+                        call_pairs_set_cause(
+                                c, i, (Cause){ k->links.parent[i], k->links.probability[i] });
                         if (c->candidates)
                                 c->candidates[i] = 1;
                 }

@@ -289,7 +289,7 @@ static void set_causes(const NodesSearch *n, NodeAnswer *found)
                 if (first != taken)
                         move_child(n, found, first, taken);
                 if (best.parent != NO_PARENT)
-                        n->calls->pairs.cause[call] = best;
+                        call_pairs_set_cause(&n->calls->pairs, call, best);
                 if (n->explanations->len > 0)
                         explain(n, found, i);
         }

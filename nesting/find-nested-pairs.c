@@ -201,8 +201,9 @@ static inline guint32 find_parent(Run *r, const EdgeRole *role, guint32 call, gu
                 return NO_TREE;
         note_child(&at->active[parent].waiting, child.to);
         if (r->of.calls->pairs.cause)
-                r->of.calls->pairs.cause[call] =
-                        (Cause){ r->trees->tree[at->active[parent].which].call, *probability };
+                call_pairs_set_cause(
+                        &r->of.calls->pairs, call,
+                        (Cause){ r->trees->tree[at->active[parent].which].call, *probability });
         return at->active[parent].which;
 }
 

@@ -105,7 +105,7 @@ void take_true_parents(KnownCalls *calls, TruthCounts *counts)
                 if (parent[i] == NO_PARENT && call_links_parent(&calls->links, i) != NO_PARENT)
                         continue;
                 if (parent[i] != NO_PARENT)
-                        c->cause[i] = (Cause){ parent[i], 1 };
+                        call_pairs_set_cause(c, i, (Cause){ parent[i], 1 });
                 if (c->candidates)
                         c->candidates[i] = parent[i] != NO_PARENT;
         }

@@ -117,6 +117,11 @@ done
 none "the run of nesting is told to nobody but its drivers" \
         "$(grep -rlE '^#include "nesting/nesting-run\.h"' --include='*.[ch]' . |
                 grep -Ev '^\./nesting/(nesting|nesting-run|slices|windows)\.c$')"
+# What many files write, none of them can be read without the others.
+if command -v python3 >/dev/null; then
+        none "no field of a struct is written by more than three files" \
+                "$(python3 tests/scripts/struct-writers.py 3 calls clocks inference nesting convolution)"
+fi
 # A header that is not named is missed by whoever builds from a distribution, and by nobody else.
 none "every header is in the distribution" \
         "$(find base tracefmt capture import maketrace clocks paths calls inference nesting convolution draw \
