@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The examples of manual pages and of the README: what they print is what is said. TAP.
+"""The examples of manual pages, of the README and of docs/paths.md: what they print is what is said. TAP.
 
     examples.py [--update] RAVEL SOURCE PAGE...
 
@@ -52,7 +52,7 @@ def examples(lines):
             yield command, start, i
 
 
-def readme_examples(lines):
+def markdown_examples(lines):
     for i, line in enumerate(lines):
         if line.startswith('    $ '):
             end = i + 1
@@ -115,11 +115,11 @@ def shown(expected, found):
     return found[:len(expected)]
 
 
-def check_readme(results, source, work):
-    lines = read(source + '/README.md')
-    for command, start, end in readme_examples(lines):
+def check_markdown(results, source, page, work):
+    lines = read(f'{source}/{page}')
+    for command, start, end in markdown_examples(lines):
         expected = [line[4:] for line in lines[start:end]]
-        results.add('README.md', command, expected, shown(expected, run(command, work)))
+        results.add(page, command, expected, shown(expected, run(command, work)))
 
 
 def main():
@@ -135,7 +135,8 @@ def main():
             shutil.copytree(f'{source}/{folder}', f'{scratch}/{folder}')
         for page in pages:
             check_page(results, source, page, scratch + '/demo', update)
-        check_readme(results, source, scratch)
+        for page in ('README.md', 'docs/paths.md'):
+            check_markdown(results, source, page, scratch)
     print(f'1..{results.number}')
     return results.bad > 0
 
