@@ -23,8 +23,7 @@ static double ratio_of(const double *seen, const double *dealt, guint standing)
         double n = sum_of(seen), n_dealt = sum_of(dealt);
         double chance = (dealt[standing] + 0.5) / (n_dealt + 0.5 * N_STANDINGS);
 
-        return CLAMP((seen[standing] + LEASE_BACKOFF * chance) / ((n + LEASE_BACKOFF) * chance),
-                     LEASE_LEAST_RATIO, LEASE_MOST_RATIO);
+        return (seen[standing] + LEASE_BACKOFF * chance) / ((n + LEASE_BACKOFF) * chance);
 }
 
 /* The ratio of frequencies for all parents that do not hold the connection. */

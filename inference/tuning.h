@@ -90,9 +90,6 @@
  * Chosen on captured services: w3, p8, u24, pt24. */
 #define LEASE_GAIN           20
 #define LEASE_TIMES          4
-/* The limits of a ratio. */
-#define LEASE_LEAST_RATIO    1e-4
-#define LEASE_MOST_RATIO     1e4
 /* Rounds of the chain that still suppose leases. As above. */
 #define LEASE_SUPPOSE_ROUNDS 4
 /* Until then, who may hold a connection is supposed to, to this part, where leases are

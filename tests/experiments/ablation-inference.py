@@ -40,6 +40,8 @@ WITHOUT = {
     "LEAST_FACTOR": "1e-30", "NO_ORDER": "1e9", "ORDER_ROUNDS": "0", "SUPPOSE_ROUNDS": "0",
     "STAGE_ROUNDS": "1", "ORDER_STAGES": "1", "MAYBE_ORDER": "1e9", "LAST_ORDER": "1e9",
     "MAYBE_FACTOR": "1.0", "ORDER_ODDS": "1.0", "ROOTS_BY_ACCIDENT": "1e9",
+    "LEASE_DEALS": "1", "LEASE_BACKOFF": "0.01", "LEASE_GAIN": "0", "LEASE_TIMES": "0",
+    "LEASE_SUPPOSE_ROUNDS": "0", "LEASE_TIED": "2.0", "LEASE_LEAST_CHANCE": "1e-30",
 }
 GENERATED = {"parallelism 8": (8000, 8), "parallelism 20": (5000, 20)}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
