@@ -346,6 +346,8 @@ static void message_fill(Capture *c, const CapturedMessage *m, Message *message)
                 add_key(c, "fetch=");
                 g_string_append(c->attrs, m->fetch == FETCH_WAIT ? "wait" : "now");
         }
+        add_number(c, "stall=", m->stall);
+        add_number(c, "resent=", m->resent);
         add_number(c, "syn=", m->since_opened);
         message->attrs = c->attrs->str;
         message->attrs_length = (guint32)c->attrs->len;

@@ -426,9 +426,15 @@ static void sink_end(gpointer user, guint side, Stamp stamp)
                 exchange_end(&u->connection->exchange, side, stamp, u->table->context);
 }
 
+static void sink_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
+{
+        SinkUser *u = user;
+        pairing_stall(&u->connection->exchange.pairing, side, stall, ns);
+}
+
 static TcpSink sink_for(SinkUser *user)
 {
-        return (TcpSink){ sink_bytes, sink_missing, sink_end, user };
+        return (TcpSink){ sink_bytes, sink_missing, sink_end, sink_stall, user };
 }
 
 static Endpoint end_of(const Connection *c, guint side)

@@ -207,6 +207,7 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.identifiers = g_steal_pointer(&m->identifiers);
                 out.link = m->link;
                 out.fetch = m->fetch;
+                out.stall = m->stall;
                 pairing_mark_call(p, side, &out, context);
                 account_add(context->account, ACCOUNT_CALLS);
                 p->n_written++;
@@ -228,6 +229,8 @@ static void message_write(Pairing *p, guint side, const CaptureContext *context)
                 out.port = p->port[!side];
                 out.number = call.number;
                 out.transaction = m->transaction;
+                out.stall = m->stall;
+                out.resent = call.resent;
                 account_add(context->account, ACCOUNT_RETURNS);
                 break;
         case KIND_ONE_WAY:
@@ -386,6 +389,8 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                 m->several = m->unseen = m->transaction = m->fetch = FALSE;
         m->link.some = FALSE;
         m->bytes = 0;
+        m->stall = p->stall[side];
+        p->stall[side] = 0;
         m->seq = seq;
         m->number = seq;
         if (stamp) {
@@ -393,6 +398,20 @@ void pairing_open(Pairing *p, guint side, guint32 seq, const Stamp *stamp,
                 m->seen = TRUE;
                 sequencer_open(context->sequencer, &m->item, stamp->time);
         }
+}
+
+void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns)
+{
+        MessageInProgress *m = &p->message[side];
+        if (m->open && !m->written)
+                m->stall += ns;
+        else if (stall == TCP_HOLE)
+                p->stall[side] = ns;
+        for (guint i = p->n_calls; stall == TCP_RESENT && !m->open && i-- > 0;)
+                if (call_at(p, i)->side == side) {
+                        call_at(p, i)->resent += ns;
+                        return;
+                }
 }
 
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context)
@@ -430,8 +449,12 @@ gboolean pairing_begin(Pairing *p, guint side, MessageKind kind, MessageEnd end,
                         order_call(p, m->first, context);
                 m->session = parsed && parsed->session;
                 p->last_call = parsed ? parsed->call : CALL_NONE;
-                WaitingCall call = { m->number,    m->first.time, p->last_call,
-                                     (guint8)side, m->session,    m->by_run };
+                WaitingCall call = { .number = m->number,
+                                     .time = m->first.time,
+                                     .call = p->last_call,
+                                     .side = (guint8)side,
+                                     .session = m->session,
+                                     .by_run = m->by_run };
                 m->beyond = !call_push(p, call, m->keyed, context);
                 if (parsed && context->label && context->label->len > 0)
                         m->label = g_strndup(context->label->str, context->label->len);

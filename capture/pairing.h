@@ -22,6 +22,7 @@
 #include "capture/connection-number.h"
 #include "capture/identifiers.h"
 #include "capture/network/sequencer.h"
+#include "capture/network/tcp.h"
 #include "capture/pieces.h"
 #include "capture/protocol/protocol.h"
 #include "capture/tls/opener.h"
@@ -73,6 +74,7 @@ typedef struct {
         Pieces *pieces; /* NULL before the first */
         guint64 number; /* of a call: with the port, its id */
         guint64 bytes;  /* that it has so far */
+        gint64 stall;   /* how long its bytes were held up, ns */
         guint32 seq;    /* of the first byte */
         guint8 kind;    /* MessageKind */
         guint8 end;     /* MessageEnd */
@@ -89,9 +91,10 @@ typedef struct {
 
 typedef struct {
         guint64 number;
-        gint64 time; /* of its first byte */
-        guint8 call; /* Parsed.call */
-        guint8 side; /* who called */
+        gint64 time;   /* of its first byte */
+        gint64 resent; /* how long after its last byte some were sent again, ns */
+        guint8 call;   /* Parsed.call */
+        guint8 side;   /* who called */
         guint8 session;
         guint8 by_run;
 } WaitingCall;
@@ -119,6 +122,7 @@ typedef struct {
         guint8 called;    /* a call was written */
         guint32 number;   /* of the connection; 0: see connection-number.h */
         gint64 opened;    /* when the client asked for it; NO_TIME: not seen */
+        gint64 stall[2];  /* of the message that side is about to begin, ns */
         /* For signs.h, which sets them back to 0. */
         guint32 n_written;        /* calls */
         guint32 doubtful;         /* more than one, or some hidden, by cut packets */
@@ -158,6 +162,10 @@ static inline void pairing_count(Pairing *p, guint side, guint64 n)
 
 /* More bytes of the open message, seen at stamp. */
 void pairing_grow(Pairing *p, guint side, Stamp stamp, const CaptureContext *context);
+
+/* What side sends was held up for ns: the open message, or the one that begins now, where bytes had
+ * been missing; or the last call, which waits, where they are sent again. */
+void pairing_stall(Pairing *p, guint side, TcpStall stall, gint64 ns);
 
 /* What the open message is, and how it will end. parsed gives key and call, and
  * the context's label is what was parsed with it; NULL where there was no parser. FALSE where it is

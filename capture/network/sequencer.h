@@ -36,6 +36,8 @@ typedef struct {
         guint64 bytes;        /* of its payload; 0: not known */
         gint64 duration;      /* ns between first and last byte */
         gint64 since_opened;  /* of the first call of a connection: ns; 0: not known, or not that */
+        gint64 stall;         /* of a call or a return: ns for which bytes were held up */
+        gint64 resent;        /* of a return: how long after its call some of that came again, ns */
         guint32 connection;   /* of a call: its number; 0: none */
         gboolean transaction; /* of a return: one is open after it */
         guint8 fetch;         /* of a call: FetchKind (protocol.h) */

@@ -9,9 +9,11 @@ enum {
         MAX_TOTAL_BYTES = 48 << 20, /* of all connections */
         LATE_SEGMENTS = 64,         /* a segment that is later than this is lost, */
         LATE_SYN = 65536,           /* bytes after which a SYN is no longer the same start */
-        FIXED_SEEN = 14,        /* bytes of a header that is cut: as far as the flags */
+        FIXED_SEEN = 14,            /* bytes of a header that is cut: as far as the flags */
         RESET_WINDOW = 1 << 20,     /* how far from the next byte a reset is believed */
 };
+#define LEAST_STALL G_GINT64_CONSTANT(1000000) /* ns; less is the order of capture, or a copy */
+
 enum { OPTION_END = 0, OPTION_NOTHING = 1, OPTION_TIMESTAMPS = 8 };
 
 #define LATE_TIME (50 * G_GINT64_CONSTANT(1000000)) /* or than this, in ns */
@@ -42,6 +44,7 @@ gboolean tcp_decode(const guint8 *bytes, gsize n, gsize length, TcpSegment *segm
         segment->seq = read_u32(bytes + 4);
         segment->ack = read_u32(bytes + 8);
         segment->flags = bytes[13];
+        segment->shut = n >= FIXED_SEEN + 2 && read_u16(bytes + FIXED_SEEN) == 0;
         segment->payload = bytes + MIN(header, n);
         segment->captured = n - MIN(header, n);
         segment->length = length - header;
@@ -110,6 +113,7 @@ static void deliver(TcpConnection *c, guint side, guint32 seq, const guint8 *pay
         seq = h->next;
         h->next += (guint32)length;
         h->begun = TRUE;
+        h->latest = MAX(h->latest, stamp.time);
         sink->bytes(sink->user, side, seq, payload, captured, length, stamp);
         half_end_if_reached(c, side, stamp, sink);
 }
@@ -312,6 +316,46 @@ static void reset(TcpConnection *c, guint side, guint32 seq, Stamp stamp, const 
         half_end(c, !side, stamp, sink);
 }
 
+/* --- what holds bytes up ----------------------------------------------------- */
+
+static void stall_add(guint side, TcpStall stall, gint64 ns, const TcpSink *sink)
+{
+        if (ns >= LEAST_STALL)
+                sink->stall(sink->user, side, stall, ns);
+}
+
+/* The window that a segment gives to what the other side sends. */
+static void see_window(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
+                       const TcpSink *sink)
+{
+        TcpHalf *other = &c->half[!side];
+        if (other->is_shut == segment->shut)
+                return;
+        other->is_shut = segment->shut;
+        if (other->is_shut)
+                other->shut = stamp.time;
+        else
+                stall_add(!side, TCP_WINDOW, stamp.time - other->shut, sink);
+}
+
+/* The bytes of side were seen before. Whoever repeats what was acknowledged keeps the connection
+ * open, or asks for a window. */
+static void see_repeated(TcpHalf *h, guint side, guint32 end, Stamp stamp, const TcpSink *sink)
+{
+        if (!h->begun || !h->acked_known || seq_diff(end, h->acked) <= 0 ||
+            stamp.time - h->latest < LEAST_STALL)
+                return;
+        stall_add(side, TCP_RESENT, stamp.time - h->latest, sink);
+        h->latest = stamp.time;
+}
+
+/* The segment is next, and others after it have waited for it. */
+static void see_late(const TcpHalf *h, guint side, guint32 seq, Stamp stamp, const TcpSink *sink)
+{
+        if (h->held && seq_diff(seq, h->next) <= 0 && seq_diff(h->held->seq, h->next) > 0)
+                stall_add(side, TCP_HOLE, stamp.time - h->held->stamp.time, sink);
+}
+
 void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stamp,
              const TcpSink *sink, TcpTotals *totals)
 {
@@ -326,15 +370,21 @@ void tcp_add(TcpConnection *c, guint side, const TcpSegment *segment, Stamp stam
                 reset(c, side, seq, stamp, sink, totals);
                 return;
         }
+        if (!(segment->flags & TCP_SYN))
+                see_window(c, side, segment, stamp, sink);
         if (segment->length > 0) {
-                if (seq_diff(seq + (guint32)segment->length, h->next) <= 0 || h->ended)
+                guint32 end = seq + (guint32)segment->length;
+                if (seq_diff(end, h->next) <= 0 || h->ended) {
+                        see_repeated(h, side, end, stamp, sink);
                         totals->repeated++;
-                else if (!h->held && seq_diff(seq, h->next) <= 0 &&
-                         ack_is_reached(c, side, (segment->flags & TCP_ACK) != 0, segment->ack))
+                } else if (!h->held && seq_diff(seq, h->next) <= 0 &&
+                           ack_is_reached(c, side, (segment->flags & TCP_ACK) != 0, segment->ack)) {
                         deliver(c, side, seq, segment->payload, segment->captured, segment->length,
                                 stamp, sink);
-                else
+                } else {
+                        see_late(h, side, seq, stamp, sink);
                         hold(h, segment, seq, stamp, totals);
+                }
         }
         if (h->held || c->half[!side].held) {
                 drain(c, sink, totals);

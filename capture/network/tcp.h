@@ -26,6 +26,7 @@ typedef struct {
         guint16 source_port, destination_port;
         guint32 seq, ack;
         guint8 flags;
+        guint8 shut; /* the sender takes no more bytes: a window of 0 */
         const guint8 *payload;
         gsize captured, length; /* of the payload: at hand, on the wire */
         Cursor options;         /* as far as captured */
@@ -45,6 +46,8 @@ typedef struct {
         guint32 next;              /* sequence number of the next byte */
         guint32 isn;               /* where start_seen */
         guint32 acked;             /* what the other end has acknowledged */
+        gint64 latest;             /* when the last bytes were seen, or seen again */
+        gint64 shut;               /* since when the other end takes none, where is_shut */
         Stamp fin_stamp;           /* when its FIN was seen, */
         guint32 fin;               /* sequence number after the last byte, where fin_seen */
         guint32 n_held, held_bytes;
@@ -52,7 +55,7 @@ typedef struct {
         guint8 start_seen; /* by a SYN */
         guint8 sends;      /* a segment of this direction was captured */
         guint8 begun;      /* a byte was delivered */
-        guint8 acked_known, fin_seen, ended;
+        guint8 acked_known, fin_seen, ended, is_shut;
 } TcpHalf;
 
 typedef struct {
@@ -67,6 +70,13 @@ typedef struct {
         guint64 holes, hole_bytes;
 } TcpTotals;
 
+/* What held bytes up. */
+typedef enum {
+        TCP_HOLE,   /* the bytes that come now were missing, while others after them were seen */
+        TCP_RESENT, /* the bytes that came last were sent again, before they were acknowledged */
+        TCP_WINDOW, /* the other end took none */
+} TcpStall;
+
 /* Where the bytes go. Offsets are sequence numbers. */
 typedef struct {
         /* length > 0 bytes, of which the first n are at hand, borrowed; the others were cut
@@ -77,6 +87,8 @@ typedef struct {
         void (*missing)(gpointer user, guint side, guint32 seq, gsize n);
         /* Side will send no more. Once a side. */
         void (*end)(gpointer user, guint side, Stamp stamp);
+        /* What side sends was held up for ns, which is over now. */
+        void (*stall)(gpointer user, guint side, TcpStall stall, gint64 ns);
         gpointer user;
 } TcpSink;
 

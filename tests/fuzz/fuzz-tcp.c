@@ -9,6 +9,12 @@
 
 #include "capture/network/tcp.h"
 
+static void take_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
+{
+        (void)user;
+        g_assert(side < 2 && stall <= TCP_WINDOW && ns > 0);
+}
+
 int LLVMFuzzerTestOneInput(const guint8 *data, gsize n);
 
 enum { RECORD = 8, SIDE = 0x20, SETTLE = 0x40, FAR = 0x80 };
@@ -60,7 +66,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
         Delivered delivered = { 0 };
         TcpConnection c = { 0 };
         TcpTotals totals = { 0 };
-        const TcpSink sink = { take_bytes, take_missing, take_end, &delivered };
+        const TcpSink sink = { take_bytes, take_missing, take_end, take_stall, &delivered };
         Stamp stamp = { 1000000000, 0 };
         gint64 since;
         for (; n >= RECORD; data += RECORD, n -= RECORD) {
@@ -69,6 +75,7 @@ int LLVMFuzzerTestOneInput(const guint8 *data, gsize n)
                 TcpSegment segment = { .flags = data[0] & (TCP_FIN | TCP_SYN | TCP_RST | TCP_ACK),
                                        .seq = far + read_u16(data + 1),
                                        .ack = far + read_u16(data + 3),
+                                       .shut = data[6] > 250,
                                        .length = data[5] * (data[5] & 1 ? 1 : 8u) };
                 segment.captured = segment.length - MIN(segment.length, data[6]);
                 /* Of just its size, so that reading past it is seen. */

@@ -25,6 +25,7 @@ typedef struct {
         guint16 port[2];
         guint32 next[2];
         gsize snapshot;
+        guint window;      /* that both sides give */
         gboolean openings; /* lines have syn= */
         gboolean sizes;    /* and bytes= */
         GString *lines;
@@ -49,6 +50,7 @@ static Scene *scene_new_live(const char *nodes, const char *host, gboolean label
         s->next[CLIENT] = 0x100;
         s->next[SERVER] = 0x500;
         s->snapshot = 65536;
+        s->window = 65535;
         return s;
 }
 
@@ -151,7 +153,7 @@ static void segment(Scene *s, guint side, guint8 flags, guint32 seq, const char 
         put_u32(out, seq);
         put_u32(out, flags & ACK ? s->next[!side] : 0);
         put_u16(out, 0x5000 | flags);
-        put_u16(out, 65535);
+        put_u16(out, s->window);
         put_u32(out, 0);
         g_byte_array_append(out, (const guint8 *)text, (guint)n);
         put_packet(s, out);
@@ -1708,6 +1710,45 @@ static void test_opening(void)
                      "8 RET_SENT b>a 1000.113\n");
 }
 
+/* A segment with the last bytes that side said, again. */
+static void say_again(Scene *s, guint side, gint64 ms, const char *text)
+{
+        s->time = ms * MS;
+        segment(s, side, ACK, s->next[side] - (guint32)strlen(text), text, strlen(text));
+}
+
+/* How long the network held a message up. */
+static void test_stalls(void)
+{
+        Scene *s = scene_new(two_nodes, NULL, FALSE);
+        handshake(s);
+        say(s, CLIENT, 5, "GET / HTTP/1.1\r\n\r\n"); /* lost after it was captured */
+        say_again(s, CLIENT, 205, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 210, "HTTP/1.1 200 n\r\nContent-Length: 8\r\n\r\n");
+        lose(s, SERVER, 4); /* and before */
+        say(s, SERVER, 211, "5678");
+        s->next[SERVER] -= 4;
+        say_again(s, SERVER, 411, "1234");
+        s->next[SERVER] += 4;
+        say(s, CLIENT, 420, "POST / HTTP/1.1\r\nContent-Length: 8\r\n\r\n");
+        s->window = 0;
+        s->time = 430 * MS;
+        segment(s, SERVER, ACK, s->next[SERVER], "", 0);
+        s->window = 1000;
+        s->time = 480 * MS;
+        segment(s, SERVER, ACK, s->next[SERVER], "", 0);
+        say(s, CLIENT, 481, "12345678");
+        say(s, SERVER, 490, "HTTP/1.1 204 n\r\n\r\n");
+        say(s, CLIENT, 495, "GET / HTTP/1.1\r\n\r\n");
+        say(s, SERVER, 496, "HTTP/1.1 204 n\r\n\r\n");
+        scene_end(s, "5 CALL_SENT a>b 1000.101\n"
+                     "411 RET_SENT b>a 1000.101 dur=201000000 stall=200000000 resent=200000000\n"
+                     "420 CALL_SENT a>b 1000.113 dur=61000000 stall=50000000\n"
+                     "490 RET_SENT b>a 1000.113\n"
+                     "495 CALL_SENT a>b 1000.141\n"
+                     "496 RET_SENT b>a 1000.141\n");
+}
+
 /* Of connections that caller, callee and port do not tell apart, all but the first have a
  * number. */
 static void test_numbers(void)
@@ -2199,6 +2240,7 @@ int main(int argc, char **argv)
         g_test_add_func("/capture/disorder", test_disorder);
         g_test_add_func("/capture/port-reuse", test_port_reuse);
         g_test_add_func("/capture/opening", test_opening);
+        g_test_add_func("/capture/stalls", test_stalls);
         g_test_add_func("/capture/numbers", test_numbers);
         g_test_add_func("/capture/generic", test_generic);
         g_test_add_func("/capture/generic-mid-stream", test_generic_mid_stream);

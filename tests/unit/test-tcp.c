@@ -17,6 +17,7 @@ typedef struct {
         guint ends;
         guint32 next[2];
         gboolean next_known[2];
+        GString *stalls; /* what held which side up, and for how many ms */
 } Heard;
 
 /* One letter for many bytes. */
@@ -69,12 +70,20 @@ static void hear_end(gpointer user, guint side, Stamp stamp)
         h->ends |= 1u << side;
 }
 
+static void hear_stall(gpointer user, guint side, TcpStall stall, gint64 ns)
+{
+        static const char *const names[] = { "hole", "resent", "window" };
+        Heard *h = user;
+        g_string_append_printf(h->stalls, "%s %u %d ", names[stall], side, (int)(ns / 1000000));
+}
+
 static Heard *heard_new(void)
 {
         Heard *h = g_new0(Heard, 1);
         h->bytes[0] = g_byte_array_new();
         h->bytes[1] = g_byte_array_new();
         h->turns = g_string_new(NULL);
+        h->stalls = g_string_new(NULL);
         return h;
 }
 
@@ -83,6 +92,7 @@ static void heard_free(Heard *h)
         g_byte_array_free(h->bytes[0], TRUE);
         g_byte_array_free(h->bytes[1], TRUE);
         g_string_free(h->turns, TRUE);
+        g_string_free(h->stalls, TRUE);
         g_free(h);
 }
 
@@ -175,7 +185,7 @@ static gint event_compare(gconstpointer a, gconstpointer b)
 static Heard *hear(const Said *said)
 {
         Heard *h = heard_new();
-        TcpSink sink = { hear_bytes, hear_missing, hear_end, h };
+        TcpSink sink = { hear_bytes, hear_missing, hear_end, hear_stall, h };
         TcpTotals totals = { 0 };
         TcpConnection c = { 0 };
         for (guint i = 0; i < said->events->len; i++) {
@@ -350,7 +360,7 @@ static TcpSegment segment_of(guint8 flags, guint32 seq, guint32 ack, const char 
 
 static void add(TcpConnection *c, Heard *h, guint side, TcpSegment segment, gint64 time)
 {
-        TcpSink sink = { hear_bytes, hear_missing, hear_end, h };
+        TcpSink sink = { hear_bytes, hear_missing, hear_end, hear_stall, h };
         TcpTotals totals = { 0 };
         tcp_add(c, side, &segment, (Stamp){ time, (guint64)time }, &sink, &totals);
 }
@@ -365,6 +375,38 @@ static void test_keep_alive(void)
         add(&c, h, 0, segment_of(TCP_ACK, 103, 500, "two"), 4);
         g_byte_array_append(h->bytes[0], (const guint8 *)"", 1);
         g_assert_cmpstr((const char *)h->bytes[0]->data, ==, "onetwo");
+        heard_free(h);
+}
+
+/* What holds bytes up: a hole until it is filled, what is sent again before it was acknowledged,
+ * and a window of 0; no copies, no keep-alives, and nothing that is acknowledged. */
+static void test_stalls(void)
+{
+        TcpConnection c = { 0 };
+        Heard *h = heard_new();
+        TcpSegment shut = segment_of(TCP_ACK, 500, 112, "");
+        const gint64 ms = 1000000;
+        add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 10 * ms);
+        add(&c, h, 1, segment_of(TCP_ACK, 500, 100, ""), 10 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 10 * ms + 900000);
+        g_assert_cmpstr(h->stalls->str, ==, ""); /* captured twice */
+        add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 210 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 610 * ms);
+        g_assert_cmpstr(h->stalls->str, ==, "resent 0 200 resent 0 400 ");
+        add(&c, h, 1, segment_of(TCP_ACK, 500, 103, ""), 611 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 700 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 106, 500, "three"), 710 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 111, 500, "4"), 720 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 103, 500, "two"), 740 * ms);
+        g_assert_cmpstr(h->stalls->str, ==, "resent 0 200 resent 0 400 hole 0 30 ");
+        shut.shut = TRUE;
+        add(&c, h, 1, shut, 750 * ms);
+        add(&c, h, 0, segment_of(TCP_ACK, 111, 500, "4"), 760 * ms); /* asks for a window */
+        add(&c, h, 1, shut, 761 * ms);
+        shut.shut = FALSE;
+        add(&c, h, 1, shut, 800 * ms);
+        g_assert_cmpstr(h->stalls->str, ==, "resent 0 200 resent 0 400 hole 0 30 window 0 50 ");
+        g_assert_cmpuint(h->bytes[0]->len, ==, 12);
         heard_free(h);
 }
 
@@ -408,7 +450,7 @@ static void test_bounded(void)
         TcpConnection c = { 0 };
         TcpTotals totals = { 0 };
         Heard *h = heard_new();
-        TcpSink sink = { hear_bytes, hear_missing, hear_end, h };
+        TcpSink sink = { hear_bytes, hear_missing, hear_end, hear_stall, h };
         add(&c, h, 1, segment_of(TCP_ACK, 500, 100, ""), 1);
         add(&c, h, 0, segment_of(TCP_ACK, 100, 500, "one"), 1);
         for (guint i = 0; i < 10000; i++) {
@@ -480,6 +522,7 @@ int main(int argc, char **argv)
         g_test_add_func("/tcp/cut", test_cut);
         g_test_add_func("/tcp/one-sided", test_one_sided);
         g_test_add_func("/tcp/keep-alive", test_keep_alive);
+        g_test_add_func("/tcp/stalls", test_stalls);
         g_test_add_func("/tcp/reset", test_reset);
         g_test_add_func("/tcp/reuse", test_reuse);
         g_test_add_func("/tcp/bounded", test_bounded);
