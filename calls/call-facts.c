@@ -23,20 +23,72 @@ static CallFact *place_of(CallFacts *f, guint64 call)
         return &f->of[call];
 }
 
-void call_facts_add(CallFacts *f, guint64 call, const Message *message)
+/* The digits of a value; 0 where it is no number of up to 18. */
+static gint64 number_of(const char *text, const char *end)
 {
-        gint64 bytes, connect;
+        gint64 number = 0;
+
+        if (end - text > 18)
+                return 0;
+        for (; text < end; text++) {
+                if (!g_ascii_isdigit(*text))
+                        return 0;
+                number = 10 * number + *text - '0';
+        }
+        return number;
+}
+
+/* The value of word where it is of key, else NULL. */
+static inline const char *value_of(const char *word, const char *end, const char *key, gsize n)
+{
+        return (gsize)(end - word) > n && !memcmp(word, key, n) ? word + n : NULL;
+}
+
+/* One attribute, from word to end. */
+static void take_word(CallFacts *f, guint64 call, const Message *message, gboolean bytes,
+                      const char *word, const char *end)
+{
+        gboolean is_return = message_is_return(message);
+        const char *value;
+        gint64 number;
+
+        if (bytes && (value = value_of(word, end, "bytes=", 6)) &&
+            (number = number_of(value, end)) > 0) {
+                CallFact *fact = place_of(f, call);
+
+                *(is_return ? &fact->ret_bytes : &fact->call_bytes) = number;
+        } else if (!is_return && (value = value_of(word, end, "syn=", 4)) &&
+                   (number = number_of(value, end)) > 0) {
+                place_of(f, call)->connect = number;
+        } else if ((value = value_of(word, end, "stall=", 6)) &&
+                   (number = number_of(value, end)) > 0) {
+                CallFact *fact = place_of(f, call);
+
+                *(is_return ? &fact->ret_stall : &fact->stall) = number;
+        } else if (is_return && (value = value_of(word, end, "resent=", 7)) &&
+                   (number = number_of(value, end)) > 0) {
+                CallFact *fact = place_of(f, call);
+
+                fact->stall = MAX(fact->stall, number);
+        }
+}
+
+void call_facts_add(CallFacts *f, guint64 call, const Message *message, gboolean bytes)
+{
+        const char *p = message->attrs, *end = p + message->attrs_length;
 
         if (!message->attrs_length || call >= G_MAXUINT32)
                 return;
-        bytes = message_number(message, "bytes");
-        connect = message_is_return(message) ? 0 : message_number(message, "syn");
-        if (bytes > 0 && message_is_return(message))
-                place_of(f, call)->ret_bytes = bytes;
-        else if (bytes > 0)
-                place_of(f, call)->call_bytes = bytes;
-        if (connect > 0)
-                place_of(f, call)->connect = connect;
+        while (p < end) {
+                const char *word = p;
+
+                while (p < end && (guchar)*p > ' ')
+                        p++;
+                if (*word == 's' || *word == 'r' || *word == 'b')
+                        take_word(f, call, message, bytes, word, p);
+                while (p < end && (guchar)*p <= ' ')
+                        p++;
+        }
 }
 
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait)

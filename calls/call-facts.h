@@ -2,7 +2,8 @@
  *
  * What is known of a call that decides on no parent, but belongs in the store: how many bytes the
  * call and its return have (bytes=, docs/trace-format.md), how long before it its connection was
- * opened (syn=), and how long it waited for a worker. A column beside the call pairs.
+ * opened (syn=), how long the network held it up (stall=, resent=), and how long it waited for a
+ * worker. A column beside the call pairs.
  */
 #ifndef RAVEL_CALL_FACTS_H
 #define RAVEL_CALL_FACTS_H
@@ -12,6 +13,7 @@
 typedef struct {
         gint64 call_bytes, ret_bytes; /* 0: unknown */
         gint64 connect;               /* ns; 0: unknown, or not the first of its connection */
+        gint64 stall, ret_stall;      /* how long the network held it up, and its return, ns */
         gint64 wait;                  /* from its entry until one of them took it, ns */
         guint32 workers;              /* of its callee; 0: no bound, or not known */
 } CallFact;
@@ -23,8 +25,8 @@ typedef struct {
 
 void call_facts_clear(CallFacts *f);
 
-/* A message of a call (by number), or of its return. */
-void call_facts_add(CallFacts *f, guint64 call, const Message *message);
+/* A message of a call (by number), or of its return; bytes: also how many it has. */
+void call_facts_add(CallFacts *f, guint64 call, const Message *message, gboolean bytes);
 
 /* What was found of a call, unless something was found before. */
 void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wait);

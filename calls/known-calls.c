@@ -93,8 +93,8 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
                 call_connections_add(&k->connections, call, message);
         if ((k->pairs.wanted & WANT_IDENTIFIERS) && message_is_call(message))
                 call_identifiers_add(&k->identifiers, call, message);
-        if ((k->pairs.wanted & WANT_FACTS) && (message_is_call(message) || (did & MATCH_CLOSED)))
-                call_facts_add(&k->facts, call, message);
+        if (message_is_call(message) || (did & MATCH_CLOSED))
+                call_facts_add(&k->facts, call, message, (k->pairs.wanted & WANT_FACTS) != 0);
 }
 
 /* A message that continues another or is continued is like a call that ends at once. */

@@ -44,7 +44,7 @@ enum {
         WANT_TRUE_PATHS = 1 << 17, /* with WANT_IDS */
         WANT_IDENTIFIERS = 1 << 18,
         WANT_LINKS = 1 << 19,
-        WANT_FACTS = 1 << 20,
+        WANT_FACTS = 1 << 20, /* also those that belong in a store only */
 };
 
 /* window: the skew window; max_call: the longest that a call may last, ns; 0: no limit. wanted:

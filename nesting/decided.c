@@ -32,6 +32,9 @@ static void call_bytes(PathCall *c, guint32 *ordinal, Bytes *b)
         bytes_i64(b, &c->enter);
         bytes_i64(b, &c->reply);
         bytes_i64(b, &c->end);
+        bytes_i64(b, &c->connect);
+        bytes_i64(b, &c->stall);
+        bytes_i64(b, &c->ret_stall);
         bytes_u8(b, &c->stamps);
         bytes_float(b, &c->probability);
         bytes_float(b, &c->family);

@@ -99,6 +99,7 @@ static void merge_node(PatternNode *into, const PatternNode *from)
         histogram_merge(&into->call_delay, &from->call_delay);
         histogram_merge(&into->own, &from->own);
         histogram_merge(&into->network, &from->network);
+        histogram_merge(&into->connecting, &from->connecting);
         histogram_merge(&into->queued, &from->queued);
         histogram_merge(&into->own_queued, &from->own_queued);
         histogram_merge(&into->serving, &from->serving);
@@ -227,6 +228,7 @@ void collapsed_tree_free(CollapsedTree *tree)
                 histogram_clear(&all->call_delay);
                 histogram_clear(&all->own);
                 histogram_clear(&all->network);
+                histogram_clear(&all->connecting);
                 histogram_clear(&all->queued);
                 histogram_clear(&all->own_queued);
                 histogram_clear(&all->serving);

@@ -49,6 +49,10 @@ typedef struct {
         gint64 wait;     /* from its entry until one of them took it, ns; 0: at once, or unknown */
         guint32 workers; /* of its callee, with a queue before them; 0: no bound, or not known;
                             from a store: 1 where they are known */
+        gint64 connecting;       /* set by path_set_add(): what of network its caller waited for the
+                                    connection, ns */
+        gint64 stall, ret_stall; /* how long after it, and before its return, the network held bytes
+                                    of them up, ns */
 } PathCall;
 
 /* A message that nobody answers: it ends when it is sent, and its stay is none. */

@@ -98,11 +98,12 @@ static gboolean subtract_children(PathCall *calls, guint32 n, gint64 *after)
                 PathCall *c = &calls[i];
                 gint64 latency = c->end - c->start;
 
-                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues | c->wait ||
+                if ((c->enter ^ c->start) | (c->reply ^ c->end) | c->continues | c->wait |
+                            (i > 0 ? c->connect : 0) | c->stall | c->ret_stall ||
                     latency < 0)
                         return FALSE;
                 c->own = latency;
-                c->network = c->queued = c->own_queued = 0;
+                c->network = c->queued = c->own_queued = c->connecting = 0;
                 after[i] = c->start;
                 if (i == 0)
                         continue;
@@ -125,11 +126,50 @@ static void link_children(const PathCall *calls, guint32 n, Window *windows)
         }
 }
 
-/* Gives the time (from, to] on its callee's clock to call. */
-static inline void give_own(PathCall *call, gint64 from, gint64 to)
+/* A connection that was opened for a call: since when its caller waits for it. */
+typedef struct {
+        gint64 since; /* NO_TIME: there is none */
+        PathCall *call;
+} Opening;
+
+/* Of the calls that were taken, the one whose connection was asked for first; of those before
+ * caller was called none was asked for because of it. */
+static inline void note_opening(Opening *o, const PathCall *caller, PathCall *call)
+{
+        gint64 since = call->start - call->connect;
+
+        if (call->connect > 0 && since >= caller->enter && (!o->call || since < o->since))
+                *o = (Opening){ since, call };
+}
+
+/* Gives the time (*from, *to] on its callee's clock, in which the network held bytes of call or of
+ * its return up, to that; the rest is left. Seen at both ends, it is on the way already. */
+static inline void give_stalls(PathCall *call, gint64 *from, gint64 *to)
+{
+        gint64 whole = call->enter + (call->enter == call->start ? call->stall : 0);
+        gint64 held = call->reply - (call->reply == call->end ? call->ret_stall : 0);
+
+        call->network += *to - *from;
+        *from = CLAMP(whole, *from, *to);
+        *to = CLAMP(held, *from, *to);
+        call->network -= *to - *from;
+}
+
+/* Gives the time (from, to] on its callee's clock to call, but for what it waited in it for
+ * the network. */
+static inline void give_own(PathCall *call, gint64 from, gint64 to, const Opening *opening)
 {
         gint64 taken = call->enter + call->wait;
 
+        if (opening->call && opening->since < to) {
+                gint64 since = MAX(opening->since, from);
+
+                opening->call->network += to - since;
+                opening->call->connecting += to - since;
+                to = since;
+        }
+        if (call->stall | call->ret_stall)
+                give_stalls(call, &from, &to);
         call->own += to - from;
         if (call->wait > 0 && from < taken)
                 call->own_queued += MIN(to, taken) - from;
@@ -140,6 +180,7 @@ static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 {
         for (guint32 i = 0; i < n; i++) {
                 gint64 t = windows[i].hi;
+                Opening opening = { NO_TIME, NULL };
                 if (t == windows[i].lo)
                         continue;
                 guint32 n_pieces = find_pieces(calls, windows, &windows[i], pieces);
@@ -147,11 +188,12 @@ static void walk(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
                         const Piece *p = &pieces[k];
                         if (p->end > t)
                                 continue; /* beside one that ended later */
-                        give_own(&calls[i], p->end, t);
+                        give_own(&calls[i], p->end, t, &opening);
                         enter_callee(&calls[p->call], &windows[p->call], p->start, p->end);
+                        note_opening(&opening, &calls[i], &calls[p->call]);
                         t = p->start;
                 }
-                give_own(&calls[i], windows[i].lo, t);
+                give_own(&calls[i], windows[i].lo, t, &opening);
         }
 }
 
@@ -264,6 +306,7 @@ static void give_all(PathCall *calls, guint32 n, Window *windows, Piece *pieces)
 
         for (guint32 i = 0; i < n; i++) {
                 calls[i].own = calls[i].network = calls[i].queued = calls[i].own_queued = 0;
+                calls[i].connecting = 0;
                 goes_on |= calls[i].continues != WORK_NESTED;
         }
         link_children(calls, n, windows);

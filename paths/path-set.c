@@ -92,8 +92,9 @@ struct PathSet {
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
-        gboolean goes_on; /* a pattern does */
-        gboolean waits;   /* a node of a pattern has workers */
+        gboolean goes_on;  /* a pattern does */
+        gboolean waits;    /* a node of a pattern has workers */
+        gboolean connects; /* connecting is not 0 everywhere */
         guint32 latest;
         guint n_drawings;
         gboolean is_drawn;
@@ -136,6 +137,7 @@ void path_pattern_clear(PathPattern *p)
                 histogram_clear(&p->nodes[i].call_delay);
                 histogram_clear(&p->nodes[i].own);
                 histogram_clear(&p->nodes[i].network);
+                histogram_clear(&p->nodes[i].connecting);
                 histogram_clear(&p->nodes[i].queued);
                 histogram_clear(&p->nodes[i].own_queued);
                 histogram_clear(&p->nodes[i].serving);
@@ -534,7 +536,8 @@ static inline void count_parent(PathSet *set, const PathCall *call)
         }
 }
 
-static inline void count_network(PatternEntry *entry, const PathCall *calls, const guint32 *slot)
+static inline void count_network(PathSet *set, PatternEntry *entry, const PathCall *calls,
+                                 const guint32 *slot)
 {
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 if (G_LIKELY(calls[i].network == 0))
@@ -542,6 +545,10 @@ static inline void count_network(PatternEntry *entry, const PathCall *calls, con
                 if (!entry->pattern.nodes)
                         make_nodes(entry);
                 histogram_add(&entry->pattern.nodes[slot[i]].network, calls[i].network);
+                if (calls[i].connecting == 0)
+                        continue;
+                histogram_add(&entry->pattern.nodes[slot[i]].connecting, calls[i].connecting);
+                set->connects = TRUE;
         }
 }
 
@@ -636,7 +643,7 @@ gboolean path_set_add(PathSet *set, PathCall *calls, guint32 n, GError **error)
                 widen(entry);
         if (G_UNLIKELY(entry->is_wide))
                 put_wide(entry, calls, slot);
-        count_network(entry, calls, slot);
+        count_network(set, entry, calls, slot);
         count_waits(set, entry, calls, slot);
         count_labels(entry, calls, slot, set->is_part);
         if (G_UNLIKELY(entry->pattern.goes_on))
@@ -813,8 +820,10 @@ void path_set_add_pattern(PathSet *set, const PathPattern *pattern)
         entry->pattern = *pattern;
         entry->is_whole = TRUE;
         set->goes_on |= pattern->goes_on;
-        for (guint32 i = 0; i < pattern->n_nodes; i++)
+        for (guint32 i = 0; i < pattern->n_nodes; i++) {
                 set->waits |= pattern->nodes[i].workers > 0;
+                set->connects |= pattern->nodes[i].connecting.sum > 0;
+        }
         set->n_instances += pattern->count;
 }
 
@@ -1038,6 +1047,11 @@ gboolean path_set_waits(const PathSet *set)
         return set->waits;
 }
 
+gboolean path_set_connects(const PathSet *set)
+{
+        return set->connects;
+}
+
 guint32 path_set_latest(const PathSet *set)
 {
         return set->latest;
@@ -1080,7 +1094,10 @@ const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
                 exact_sum_value(&entry->probability) / (double)entry->pattern.count;
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
+                Histogram *connecting = &entry->pattern.nodes[i].connecting;
                 histogram_add_zeros(network, entry->pattern.count - network->count);
+                if (connecting->count > 0)
+                        histogram_add_zeros(connecting, entry->pattern.count - connecting->count);
         }
         if (entry->labels)
                 name_operations(set, entry);

@@ -26,6 +26,7 @@ typedef struct {
         Histogram call_delay; /* from entry into the parent to this call's start */
         Histogram own;        /* own time (path_own_times()) */
         Histogram network;    /* own time of the network on the way to this node and back */
+        Histogram connecting; /* what of network was before the first call of a new connection */
         Histogram queued;     /* time at the caller before it was sent */
         Histogram own_queued; /* what of own was before a worker took the call; empty where the */
         Histogram serving;    /* node is not known to have a queue; and the rest of own */
@@ -181,6 +182,7 @@ gboolean path_set_latest_goes_on(const PathSet *set);
 guint64 path_set_instances(const PathSet *set); /* path instances added */
 gboolean path_set_goes_on(const PathSet *set);  /* one of its patterns does */
 gboolean path_set_waits(const PathSet *set);    /* a node of a pattern has a queue before workers */
+gboolean path_set_connects(const PathSet *set); /* a caller waited for a connection to one */
 guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
 const NodeTable *path_set_nodes(const PathSet *set);
@@ -212,15 +214,16 @@ guint32 path_pattern_slowest(const PathPattern *pattern);
  * the label, a blank and the signature (docs/paths.md). */
 guint64 path_pattern_id(const char *label, const char *signature);
 
-/* Fills in own, network, queued and own_queued of the n calls of one instance. Walk back from the
- * root's end along the child that ended last: each moment of the root's latency
+/* Fills in own, network, queued, own_queued and connecting of the n calls of one instance. Walk
+ * back from the root's end along the child that ended last: each moment of the root's latency
  * belongs to exactly one call's own time or network, so that they add up to it
  * exactly (a root that ends before it starts has none). A child counts as far as
  * it lies within its parent; children after the reply add nothing. What goes on after the
  * root's end is walked back in the same way from where the last of it ends, so that own, network
  * and queued add up exactly to the completion time. own_queued is the part of own that lies in the
- * callee's time before enter + wait. Times must be
- * within PATH_TIME_LIMIT. O(n log n) at worst. */
+ * callee's time before enter + wait. Network is also what would be the caller's own time since a
+ * connection was opened for a call (connecting), and the callee's while the call or its return was
+ * held up (stall, ret_stall). Times must be within PATH_TIME_LIMIT. O(n log n) at worst. */
 void path_own_times(PathCall *calls, guint32 n);
 
 /* The sum of all three: how long an instance takes until all of it is done. */

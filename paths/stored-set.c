@@ -77,7 +77,8 @@ static gboolean read_node(Loading *l, const StoredPatternNode *n, GError **error
                store_reader_histogram(l->reader, &n->latency, &node->latency, error) &&
                store_reader_histogram(l->reader, &n->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &n->own, &node->own, error) &&
-               store_reader_histogram(l->reader, &n->network, &node->network, error);
+               store_reader_histogram(l->reader, &n->network, &node->network, error) &&
+               store_reader_histogram(l->reader, &n->connecting, &node->connecting, error);
 }
 
 static gboolean read_nodes(Loading *l, GError **error)

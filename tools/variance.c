@@ -70,7 +70,7 @@ static const GOptionEntry entries[] = {
         G_OPTION_ENTRY_NULL
 };
 
-static const char *const kind_names[] = { "own", "queued", "network", "elsewhere" };
+static const char *const kind_names[] = { "own", "queued", "connecting", "network", "elsewhere" };
 
 /* --- names and numbers ----------------------------------------------------- */
 
@@ -99,6 +99,8 @@ static char *row_title(const VarianceRow *row)
                 return g_strdup("all smaller places");
         case FACTOR_QUEUED:
                 return g_strdup_printf("%s, queued", where);
+        case FACTOR_CONNECTING:
+                return g_strdup_printf("%s, connecting", where);
         case FACTOR_OWN:
         default:
                 return g_steal_pointer(&where);

@@ -169,6 +169,10 @@ static void append_end(const Chrome *o, const ExportRequest *request, guint32 i)
                 APPEND(text, ",\"network_us\":");
                 append_us(text, c->network);
         }
+        if (c->connecting > 0) {
+                APPEND(text, ",\"connecting_us\":");
+                append_us(text, c->connecting);
+        }
         if (c->continues == WORK_QUEUED) {
                 APPEND(text, ",\"queued_us\":");
                 append_us(text, c->queued);

@@ -155,6 +155,11 @@ static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequ
                 append_quoted(text, c->queued);
                 APPEND(text, "}}");
         }
+        if (c->connecting > 0) {
+                APPEND(text, ",{\"key\":\"ravel.connecting_ns\",\"value\":{\"intValue\":");
+                append_quoted(text, c->connecting);
+                APPEND(text, "}}");
+        }
         if (c->workers > 0) {
                 APPEND(text, ",{\"key\":\"ravel.own_queued_ns\",\"value\":{\"intValue\":");
                 append_quoted(text, c->own_queued);

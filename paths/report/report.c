@@ -277,6 +277,7 @@ static gboolean unpack_node(Loading *l, const StoredPatternNode *stored, PathPat
                store_reader_histogram(l->reader, &stored->call_delay, &node->call_delay, error) &&
                store_reader_histogram(l->reader, &stored->own, &node->own, error) &&
                store_reader_histogram(l->reader, &stored->network, &node->network, error) &&
+               store_reader_histogram(l->reader, &stored->connecting, &node->connecting, error) &&
                store_reader_histogram(l->reader, &stored->queued, &node->queued, error);
 }
 
@@ -664,6 +665,7 @@ static void detail_free(ReportDetail *d)
                 histogram_clear(&n->call_delay);
                 histogram_clear(&n->own);
                 histogram_clear(&n->network);
+                histogram_clear(&n->connecting);
                 histogram_clear(&n->queued);
                 histogram_clear(&n->own_queued);
                 histogram_clear(&n->serving);

@@ -47,7 +47,7 @@ static const struct {
                            "continues, queued_mean, queued, CASE place WHEN 0 THEN (SELECT "
                            "completion "
                            "FROM pattern WHERE pattern.id = pattern_node.pattern) END, "
-                           "workers, own_queued, serving, own_queued_mean "
+                           "workers, own_queued, serving, own_queued_mean, connecting "
                            "FROM pattern_node ORDER BY pattern, place" },
         [PATH] = { "path", "SELECT id, pattern, start, latency, first_call, calls, probability, "
                            "completion FROM path ORDER BY id" },
@@ -60,7 +60,7 @@ static const struct {
         [PATH_CALLS] = { "call",
                          "SELECT id, parent, place, caller, callee, call_sent, call_recv, "
                          "ret_sent, ret_recv, own, network, probability, candidates, trace_id, "
-                         "label, continues, queued, connect, wait, own_queued "
+                         "label, continues, queued, connect, wait, own_queued, connecting "
                          "FROM call WHERE id BETWEEN ?1 AND ?2 ORDER BY id" },
         [TRUST] = { "trust", "SELECT node, calls, guessed, probability FROM trust ORDER BY node" },
         /* Empty in a store of path instances. */
@@ -654,6 +654,7 @@ int store_reader_next_pattern_node(StoreReader *r, StoredPatternNode *node, GErr
         node->call_delay = get_histogram(r, 9);
         node->own = get_histogram(r, 10);
         node->network = get_histogram(r, 11);
+        node->connecting = get_histogram(r, 22);
         node->queued = get_histogram(r, 16);
         node->completion = get_histogram(r, 17);
         node->queued_mean = 0;
@@ -885,7 +886,8 @@ static gboolean get_path_call(const StoreReader *r, guint32 first, guint32 n, Pa
              !get_number(r, PATH_CALLS, 14, 1, MIN(r->labels->len, G_MAXUINT16), &label, error)) ||
             !get_continues(r, PATH_CALLS, 15, &c->continues, error) ||
             !get_stamp(r, PATH_CALLS, 16, &c->queued, error) ||
-            !get_stamp(r, PATH_CALLS, 17, &c->connect, error) || !get_wait(r, c, error))
+            !get_stamp(r, PATH_CALLS, 17, &c->connect, error) ||
+            !get_stamp(r, PATH_CALLS, 20, &c->connecting, error) || !get_wait(r, c, error))
                 return FALSE;
         c->stamps =
                 (guint8)((c->start != NO_TIME) << CALL_SENT | (c->enter != NO_TIME) << CALL_RECV |

@@ -74,7 +74,8 @@ typedef struct {
         gint64 queued_mean;         /* ns */
         guint32 workers;            /* 0: no bound, or not known; then the next are empty */
         StoredHistogram own_queued, serving;
-        gint64 own_queued_mean; /* ns */
+        gint64 own_queued_mean;     /* ns */
+        StoredHistogram connecting; /* empty where no connection was opened for a call */
 } StoredPatternNode;
 
 typedef struct {

@@ -99,6 +99,7 @@ static const struct {
           "    CAST(call.queued AS INTEGER) AS queued,"
           "    CAST(call.own_queued AS INTEGER) AS own_queued,"
           "    call.own - call.own_queued AS serving, CAST(call.connect AS INTEGER) AS connect,"
+          "    CAST(call.connecting AS INTEGER) AS connecting,"
           "    CAST(call.call_bytes AS INTEGER) AS call_bytes,"
           "    CAST(call.ret_bytes AS INTEGER) AS ret_bytes,"
           "    CAST(call.continues AS TEXT) AS continues,"

@@ -86,6 +86,7 @@ const char *const store_schema =
         "  continues TEXT, queued_mean INTEGER, queued_p99 INTEGER, queued BLOB,"
         "  workers INTEGER, own_queued_mean INTEGER, own_queued_p99 INTEGER, own_queued BLOB,"
         "  serving_mean INTEGER, serving_p99 INTEGER, serving BLOB,"
+        "  connecting_mean INTEGER, connecting_p99 INTEGER, connecting BLOB,"
         "  PRIMARY KEY (pattern, place)) WITHOUT ROWID;"
         "CREATE TABLE path ("
         "  id INTEGER PRIMARY KEY, pattern INTEGER NOT NULL REFERENCES pattern,"
@@ -101,7 +102,7 @@ const char *const store_schema =
         "  probability REAL NOT NULL, candidates INTEGER NOT NULL, trace_id TEXT,"
         "  label INTEGER REFERENCES label, continues TEXT, queued INTEGER,"
         "  last INTEGER, call_bytes INTEGER, ret_bytes INTEGER, connect INTEGER,"
-        "  wait INTEGER, own_queued INTEGER);"
+        "  wait INTEGER, own_queued INTEGER, connecting INTEGER);"
         "CREATE TABLE hour ("
         "  node INTEGER NOT NULL REFERENCES node, hour INTEGER NOT NULL,"
         "  calls INTEGER NOT NULL, latency_mean INTEGER NOT NULL, latency_p99 INTEGER NOT NULL,"
@@ -218,6 +219,7 @@ static gboolean insert_call(Store *store, const PathCall *c, gint64 path, guint3
         bind_some(s, 22, c->connect);
         bind_time(s, 23, c->wait, c->workers > 0);
         bind_time(s, 24, c->own_queued, c->workers > 0);
+        bind_some(s, 25, c->connecting);
         return insert(store, s, error);
 }
 
@@ -330,7 +332,7 @@ Store *store_new(const char *path, PathSet *set, const StoreRun *run, GError **e
         store->insert_call = prepare(store,
                                      "INSERT INTO call VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, "
                                      "?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, "
-                                     "?19, ?20, ?21, ?22, ?23, ?24)",
+                                     "?19, ?20, ?21, ?22, ?23, ?24, ?25)",
                                      error);
         if (!store->insert_call)
                 return NULL;
@@ -540,16 +542,18 @@ static gboolean insert_pattern_node(Store *store, sqlite3_stmt *s, guint32 patte
         bind_some(s, 25, node->workers);
         bind_if(s, 26, node->workers > 0, &node->own_queued);
         bind_if(s, 29, node->workers > 0, &node->serving);
+        bind_if(s, 32, node->connecting.count > 0, &node->connecting);
         return insert(store, s, error);
 }
 
 static gboolean insert_pattern_nodes(Store *store, GError **error)
 {
-        sqlite3_stmt *s = prepare(store,
-                                  "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
-                                  "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
-                                  "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
-                                  error);
+        sqlite3_stmt *s =
+                prepare(store,
+                        "INSERT INTO pattern_node VALUES (?1, ?2, ?3, ?4, ?5, ?24, ?6, "
+                        "?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, "
+                        "?20, ?21, ?22, ?23, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
+                        error);
         gboolean ok = s != NULL;
 
         for (guint32 i = 0; ok && i < path_set_size(store->set); i++)

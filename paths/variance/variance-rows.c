@@ -217,10 +217,9 @@ static Found find_row(const VarianceFactors *f, guint factor)
 
         row->kind = factor == factor_network(f->n_kept)     ? FACTOR_NETWORK
                     : factor == factor_elsewhere(f->n_kept) ? FACTOR_ELSEWHERE
-                    : factor < f->n_kept                    ? FACTOR_OWN
-                                                            : FACTOR_QUEUED;
+                                                            : (FactorKind)(factor / f->n_kept);
         set_shares(f, factor, row);
-        if (row->kind == FACTOR_OWN || row->kind == FACTOR_QUEUED)
+        if (row->kind <= FACTOR_CONNECTING)
                 row->where = name_slot(f, f->kept[kept], &row->depth);
         if (row->kind == FACTOR_OWN) {
                 set_load(f, kept, place_slots_at(f->slots, f->kept[kept]), row);

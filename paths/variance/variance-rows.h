@@ -12,8 +12,9 @@
 typedef enum {
         FACTOR_OWN,
         FACTOR_QUEUED,
-        FACTOR_NETWORK,
-        FACTOR_ELSEWHERE /* own and queued time in all slots beyond the greatest */
+        FACTOR_CONNECTING,
+        FACTOR_NETWORK,  /* but for connecting */
+        FACTOR_ELSEWHERE /* own, queued and connecting time in all slots beyond the greatest */
 } FactorKind;
 
 /* Shares are of the variance, all over the factors of an entry add up to 1; mean and tail are
@@ -53,8 +54,8 @@ typedef struct {
 #define VARIANCE_PAIR        0.05
 #define VARIANCE_CORRELATION 0.25
 
-/* Factors are numbered: own time in each slot that is kept, queued time in each, elsewhere,
- * network. */
+/* Factors are numbered: own time in each slot that is kept, queued time in each, time until
+ * there was a connection to each, elsewhere, network. */
 static inline guint factor_own(guint kept)
 {
         return kept;
@@ -65,19 +66,24 @@ static inline guint factor_queued(guint kept, guint n_kept)
         return n_kept + kept;
 }
 
+static inline guint factor_connecting(guint kept, guint n_kept)
+{
+        return 2 * n_kept + kept;
+}
+
 static inline guint factor_elsewhere(guint n_kept)
 {
-        return 2 * n_kept;
+        return 3 * n_kept;
 }
 
 static inline guint factor_network(guint n_kept)
 {
-        return 2 * n_kept + 1;
+        return 3 * n_kept + 1;
 }
 
 static inline guint factor_count(guint n_kept)
 {
-        return 2 * n_kept + 2;
+        return 3 * n_kept + 2;
 }
 
 /* No chain of the slot is in a group, or more than one. */

@@ -36,8 +36,8 @@ typedef struct {
 typedef struct {
         SlotPlace slot;
         guint32 chain;
-        guint32 own, queued; /* factors; NO_FACTOR where none of it counts */
-        gint64 cell;         /* of the load, or NO_CELL */
+        guint32 own, queued, connecting; /* factors; NO_FACTOR where none of it counts */
+        gint64 cell;                     /* of the load, or NO_CELL */
 } Place;
 
 typedef struct {
@@ -175,6 +175,7 @@ static gboolean read_places(Reading *r, GError **error)
                                           .own = (double)node.own_mean },
                                 .own = NO_FACTOR,
                                 .queued = NO_FACTOR,
+                                .connecting = NO_FACTOR,
                                 .cell = NO_CELL };
 
                 if (p->n_places++ == 0)
@@ -414,11 +415,12 @@ static void set_place(const Entry *e, const guint32 *number_of, Place *place)
         guint32 number = number_of[slot], n_kept = e->kept->len;
 
         if (number == NO_FACTOR) {
-                place->own = place->queued = factor_elsewhere(n_kept);
+                place->own = place->queued = place->connecting = factor_elsewhere(n_kept);
                 return;
         }
         place->own = factor_own(number);
         place->queued = factor_queued(number, n_kept);
+        place->connecting = factor_connecting(number, n_kept);
         place->cell = (gint64)e->first_cell[number] + place_slots_cell(e->slots, place->chain) -
                       place_slots_at(e->slots, slot)->first_cell;
 }
@@ -538,6 +540,7 @@ static void leave_out_continued(Work *w)
                 c->own = n ? n->own : 0;
                 c->network = n ? n->network : 0;
                 c->own_queued = n ? n->own_queued : 0;
+                c->connecting = n ? n->connecting : 0;
                 c->queued = 0;
         }
 }
@@ -571,7 +574,9 @@ static gboolean add_call(const Place *place, const PathCall *c, gboolean doubtfu
         gint64 queued = c->queued + c->own_queued;
 
         return request_factors_add(factors, place->own, serving(c), doubtful) &&
-               (!queued || request_factors_add(factors, place->queued, queued, doubtful));
+               (!queued || request_factors_add(factors, place->queued, queued, doubtful)) &&
+               (!c->connecting ||
+                request_factors_add(factors, place->connecting, c->connecting, doubtful));
 }
 
 static void add_load(const Reading *r, const Place *place, const PathCall *c)

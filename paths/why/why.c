@@ -41,7 +41,7 @@ typedef struct {
 } Request;
 
 typedef struct {
-        gint64 enter, reply, own, network, queued, connect;
+        gint64 enter, reply, own, network, queued, connecting;
         guint32 parent; /* within its request */
         guint32 place, load;
         NodeId node;
@@ -51,7 +51,7 @@ typedef struct {
 /* What a request did at a slot. */
 typedef struct {
         guint32 request, slot, calls, load;
-        gint64 own, queued, connect, most; /* most: own time of one call */
+        gint64 own, queued, connecting, most; /* most: own time of one call */
         NodeId node;
         float probability;
 } Stay;
@@ -104,11 +104,11 @@ static Kind *kind_of(const Why *w, guint32 request)
         return w->kinds->pdata[pattern_at(w, request_at(w, request)->pattern)->kind];
 }
 
-/* What a request's time is divided among: own time at each slot, time in the queue before each, and
- * the network. */
+/* What a request's time is divided among: own time at each slot, time in the queue before each,
+ * time until there was a connection to each, and the network. */
 static guint32 n_slots(const Kind *k)
 {
-        return 2 * place_slots_size(k->slots) + 1;
+        return 3 * place_slots_size(k->slots) + 1;
 }
 
 static gboolean is_node(const Kind *k, guint32 slot)
@@ -218,9 +218,9 @@ static gboolean add_calls(Why *w, const Pattern *pattern, const GArray *calls, c
                 Call call = { .enter = limit_time(c->enter),
                               .reply = limit_time(c->reply),
                               .own = limit_length(c->own - c->own_queued),
-                              .network = limit_length(c->network),
+                              .network = limit_length(c->network - c->connecting),
                               .queued = limit_length(c->queued + c->own_queued),
-                              .connect = limit_length(c->connect),
+                              .connecting = limit_length(c->connecting),
                               .parent = c->parent,
                               .place = g_array_index(places, guint32, i),
                               .node = c->callee,
@@ -403,10 +403,21 @@ static Stay *stay_of(GArray *stays, guint32 request, guint32 slot)
         return &g_array_index(stays, Stay, stays->len - 1);
 }
 
+/* At a slot where no call is made. */
+static void add_waiting(const Kind *k, guint32 request, guint32 slot, gint64 time)
+{
+        Stay *s;
+
+        if (!time)
+                return;
+        s = stay_of(k->of_slots[slot], request, slot);
+        s->own = limit_length(s->own + time);
+}
+
 static void add_request(const Why *w, const Kind *k, guint32 request)
 {
         const Request *r = request_at(w, request);
-        guint32 first_place = pattern_at(w, r->pattern)->first_place, network = n_slots(k) - 1;
+        guint32 first_place = pattern_at(w, r->pattern)->first_place;
 
         for (guint32 i = 0; i < r->n; i++) {
                 const Call *c = call_at(w, r->first + i);
@@ -417,23 +428,15 @@ static void add_request(const Why *w, const Kind *k, guint32 request)
                 s->calls++;
                 s->own = limit_length(s->own + c->own);
                 s->queued = limit_length(s->queued + c->queued);
-                s->connect = limit_length(s->connect + c->connect);
+                s->connecting = limit_length(s->connecting + c->connecting);
                 if (c->own > s->most) {
                         s->most = c->own;
                         s->load = c->load;
                         s->node = c->node;
                 }
-                if (c->queued) {
-                        guint32 queue = place_slots_size(k->slots) + slot;
-
-                        Stay *waited = stay_of(k->of_slots[queue], request, queue);
-
-                        waited->own = limit_length(waited->own + c->queued);
-                }
-                if (c->network) {
-                        s = stay_of(k->of_slots[network], request, network);
-                        s->own = limit_length(s->own + c->network);
-                }
+                add_waiting(k, request, place_slots_size(k->slots) + slot, c->queued);
+                add_waiting(k, request, 2 * place_slots_size(k->slots) + slot, c->connecting);
+                add_waiting(k, request, n_slots(k) - 1, c->network);
         }
 }
 
@@ -461,14 +464,16 @@ static char *name_slot(const Why *w, const Kind *k, guint32 slot)
 
 static char *name_factor(const Why *w, const Kind *k, guint32 slot)
 {
+        static const char *const what[] = { "", " (queue)", " (connecting)" };
+        guint32 n = place_slots_size(k->slots);
         g_autofree char *name = NULL;
 
         if (is_node(k, slot))
                 return name_slot(w, k, slot);
         if (slot + 1 == n_slots(k))
                 return g_strdup("(network)");
-        name = name_slot(w, k, slot - place_slots_size(k->slots));
-        return g_strconcat(name, " (queue)", NULL);
+        name = name_slot(w, k, slot % n);
+        return g_strconcat(name, what[slot / n], NULL);
 }
 
 /* Once, when it is asked for. */
@@ -608,7 +613,7 @@ static void add_place(const Why *w, const Kind *k, guint32 slot, guint32 request
                 p.calls = s->calls;
                 p.load = s->load;
                 p.queued = s->queued;
-                p.connecting = s->connect;
+                p.connecting = s->connecting;
                 p.node = is_node(k, slot) ? node_table_written(w->nodes, s->node) : NULL;
                 p.each = u->each;
                 p.goes_with_load = u->goes_with_load;
@@ -838,7 +843,7 @@ static void add_difference(const Kind *k, guint32 slot, const guint8 *part, guin
                 sum->own += (double)s->own;
                 sum->calls += s->calls;
                 sum->load += s->load;
-                sum->waiting += (double)(s->queued + s->connect);
+                sum->waiting += (double)(s->queued + s->connecting);
                 sum->there++;
         }
         WhyDifference d = { .where = k->where->pdata[slot],

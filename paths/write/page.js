@@ -385,7 +385,9 @@
         if (from <= to && k.start < c.hi) found.push([from, to, k]);
       }
       found.sort((a, b) => b[1] - a[1] || b[0] - a[0] || b[2].i - a[2].i);
-      const mine = (from, to) => {
+      let opened = Infinity; // when the connection to a call was asked for: its caller waits since
+      const mine = (from, end) => {
+        const to = Math.max(from, Math.min(end, opened));
         c.own += to - from;
         if (to > from) c.pieces.push([from + c.shift, to + c.shift]);
       };
@@ -393,6 +395,7 @@
         if (to > t) continue;
         mine(to, t);
         enterCallee(k, from, to, c.shift);
+        if (k.connect > 0) opened = Math.min(opened, k.start - k.connect);
         t = from;
       }
       mine(c.lo, t);
@@ -1131,7 +1134,8 @@
           el('tbody', null, list.map((b) => el('tr', { class: b.node === chosen.node ? 'chosen' : null },
             el('td', { class: 'name', title: names[b.node] }, el('button', { type: 'button', class: `plain ${b.node === slowest.node ? 'hot' : ''}`, 'data-focus': `blame-${b.node}`, onclick: () => pick(b.v) }, names[b.node])),
             el('td', { class: 'number' }, count(b.n)), el('td', { class: 'number' }, duration(b.own)), el('td', { class: 'number' }, share(b.own, row.completion)), meterRow(b.own, row.completion, '', b.waiting))),
-          network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network')), el('td'), el('td', { class: 'number' }, duration(network)),
+          network > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'network'),
+            detail.connecting && el('span', { class: 'queued-words quiet' }, `of it connecting ${duration(detail.connecting)}`)), el('td'), el('td', { class: 'number' }, duration(network)),
             el('td', { class: 'number' }, share(network, row.completion)), meterRow(network, row.completion, 'network')),
           queued > 0 && el('tr', null, el('td', { class: 'name' }, el('em', null, 'queued')), el('td'), el('td', { class: 'number' }, duration(queued)),
             el('td', { class: 'number' }, share(queued, row.completion)), meterRow(queued, row.completion, 'network')))),
@@ -1149,7 +1153,7 @@
       vs.forEach((v) => v.places.forEach((p) => vertexOf.set(p, v.i)));
       if (state.sample !== 'mean') {
         const s = detail.samples[detail.sample[SAMPLES.indexOf(state.sample)]];
-        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0, waited: c[13] || 0 }))) };
+        return { sample: s, calls: ownPieces(s.calls.map((c) => ({ place: c[0], vertex: vertexOf.get(c[0]), parent: c[1], caller: c[2], start: c[3], enter: c[4], reply: c[5], end: c[6], probability: c[9], candidates: c[10], on: c[11] > 0, queued: c[12] || 0, waited: c[13] || 0, connect: c[14] || 0 }))) };
       }
       const calls = [];
       const mk = (place, vertex, parent, delay, latency, net, p10, p90) => {
@@ -1607,7 +1611,7 @@
         if (again) again.focus({ preventScroll: true });
       };
       return drawLanes({ vs, sample: q, chosen: vs[state.call] || vs[0], slowest: vs.reduce((a, b) => (b.own > a.own ? b : a)), redraw, pick: (v) => { state.call = v.i; redraw(); },
-        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0, waited: c[14] || 0 }))) });
+        calls: ownPieces(q.calls.map((c, i) => ({ place: i, vertex: i, parent: c[1], start: c[2], enter: c[3], reply: c[4], end: c[5], probability: c[8], candidates: c[9], on: c[12] > 0, queued: c[13] || 0, waited: c[14] || 0, connect: c[15] || 0 }))) });
     }
     function showRequest() {
       const q = requests.find((r) => r.id === state.request);
@@ -1634,7 +1638,7 @@
       const entries = data.variance;
       const e = entries[state.entry];
       const nameOf = (x) => visible(`${x.label ? x.label + ' ' : ''}${x.client}>${x.root}`);
-      const KIND = [(w) => w, (w) => `${w} (in a queue before)`, () => 'network', () => 'elsewhere'];
+      const KIND = [(w) => w, (w) => `${w} (in a queue before)`, (w) => `${w} (connecting)`, () => 'network', () => 'elsewhere'];
       const choice = el('select', { id: 'entry', 'aria-label': 'Entry', onchange: () => { state.entry = choice.selectedIndex; drawVariance(); writeFragment(); document.getElementById('entry').focus({ preventScroll: true }); } },
         entries.map((x, i) => el('option', { selected: i === state.entry }, nameOf(x))));
       set(variancePanel, el('div', { class: 'bar-row' }, el('h2', null, 'What makes latency vary'), choice),

@@ -30,6 +30,15 @@ gint128 path_pattern_own_queued(const PathPattern *pattern)
         return sum;
 }
 
+gint128 path_pattern_connecting(const PathPattern *pattern)
+{
+        gint128 sum = 0;
+
+        for (guint32 i = 0; i < pattern->n_nodes; i++)
+                sum += pattern->nodes[i].connecting.sum;
+        return sum;
+}
+
 gint128 path_pattern_total(const PathPattern *pattern)
 {
         gint128 sum = path_pattern_network(pattern) + path_pattern_queued(pattern);

@@ -23,4 +23,7 @@ gint128 path_pattern_queued(const PathPattern *pattern);
 /* What of its own times calls waited for workers. */
 gint128 path_pattern_own_queued(const PathPattern *pattern);
 
+/* What of the network's time was before the first call of a new connection. */
+gint128 path_pattern_connecting(const PathPattern *pattern);
+
 #endif

@@ -130,6 +130,8 @@ static void set_tooltip(const DrawnPattern *d, DrawingItem vertex, const Collaps
                 append_duration(tip, ", of it queued ", of_all(d, v, &n->own_queued), "");
                 append_duration(tip, ", serving ", of_all(d, v, &n->serving), "");
         }
+        if (n->connecting.sum > 0)
+                append_duration(tip, ", before it connecting ", of_all(d, v, &n->connecting), "");
         drawing_set(d->drawing, vertex, "tooltip", tip->str);
 }
 
@@ -185,6 +187,9 @@ static void add_edge(const DrawnPattern *d, DrawingItem from, DrawingItem to, gu
                 append_duration(label, NBSP "after ", histogram_mean(&n->call_delay), "\\l");
                 if (n->queued.sum > 0)
                         append_duration(label, NBSP "queued ", histogram_mean(&n->queued), "\\l");
+                if (n->connecting.sum > 0)
+                        append_duration(label, NBSP "connecting ", histogram_mean(&n->connecting),
+                                        "\\l");
         }
         drawing_set(d->drawing, edge, "label", label->str);
 }

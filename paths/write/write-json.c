@@ -89,6 +89,8 @@ static void put_node(Json *j, const PathSet *set, const PathPattern *p, guint32 
                 json_put_string(j, "continues", path_continues_name(node->continues));
         for (gsize k = 0; k < n_parts; k++)
                 put_part(j, parts[k].key, parts[k].histogram);
+        if (node->connecting.count > 0)
+                put_part(j, "connecting", &node->connecting);
         if (node->workers > 0) {
                 json_line(j, 9);
                 json_put_count(j, "workers", node->workers);

@@ -70,7 +70,8 @@ static void append_loads(Json *j, const Report *r)
 
 /* Callee, parent; start, entry, reply and end after the request's start; own time, network;
  * probability, candidates, operation or -1, port or 0; how it continues and queued, where it does;
- * queued for a worker. */
+ * queued for a worker; how long before it its connection was opened, where its caller waited for
+ * that. */
 static void append_call(Json *j, const ReportRequest *q, guint i, const StoreReader *reader,
                         Texts *labels)
 {
@@ -91,12 +92,14 @@ static void append_call(Json *j, const ReportRequest *q, guint i, const StoreRea
         json_integer(j, c->candidates);
         json_integer(j, label ? (int)number_of(labels, label) : -1);
         json_integer(j, g_array_index(q->ports, guint, i));
-        if (c->continues != WORK_NESTED || c->workers > 0) {
+        if (c->continues != WORK_NESTED || c->workers > 0 || c->connecting > 0) {
                 json_integer(j, c->continues);
                 json_integer(j, c->queued);
         }
-        if (c->workers > 0)
+        if (c->workers > 0 || c->connecting > 0)
                 json_integer(j, c->own_queued);
+        if (c->connecting > 0)
+                json_integer(j, c->connect);
         json_close(j, ']');
 }
 

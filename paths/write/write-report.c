@@ -11,6 +11,7 @@
 #include "paths/write/page.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
+#include "paths/write/pattern-order.h"
 #include "paths/write/pattern-text.h"
 #include "paths/write/write-report-calls.h"
 #include "paths/write/write-tree.h"
@@ -278,7 +279,8 @@ static void append_layout(Json *j, const TreeLayout *layout)
 
 /* A real instance: its calls by place, parent (index into them), caller; start,
  * entry, reply and end after the path's start; own time, network; probability,
- * candidates; how it continues and queued, where it does; queued for a worker. */
+ * candidates; how it continues and queued, where it does; queued for a worker; how long before it
+ * its connection was opened, where its caller waited for that. */
 static void append_sample(Json *j, const ReportSample *s)
 {
         json_open(j, '{');
@@ -303,10 +305,12 @@ static void append_sample(Json *j, const ReportSample *s)
                 page_number_array(j, times, G_N_ELEMENTS(times));
                 page_probability(j, (double)c->probability);
                 json_integer(j, c->candidates);
-                if (c->continues != WORK_NESTED || c->workers > 0)
+                if (c->continues != WORK_NESTED || c->workers > 0 || c->connecting > 0)
                         page_numbers(j, c->continues, c->queued);
-                if (c->workers > 0)
+                if (c->workers > 0 || c->connecting > 0)
                         json_integer(j, c->own_queued);
+                if (c->connecting > 0)
+                        json_integer(j, c->connect);
                 json_close(j, ']');
         }
         json_close(j, ']');
@@ -339,6 +343,10 @@ static gboolean append_detail(Json *j, Drawer *drawer, const Report *r, const Re
                 return FALSE;
         json_open(j, '{');
         json_put_integer(j, "hidden", tree->hidden);
+        if (path_pattern_connecting(&d->pattern) > 0) /* mean of a path */
+                json_put_integer(j, "connecting",
+                                 (gint64)(path_pattern_connecting(&d->pattern) /
+                                          (gint128)d->pattern.nodes[0].latency.count));
         append_vertices(j, tree, r);
         append_places(j, &d->pattern);
         append_samples(j, d);

@@ -537,6 +537,9 @@ static void add_tree_row(TextTable *table, const PathSet *set, const PathPattern
                 text_table_add(table, format_if(p, v, &node->own_queued));
                 text_table_add(table, format_if(p, v, &node->serving));
         }
+        if (path_set_connects(set))
+                text_table_add(table, node->connecting.sum > 0 ? format_if(p, v, &node->connecting)
+                                                               : g_strdup(""));
         if (path_set_goes_on(set))
                 text_table_add(table, node->queued.sum > 0 ? format_if(p, v, &node->queued)
                                                            : g_strdup(""));
@@ -558,6 +561,13 @@ static void add_network_row(TextTable *table, const PathSet *set, const PathPatt
         text_table_add(table, path_format_duration((gint64)(network / (gint128)p->count)));
         for (guint i = 0; i < 2U * path_set_waits(set); i++)
                 text_table_add(table, g_strdup(""));
+        if (path_set_connects(set)) {
+                gint128 connecting = path_pattern_connecting(p);
+
+                text_table_add(table, connecting ? path_format_duration(
+                                                           (gint64)(connecting / (gint128)p->count))
+                                                 : g_strdup(""));
+        }
         if (path_set_goes_on(set))
                 text_table_add(table, g_strdup(""));
         text_table_add(table, path_format_share(network, path_pattern_total(p)));
@@ -588,6 +598,8 @@ static TextTable *tree_table(const PathSet *set, const PathPattern *p, const Col
                                       TEXT_RIGHT, 0);
                 text_table_add_column(table, "serving", TEXT_RIGHT, 0);
         }
+        if (path_set_connects(set))
+                text_table_add_column(table, "connecting", TEXT_RIGHT, 1);
         if (path_set_goes_on(set))
                 text_table_add_column(table, "queued", TEXT_RIGHT, 1);
         text_table_add_column(table, "share", TEXT_RIGHT, 0);
@@ -695,6 +707,11 @@ static void write_legend(const PathSet *set, const PathWriteOptions *options, GS
                 " ", 0, columns);
         if (path_set_waits(set))
                 write_workers(set, columns, out);
+        if (path_set_connects(set))
+                text_append_wrapped(out,
+                                    "connecting: since a connection was opened for the call, login "
+                                    "and all; no node's own time, but the network's.",
+                                    " ", 0, columns);
         if (path_set_goes_on(set))
                 text_append_wrapped(out,
                                     "~>: its caller does not wait for it. completion: until all of "

@@ -20,6 +20,9 @@ static const char GOES_ON[] = "\tcompletion\tqueued";
 /* Where a node has a queue before workers. */
 static const char WAITS[] = "\town_queued\tslowest_queued";
 
+/* Where a connection was opened for a call. */
+static const char CONNECTS[] = "\tconnecting";
+
 /* Where a pattern is probably misassigned. */
 static const char MISASSIGNED[] = "\tmisassigned";
 
@@ -50,6 +53,11 @@ static gboolean has_completion(const PathSet *set, const PathWriteOptions *optio
 static gboolean shows_waits(const PathSet *set, const PathWriteOptions *options)
 {
         return !options->windows && path_set_waits(set);
+}
+
+static gboolean shows_connecting(const PathSet *set, const PathWriteOptions *options)
+{
+        return !options->windows && path_set_connects(set);
 }
 
 static void append_pattern(GString *out, const PathSet *set, const PathPattern *p, guint32 rank,
@@ -100,6 +108,14 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                 append_number(out, p->drawn);
                 append_number(out, p->drawn_error);
         }
+        if (shows_connecting(set, options)) {
+                char digits[PATH_INTEGER_SIZE];
+
+                g_string_append_printf(
+                        out, "\t%s",
+                        path_format_integer(path_pattern_connecting(p) / (gint128)p->count,
+                                            digits));
+        }
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
@@ -112,10 +128,11 @@ gboolean path_write_tsv(const PathSet *set, const PathWriteOptions *options, Out
         g_autofree gboolean *misassigned = options->windows ? NULL : misassigned_find(set);
 
         if (!options->later)
-                g_string_append_printf(out, "%s%s%s%s%s%s\n", options->windows ? "window\t" : "",
+                g_string_append_printf(out, "%s%s%s%s%s%s%s\n", options->windows ? "window\t" : "",
                                        HEADER, has_completion(set, options) ? GOES_ON : "",
                                        shows_waits(set, options) ? WAITS : "",
                                        path_set_is_drawn(set) && !options->windows ? DRAWN : "",
+                                       shows_connecting(set, options) ? CONNECTS : "",
                                        misassigned ? MISASSIGNED : "");
         for (guint32 i = 0; i < options->n_patterns; i++) {
                 if (options->windows)

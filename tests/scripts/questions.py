@@ -77,7 +77,9 @@ def add_path(trace, truth):
                 of[words[2], words[3], words[4]] = calls[key].pop(0)
             if line[0] != "#":
                 caller, callee = words[2:4] if words[1] == "CALL_SENT" else words[3:1:-1]
-                words[5:] = [" ".join(words[5:] + ["path=" + of[caller, callee, words[4]]])]
+                # The truth knows nothing of connections and retransmissions, which are the network's.
+                kept = [a for a in " ".join(words[5:]).split() if not a.startswith(("syn=", "stall=", "resent="))]
+                words[5:] = [" ".join(kept + ["path=" + of[caller, callee, words[4]]])]
             print(*words, sep="\t")
 
 

@@ -455,6 +455,91 @@ static void test_own_queued_random(void)
         }
 }
 
+/* Since its connection was opened a call's caller waits for the network, but for other calls. */
+static void test_connecting(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 30, 40),
+                             make_call(0, 60, 80) };
+
+        calls[2].connect = 40; /* since 20 */
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].own, ==, 40); /* (80, 100] and (0, 20] */
+        g_assert_cmpint(calls[1].own, ==, 10);
+        g_assert_cmpint(calls[2].own, ==, 20);
+        g_assert_cmpint(calls[2].connecting, ==, 30); /* (40, 60] and (20, 30] */
+        g_assert_cmpint(calls[2].network, ==, 30);
+        g_assert_cmpint(total(calls, 3), ==, 100);
+        calls[2].connect = 61; /* opened before anybody asked for it */
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].own, ==, 70);
+        g_assert_cmpint(calls[2].connecting, ==, 0);
+}
+
+/* While the network held a call up its callee had none of it, and while it held the return up the
+ * callee was done. */
+static void test_stalls(void)
+{
+        PathCall calls[] = { make_call(NO_PARENT, 0, 100), make_call(0, 10, 90),
+                             make_call(1, 40, 60) };
+
+        calls[1].stall = 20;
+        calls[1].ret_stall = 25;
+        path_own_times(calls, 3);
+        g_assert_cmpint(calls[0].own, ==, 20);
+        g_assert_cmpint(calls[1].own, ==, 15); /* (30, 40] and (60, 65] */
+        g_assert_cmpint(calls[1].network, ==, 45);
+        g_assert_cmpint(total(calls, 3), ==, 100);
+        calls[1].enter = 30; /* it was seen at both ends */
+        path_own_times(calls, 3);
+        g_assert_cmpint(total(calls, 3), ==, 100);
+        g_assert_cmpint(calls[1].network, ==, 20 + 25);
+}
+
+/* Whatever the network is charged with, all adds up, and nobody else gets more. */
+static void test_network_random(void)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(29);
+
+        for (guint run = 0; run < 200000; run++) {
+                PathCall calls[MAX_CALLS], without[MAX_CALLS];
+                guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
+
+                for (guint32 i = 0; i < n; i++) {
+                        gint64 start = g_rand_int_range(rand, 0, 60);
+                        guint32 parent =
+                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
+
+                        calls[i] = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
+                        if (g_rand_boolean(rand))
+                                calls[i].enter += g_rand_int_range(rand, -4, 9);
+                        if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
+                                calls[i].continues = (guint8)g_rand_int_range(rand, 1, 3);
+                        calls[i].wait = g_rand_int_range(
+                                rand, 0, (gint32)MAX(calls[i].reply - calls[i].enter, 0) + 1);
+                }
+                memcpy(without, calls, n * sizeof *calls);
+                for (guint32 i = 0; i < n; i++) {
+                        calls[i].connect = g_rand_int_range(rand, 0, 40);
+                        calls[i].stall = MAX(g_rand_int_range(rand, -20, 30), 0);
+                        calls[i].ret_stall = MAX(g_rand_int_range(rand, -20, 30), 0);
+                }
+                path_own_times(calls, n);
+                path_own_times(without, n);
+                g_assert_cmpint(path_completion(calls, n), ==, path_completion(without, n));
+                for (guint32 i = 0; i < n; i++) {
+                        g_assert_cmpint(calls[i].own, >=, 0);
+                        g_assert_cmpint(calls[i].own, <=, without[i].own);
+                        g_assert_cmpint(calls[i].own_queued, >=, 0);
+                        g_assert_cmpint(calls[i].own_queued, <=, without[i].own_queued);
+                        g_assert_cmpint(calls[i].own_queued, <=, calls[i].own);
+                        g_assert_cmpint(calls[i].queued, ==, without[i].queued);
+                        g_assert_cmpint(calls[i].connecting, >=, 0);
+                        g_assert_cmpint(calls[i].network - calls[i].connecting, >=,
+                                        without[i].network);
+                }
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -473,5 +558,8 @@ int main(int argc, char **argv)
         g_test_add_func("/own-time/goes-on-random", test_goes_on_random);
         g_test_add_func("/own-time/own-queued", test_own_queued);
         g_test_add_func("/own-time/own-queued-random", test_own_queued_random);
+        g_test_add_func("/own-time/connecting", test_connecting);
+        g_test_add_func("/own-time/stalls", test_stalls);
+        g_test_add_func("/own-time/network-random", test_network_random);
         return g_test_run();
 }
