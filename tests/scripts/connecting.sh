@@ -63,3 +63,4 @@ result $? 'why and variance name the connection' why
 
 "$ravel" report all.sqlite -o all.html 2>err && grep -q '"connecting":10000000' all.html
 result $? 'the page has it' err
+finish
