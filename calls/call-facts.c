@@ -23,21 +23,6 @@ static CallFact *place_of(CallFacts *f, guint64 call)
         return &f->of[call];
 }
 
-/* The digits of a value; 0 where it is no number of up to 18. */
-static gint64 number_of(const char *text, const char *end)
-{
-        gint64 number = 0;
-
-        if (end - text > 18)
-                return 0;
-        for (; text < end; text++) {
-                if (!g_ascii_isdigit(*text))
-                        return 0;
-                number = 10 * number + *text - '0';
-        }
-        return number;
-}
-
 /* The value of word where it is of key, else NULL. */
 static inline const char *value_of(const char *word, const char *end, const char *key, gsize n)
 {
@@ -53,20 +38,20 @@ static void take_word(CallFacts *f, guint64 call, const Message *message, gboole
         gint64 number;
 
         if (bytes && (value = value_of(word, end, "bytes=", 6)) &&
-            (number = number_of(value, end)) > 0) {
+            (number = message_value_number(value, (gsize)(end - value))) > 0) {
                 CallFact *fact = place_of(f, call);
 
                 *(is_return ? &fact->ret_bytes : &fact->call_bytes) = number;
         } else if (!is_return && (value = value_of(word, end, "syn=", 4)) &&
-                   (number = number_of(value, end)) > 0) {
+                   (number = message_value_number(value, (gsize)(end - value))) > 0) {
                 place_of(f, call)->connect = number;
         } else if ((value = value_of(word, end, "stall=", 6)) &&
-                   (number = number_of(value, end)) > 0) {
+                   (number = message_value_number(value, (gsize)(end - value))) > 0) {
                 CallFact *fact = place_of(f, call);
 
                 *(is_return ? &fact->ret_stall : &fact->stall) = number;
         } else if (is_return && (value = value_of(word, end, "resent=", 7)) &&
-                   (number = number_of(value, end)) > 0) {
+                   (number = message_value_number(value, (gsize)(end - value))) > 0) {
                 CallFact *fact = place_of(f, call);
 
                 fact->stall = MAX(fact->stall, number);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/fill.h"
 #include "inference/assignment.h"
 #include "inference/calibrate.h"
 #include "inference/evidence.h"
@@ -62,8 +63,7 @@ void answer_make_room_for_drawings(NodeAnswer *answer)
         if (answer->drawn)
                 return;
         answer->drawn = g_new(guint32, n);
-        for (gsize k = 0; k < n; k++)
-                answer->drawn[k] = NO_PARENT;
+        fill(answer->drawn, 0xff, n * sizeof *answer->drawn); /* NO_PARENT */
 }
 
 void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)

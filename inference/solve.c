@@ -13,6 +13,7 @@
  */
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "inference/answer.h"
 #include "inference/assign.h"
 #include "inference/assignment.h"
@@ -389,13 +390,6 @@ static gboolean count_candidates(Joint *j, Candidates *open, gsize *all, NodeAns
         return choice;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-        guint32 x = *(const guint32 *)a, y = *(const guint32 *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* Which callees are of roots. */
 static void note_roots(const NodeProblem *node, NodeModel *model)
 {
@@ -406,7 +400,7 @@ static void note_roots(const NodeProblem *node, NodeModel *model)
                 if ((node->out[i].flags & OUT_ROOT) &&
                     g_hash_table_add(seen, GUINT_TO_POINTER(node->out[i].callee)))
                         g_array_append_val(roots, node->out[i].callee);
-        g_array_sort(roots, compare_numbers);
+        g_array_sort(roots, compare_uint32s);
         g_free(model->root);
         model->n_roots = roots->len;
         model->root = (guint32 *)g_array_free(g_steal_pointer(&roots), FALSE);
@@ -500,7 +494,7 @@ GBytes *learn_parents_jointly(NodeProblem *problem, NodeAnswer *answer)
 
 GBytes *node_model_of_nothing(void)
 {
-        g_autofree NodeModel *model = node_model_new();
+        NodeModel *model = node_model_new();
         guint32 kind = G_MAXUINT32;
         guint16 label = 0;
         GBytes *bytes;
@@ -514,7 +508,7 @@ GBytes *node_model_of_nothing(void)
         model->life = LIFE_UNKNOWN;
         model->part = 8 * LIFE_UNKNOWN;
         bytes = node_model_to_bytes(model);
-        node_model_clear(model);
+        node_model_free(model);
         return bytes;
 }
 
@@ -546,7 +540,7 @@ static void mark_roots(NodeProblem *node, const NodeModel *model)
 {
         for (guint32 i = 0; i < node->n_out; i++)
                 if (model->n_roots > 0 && bsearch(&node->out[i].callee, model->root, model->n_roots,
-                                                  sizeof *model->root, compare_numbers))
+                                                  sizeof *model->root, compare_uint32s))
                         node->out[i].flags |= OUT_ROOT;
 }
 

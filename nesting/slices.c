@@ -332,12 +332,6 @@ static LearnedSlice describe_slice(const SliceRun *r)
         return slice;
 }
 
-static void take_nodes(const NodeTable *nodes, NodeTable *into)
-{
-        for (guint i = 0; i < node_table_size(nodes); i++)
-                node_table_add(into, node_table_name(nodes, i), strlen(node_table_name(nodes, i)));
-}
-
 Learned *slice_run_count(SliceRun *r, GError **error)
 {
         g_autoptr(Learned) l = learned_new();
@@ -346,7 +340,7 @@ Learned *slice_run_count(SliceRun *r, GError **error)
 
         if (!end_calls(r, error))
                 return NULL;
-        take_nodes(calls->nodes, l->nodes);
+        node_table_add_all(l->nodes, calls->nodes);
         l->how = r->how;
         list_edges(r, l);
         for (guint32 i = 0; i < calls->pairs.n; i++)

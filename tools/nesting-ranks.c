@@ -61,12 +61,6 @@ static SliceKeeps keeps(const NestingJob *job)
                                       : SLICE_KEEPS_LITTLE;
 }
 
-static void copy_nodes(NodeTable *into, const NodeTable *nodes)
-{
-        for (guint i = 0; i < node_table_size(nodes); i++)
-                node_table_add(into, node_table_name(nodes, i), strlen(node_table_name(nodes, i)));
-}
-
 /* --- deciding ------------------------------------------------------------------------- */
 
 static void make_room(Part *p, guint32 n)
@@ -131,7 +125,7 @@ static gboolean prepare(Part *p, gboolean again, GError **error)
         NodeTable *nodes = node_table_new();
         gboolean ok;
 
-        copy_nodes(nodes, p->of.learned->nodes);
+        node_table_add_all(nodes, p->of.learned->nodes);
         ok = (!again && slice_run_turn(p->of.run, nodes, p->of.learned)) ||
              rank_slice_read(&p->of, nodes, error);
         g_clear_pointer(&p->set, path_set_free);
@@ -213,15 +207,8 @@ static gboolean decide_all(Part *p, GError **error)
 static GBytes *set_bytes(const Part *p)
 {
         Bytes b = bytes_to_write();
-        const GPtrArray *written = slice_run_calls(p->of.run)->labels.written;
-        guint32 n = written->len;
 
-        bytes_count(&b, &n, 4);
-        for (guint i = 0; i < n; i++) {
-                char *text = written->pdata[i];
-
-                bytes_text(&b, &text);
-        }
+        state_texts_bytes(slice_run_calls(p->of.run)->labels.written, &b);
         path_set_bytes(p->set, NULL, 0, &b);
         return bytes_written(&b);
 }
@@ -233,15 +220,8 @@ static gboolean add_set(Merged *merged, GBytes *bytes, GError **error)
         gsize size;
         const guint8 *data = g_bytes_get_data(bytes, &size);
         Bytes b = bytes_to_read(data, size);
-        guint32 n;
 
-        bytes_count(&b, &n, 4);
-        for (guint32 i = 0; i < n && bytes_good(&b); i++) {
-                char *text;
-
-                bytes_text(&b, &text);
-                g_ptr_array_add(labels, text);
-        }
+        state_texts_bytes(labels, &b);
         number = merged_number_labels(merged, labels);
         path_set_bytes(merged->set, number, labels->len, &b);
         return bytes_end(&b, error);

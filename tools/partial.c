@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -301,12 +300,6 @@ static gboolean decide(TraceReader *reader, SliceRun *run, Learned *learned, GEr
         return ok;
 }
 
-static void add_nodes(NodeTable *into, const NodeTable *nodes)
-{
-        for (guint i = 0; i < node_table_size(nodes); i++)
-                node_table_add(into, node_table_name(nodes, i), strlen(node_table_name(nodes, i)));
-}
-
 static Learned *load_whole(const LearnedHow *how, GError **error)
 {
         g_autoptr(Learned) l = partial_load(options.state, error);
@@ -343,7 +336,7 @@ int partial_run(int argc, char **argv, const LearnedHow *how)
         if (decides()) {
                 if (!(learned = load_whole(how, &error)))
                         return tool_fail(error);
-                add_nodes(nodes, learned->nodes);
+                node_table_add_all(nodes, learned->nodes);
         }
         if (!(reader = open_slice(argv[1], nodes, &error)) ||
             !(run = read_slice(reader, nodes, how, learned, &error)))

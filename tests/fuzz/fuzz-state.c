@@ -43,9 +43,7 @@ static void decide(const Learned *l, const LearnedSlice *slice)
         guint32 n = 0;
         gboolean ok;
 
-        for (guint i = 0; i < n_nodes; i++)
-                node_table_add(nodes, node_table_name(l->nodes, i),
-                               strlen(node_table_name(l->nodes, i)));
+        node_table_add_all(nodes, l->nodes);
         run = slice_run_new(nodes, &l->how, &slice->slice, SLICE_KEEPS_ALL, l);
         for (guint i = 0; n_nodes > 0 && i < 8; i++) {
                 static const char ids[] = "abcdabcd";
