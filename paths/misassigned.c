@@ -18,7 +18,7 @@ static double mean_probability(const PathSet *set)
         double sum = 0;
 
         for (guint32 i = 0; i < path_set_size(set); i++) {
-                const PathPattern *p = path_set_pattern(set, i);
+                const PathPattern *p = path_set_outline(set, i);
 
                 sum += p->probability * (double)p->count;
         }
@@ -35,7 +35,7 @@ gboolean *misassigned_find(const PathSet *set)
                 return NULL;
         limit = mean_probability(set) < SURE_PATHS ? LESS_PROBABLE : IMPROBABLE;
         for (guint32 i = 0; i < path_set_size(set); i++) {
-                const PathPattern *p = path_set_pattern(set, i);
+                const PathPattern *p = path_set_outline(set, i);
 
                 is[i] = p->count <= MISASSIGNED_PATHS &&
                         p->count <= path_set_instances(set) / RARE_SHARE &&

@@ -1082,16 +1082,24 @@ static void name_operations(const PathSet *set, PatternEntry *entry)
         }
 }
 
-const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
+const PathPattern *path_set_outline(const PathSet *set, guint32 pattern)
 {
         g_assert(pattern < set->patterns->len);
+        PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
+        if (!entry->is_whole)
+                entry->pattern.probability =
+                        exact_sum_value(&entry->probability) / (double)entry->pattern.count;
+        return &entry->pattern;
+}
+
+const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
+{
+        path_set_outline(set, pattern);
         PatternEntry *entry = g_ptr_array_index(set->patterns, pattern);
         if (entry->is_whole)
                 return &entry->pattern;
         if (entry->n_waiting > 0)
                 count_waiting(entry);
-        entry->pattern.probability =
-                exact_sum_value(&entry->probability) / (double)entry->pattern.count;
         for (guint32 i = 0; i < entry->pattern.n_nodes; i++) {
                 Histogram *network = &entry->pattern.nodes[i].network;
                 Histogram *connecting = &entry->pattern.nodes[i].connecting;

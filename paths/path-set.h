@@ -185,6 +185,10 @@ gboolean path_set_waits(const PathSet *set);    /* a node of a pattern has a que
 gboolean path_set_connects(const PathSet *set); /* a caller waited for a connection to one */
 guint32 path_set_size(const PathSet *set);      /* patterns */
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern);
+
+/* The same without its nodes and distributions, which take most of the memory of rare ones. */
+const PathPattern *path_set_outline(const PathSet *set, guint32 pattern);
+
 const NodeTable *path_set_nodes(const PathSet *set);
 
 /* By NodeId, n of them; nodes beyond made no calls. Borrowed, until an instance is added. */

@@ -105,7 +105,7 @@ static void end_line(const Merged *w, const CallLine *l, GString *line)
         else
                 g_string_append_printf(line,
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                       l->instance, path_set_pattern(w->set, l->pattern)->id);
+                                       l->instance, path_set_outline(w->set, l->pattern)->id);
         if (path_set_shows_probability(w->set))
                 nesting_report_probability(line, l->probability);
         else

@@ -258,7 +258,7 @@ static void format_call(GString *line, const KnownCalls *k, const PathSet *set, 
         else
                 g_string_append_printf(line,
                                        "\t%" G_GUINT64_FORMAT "\t%016" G_GINT64_MODIFIER "x\t",
-                                       place->instance, path_set_pattern(set, place->pattern)->id);
+                                       place->instance, path_set_outline(set, place->pattern)->id);
         if (path_set_shows_probability(set))
                 nesting_report_probability(
                         line, parent == NO_PARENT ? 1 : k->pairs.cause[call].probability);

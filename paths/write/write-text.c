@@ -218,7 +218,7 @@ static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
         if (!path_set_shows_probability(set))
                 return FALSE;
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (path_set_pattern(set, options->rank[i])->probability < 1)
+                if (path_set_outline(set, options->rank[i])->probability < 1)
                         return TRUE;
         return FALSE;
 }
@@ -271,7 +271,7 @@ static char *format_operation(const char *label)
 static gboolean any_operation(const PathSet *set, const PathWriteOptions *options)
 {
         for (guint32 i = 0; i < options->n_patterns; i++)
-                if (path_set_pattern(set, options->rank[i])->label)
+                if (path_set_outline(set, options->rank[i])->label)
                         return TRUE;
         return FALSE;
 }
@@ -318,7 +318,7 @@ static Rows find_rows(const PathSet *set, const PathWriteOptions *options)
 
                 if (misassigned && misassigned[pattern]) {
                         r.n_left_out++;
-                        r.paths_left_out += path_set_pattern(set, pattern)->count;
+                        r.paths_left_out += path_set_outline(set, pattern)->count;
                 } else if (r.n < options->n_patterns) {
                         r.rank[r.n] = pattern;
                         r.place[r.n++] = i;

@@ -152,6 +152,24 @@ static void test_probability(Fixture *f, gconstpointer order)
         g_assert_cmpfloat(path_set_pattern(f->set, 0)->probability, ==, 0.5625);
 }
 
+/* An outline has no distributions, and costs none. */
+static void test_outline(Fixture *f, gconstpointer order)
+{
+        PathCall calls[8];
+        guint32 n = parse_calls(f, "c>a(b)", calls);
+        const PathPattern *p;
+
+        (void)order;
+        calls[1].family = 0.5;
+        for (guint i = 0; i < 3; i++)
+                g_assert_true(path_set_add(f->set, calls, n, NULL));
+        p = path_set_outline(f->set, 0);
+        g_assert_cmpuint(p->count, ==, 3);
+        g_assert_cmpfloat(p->probability, ==, 0.5);
+        g_assert_null(p->nodes);
+        g_assert_cmpuint(path_set_pattern(f->set, 0)->nodes[1].latency.count, ==, 3);
+}
+
 /* By the caller: calls that have a parent, those that might have another, how many should be right.
  */
 static void test_trust(Fixture *f, gconstpointer order)
@@ -622,6 +640,7 @@ int main(int argc, char **argv)
         ADD("strict", SIBLINGS_STRICT, test_strict);
         ADD("statistics", SIBLINGS_MULTISET, test_statistics);
         ADD("probability", SIBLINGS_MULTISET, test_probability);
+        ADD("outline", SIBLINGS_MULTISET, test_outline);
         ADD("trust", SIBLINGS_MULTISET, test_trust);
         ADD("escapes", SIBLINGS_MULTISET, test_escapes);
         ADD("sink", SIBLINGS_MULTISET, test_sink);
