@@ -143,18 +143,40 @@ gsize bytes_room(Bytes *b, gpointer array, gsize n, gsize size, gsize each)
         return n;
 }
 
+/* n bytes as they are, of which there are as many. */
+static void block(Bytes *b, gpointer data, gsize n)
+{
+        if (!bytes_reads(b)) {
+                g_byte_array_append(b->out, data, (guint)n);
+                return;
+        }
+        memcpy(data, b->data + b->at, n);
+        b->at += n;
+}
+
 void bytes_u8s(Bytes *b, guint8 **array, gsize n)
 {
         n = bytes_room(b, array, n, sizeof **array, 1);
-        for (gsize i = 0; i < n; i++)
-                bytes_u8(b, &(*array)[i]);
+        if (n > 0)
+                block(b, *array, n);
 }
 
 void bytes_u32s(Bytes *b, guint32 **array, gsize n)
 {
         n = bytes_room(b, array, n, sizeof **array, 4);
-        for (gsize i = 0; i < n; i++)
+        if (G_BYTE_ORDER == G_LITTLE_ENDIAN && n > 0)
+                block(b, *array, 4 * n);
+        for (gsize i = 0; G_BYTE_ORDER != G_LITTLE_ENDIAN && i < n; i++)
                 bytes_u32(b, &(*array)[i]);
+}
+
+void bytes_u64s(Bytes *b, guint64 **array, gsize n)
+{
+        n = bytes_room(b, array, n, sizeof **array, 8);
+        if (G_BYTE_ORDER == G_LITTLE_ENDIAN && n > 0)
+                block(b, *array, 8 * n);
+        for (gsize i = 0; G_BYTE_ORDER != G_LITTLE_ENDIAN && i < n; i++)
+                bytes_u64(b, &(*array)[i]);
 }
 
 void bytes_floats(Bytes *b, float **array, gsize n)

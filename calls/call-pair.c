@@ -29,6 +29,8 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
                 RENEW(p->place, old, size);
         if (p->wanted & WANT_IDS)
                 RENEW(p->id_at, old, size);
+        if (p->wanted & WANT_KEYS)
+                RENEW(p->key, old, size);
         if (p->wanted & WANT_PROGRESS)
                 RENEW(p->progress, old, size);
         if (p->wanted & WANT_TREES)
@@ -72,6 +74,8 @@ void call_pairs_move(CallPairs *p, guint32 to, guint32 from, guint32 n)
                 MOVE(p->place, to, from, n);
         if (p->id_at)
                 MOVE(p->id_at, to, from, n);
+        if (p->key)
+                MOVE(p->key, to, from, n);
         if (p->progress)
                 MOVE(p->progress, to, from, n);
         if (p->context)
@@ -109,6 +113,7 @@ void call_pairs_clear(CallPairs *p)
         big_free(p->candidates, n * sizeof *p->candidates);
         big_free(p->place, n * sizeof *p->place);
         big_free(p->id_at, n * sizeof *p->id_at);
+        big_free(p->key, n * sizeof *p->key);
         big_free(p->progress, n * sizeof *p->progress);
         big_free(p->context, n * sizeof *p->context);
         big_free(p->family, n * sizeof *p->family);

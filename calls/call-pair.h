@@ -50,6 +50,7 @@ enum {
         WANT_CONTEXTS = 64,
         WANT_FAMILIES = 128,
         WANT_ORDINALS = 256,
+        WANT_KEYS = 512,
 };
 
 /* All call pairs of a trace, or those of it that are still needed, in the order in
@@ -68,6 +69,7 @@ typedef struct {
         guint32 *candidates; /* how many candidate parents it had */
         CallPlace *place;
         guint64 *id_at;   /* where its id ends << 32 | its length */
+        guint64 *key;     /* lone_message_key() of its id */
         guint8 *progress; /* the user's flags */
         guint32 *tree;    /* the tree it is in, plus one; 0: none */
         guint32 *context; /* of contexts.c; 0: unknown */

@@ -62,6 +62,8 @@ static gboolean take_done(KnownCalls *k, GError **error)
                         return FALSE;
                 }
                 call_pairs_put(&k->pairs, place, &done->pair, done->edge);
+                if (k->pairs.key)
+                        k->pairs.key[place] = lone_message_key(done->id, done->id_length);
                 if (k->ids) {
                         g_byte_array_append(k->ids, (const guint8 *)done->id, done->id_length);
                         k->pairs.id_at[place] = (guint64)k->ids->len << 32 | done->id_length;

@@ -5,35 +5,50 @@
 
 #include "base/digest.h"
 
-Seams seams_new(const KnownCalls *calls, gint64 window)
+/* By NodeId: a digest of its name. */
+static guint64 *digest_nodes(const NodeTable *nodes)
 {
-        guint n = node_table_size(calls->nodes);
-        Seams s = { calls, window, g_new(guint64, n) };
+        guint n = node_table_size(nodes);
+        guint64 *digest = g_new(guint64, n);
 
         for (guint i = 0; i < n; i++) {
-                const char *name = node_table_written(calls->nodes, i);
+                const char *name = node_table_written(nodes, i);
 
-                s.node[i] = digest_bytes(DIGEST_BEGIN, name, strlen(name));
+                digest[i] = digest_bytes(DIGEST_BEGIN, name, strlen(name));
         }
+        return digest;
+}
+
+Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window)
+{
+        g_autofree guint64 *node = digest_nodes(calls->nodes);
+        guint n;
+        const Edge *edges = call_matcher_edges(calls->matcher, &n);
+        Seams s = { calls, window, g_new0(guint64, n + (gsize)1), slice, { 0, 0 } };
+
+        for (guint i = 0; i < n; i++)
+                s.edge[i + 1] = digest_number(node[edges[i].caller], node[edges[i].callee]);
         return s;
 }
 
 void seams_clear(Seams *s)
 {
-        g_free(s->node);
+        g_free(s->edge);
 }
 
 guint64 seams_call(const Seams *s, guint32 call)
 {
         const CallPairs *c = &s->calls->pairs;
-        guint n_edges;
-        const Edge *edge = &call_matcher_edges(s->calls->matcher, &n_edges)[c->edge[call] - 1];
-        guint32 length;
-        const char *id = known_calls_id(s->calls, call, &length);
-        guint64 digest = digest_bytes(DIGEST_BEGIN, id, length);
+        guint64 digest = s->edge[c->edge[call]];
 
-        digest = digest_number(digest, s->node[edge->caller]);
-        digest = digest_number(digest, s->node[edge->callee]);
+        if (s->calls->ids) {
+                guint32 length;
+                const char *id = known_calls_id(s->calls, call, &length);
+
+                digest = digest_bytes(digest, id, length);
+        } else {
+                digest = digest_number(digest, c->key[call]);
+        }
         digest = digest_number(digest, (guint64)c->at_caller[call].from);
         digest = digest_number(digest, (guint64)c->at_caller[call].to);
         digest = digest_number(digest, (guint64)c->at_callee[call].from);
@@ -72,28 +87,27 @@ guint64 seams_open(const Seams *s, gint64 at)
         return sum;
 }
 
-static guint64 with_parent(const Seams *s, guint32 call)
+static guint64 with_parent(const Seams *s, guint32 call, guint32 parent, double probability)
 {
-        Cause cause = s->calls->pairs.cause[call];
-        guint64 digest = seams_call(s, call);
-        guint32 bits;
+        guint64 digest = seams_call(s, call), bits;
 
-        if (cause.parent == NO_PARENT)
+        if (parent == NO_PARENT)
                 return digest_number(digest, 0);
-        memcpy(&bits, &cause.probability, sizeof bits);
-        return digest_number(digest_number(digest, seams_call(s, cause.parent)), bits);
+        memcpy(&bits, &probability, sizeof bits);
+        return digest_number(digest_number(digest, seams_call(s, parent)), bits);
 }
 
-guint64 seams_parents(const Seams *s, gint64 at)
+static gboolean is_at(const Seams *s, guint32 call, guint32 parent, gint64 at)
 {
-        guint64 sum = 0;
+        return is_open(s, call, at) ||
+               (parent != NO_PARENT && starts_before(s, call, at) && is_open(s, parent, at));
+}
 
-        for (guint32 i = 0; is_seam(at) && i < s->calls->pairs.n; i++) {
-                guint32 parent = s->calls->pairs.cause[i].parent;
+void seams_note_parent(Seams *s, guint32 call, guint32 parent, double probability)
+{
+        const gint64 at[2] = { s->slice->from, s->slice->to };
 
-                if (is_open(s, i, at) ||
-                    (parent != NO_PARENT && starts_before(s, i, at) && is_open(s, parent, at)))
-                        sum += with_parent(s, i);
-        }
-        return sum;
+        for (guint i = 0; i < 2; i++)
+                if (is_seam(at[i]) && is_at(s, call, parent, at[i]))
+                        s->parents[i] += with_parent(s, call, parent, probability);
 }

@@ -12,20 +12,22 @@
 typedef struct {
         const KnownCalls *calls; /* borrowed */
         gint64 window;           /* the skew window, ns */
-        guint64 *node;           /* by NodeId: a digest of its name */
+        guint64 *edge;           /* by number of an edge: a digest of the names of its nodes */
+        const Slice *slice;      /* borrowed */
+        guint64 parents[2];      /* seams_note_parent() at the two ends of the slice */
 } Seams;
 
-Seams seams_new(const KnownCalls *calls, gint64 window);
+Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window);
 void seams_clear(Seams *seams); /* frees what it holds */
 
-/* A digest of a call, with its nodes, id and stamps. */
+/* A digest of a call, with its nodes, id or key, and stamps. */
 guint64 seams_call(const Seams *seams, guint32 call);
 
 /* A digest of the calls that are open at a moment. */
 guint64 seams_open(const Seams *seams, gint64 at);
 
-/* The same with their parents, and the children that they had until then: all that later parents
- * depend on. */
-guint64 seams_parents(const Seams *seams, gint64 at);
+/* Adds up the same with their parents, and the children that they had until then: all that later
+ * parents depend on. parent: NO_PARENT: none. */
+void seams_note_parent(Seams *seams, guint32 call, guint32 parent, double probability);
 
 #endif

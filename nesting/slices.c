@@ -17,6 +17,7 @@ struct SliceRun {
         SliceKeeps keeps;
         const Learned *learned; /* NULL: it learns */
         gboolean ended;         /* all calls are known */
+        gboolean turned;        /* they are those that were learned from */
         GHashTable *one_way;    /* sender << 32 | receiver, to OneWay: those of the slice */
         guint64 n_one_way;
         guint64 ops[N_MESSAGE_OPS]; /* messages of the slice, by kind */
@@ -65,11 +66,11 @@ static void know_edges(SliceRun *r)
         }
 }
 
-/* Seams are told by ids and parents. */
-static void want_seams(KnownCalls *calls)
+/* Seams are told by ids, or what stands for them where nothing else needs them. */
+static void want_seams(KnownCalls *calls, SliceKeeps keeps)
 {
-        calls->pairs.wanted |= WANT_CAUSES | WANT_IDS;
-        if (!calls->ids)
+        calls->pairs.wanted |= keeps == SLICE_KEEPS_LITTLE ? WANT_KEYS : WANT_IDS;
+        if (keeps > SLICE_KEEPS_LITTLE && !calls->ids)
                 calls->ids = g_byte_array_new();
 }
 
@@ -85,7 +86,7 @@ SliceRun *slice_run_new(NodeTable *nodes, const LearnedHow *how, const Slice *sl
         r->learned = learned;
         r->one_way = g_hash_table_new_full(hash_int64, g_int64_equal, g_free, g_free);
         nesting_run_init(&r->run, nodes, &options);
-        want_seams(&r->run.calls);
+        want_seams(&r->run.calls, keeps);
         if (learned)
                 know_edges(r);
         return r;
@@ -179,15 +180,16 @@ static void order_calls(SliceRun *r, gboolean split)
                         !call_matcher_counts(n->calls.matcher)->disorder);
 }
 
-/* A digest of the calls of the slice. */
-static guint64 digest_calls(const SliceRun *r, const Seams *seams)
+guint64 slice_run_digest(const SliceRun *r)
 {
         const CallPairs *c = &r->run.calls.pairs;
+        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window);
         guint64 sum = 0;
 
         for (guint32 i = 0; i < c->n; i++)
                 if (slice_has(&r->slice, c->at_caller[i].from))
-                        sum += digest_number(seams_call(seams, i), c->edge[i] > 0);
+                        sum += digest_number(seams_call(&seams, i), c->edge[i] > 0);
+        seams_clear(&seams);
         return sum;
 }
 
@@ -321,9 +323,8 @@ static void take_board(const Nesting *n, GArray *rows)
 
 static LearnedSlice describe_slice(const SliceRun *r)
 {
-        Seams seams = seams_new(&r->run.calls, r->how.window);
+        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window);
         LearnedSlice slice = { .slice = r->slice,
-                               .calls = digest_calls(r, &seams),
                                .seam = { seams_open(&seams, r->slice.from),
                                          seams_open(&seams, r->slice.to) },
                                .beyond = g_array_new(FALSE, FALSE, sizeof(LoneMessage)) };
@@ -377,16 +378,13 @@ Learned *slice_run_learn(SliceRun *r, GError **error)
 
 static gboolean same_calls(const SliceRun *r, GError **error)
 {
-        gint at = learned_find_slice(r->learned, &r->slice, error);
-        Seams seams;
-        guint64 digest;
+        gint at;
 
-        if (at < 0)
+        if (r->turned)
+                return TRUE;
+        if ((at = learned_find_slice(r->learned, &r->slice, error)) < 0)
                 return FALSE;
-        seams = seams_new(&r->run.calls, r->how.window);
-        digest = digest_calls(r, &seams);
-        seams_clear(&seams);
-        return digest == g_array_index(r->learned->slices, LearnedSlice, at).calls ||
+        return slice_run_digest(r) == g_array_index(r->learned->slices, LearnedSlice, at).calls ||
                refuse(error, SLICE_ERROR_HALO,
                       "these are not the calls that were learned from: expected the same "
                       "trace, and a longer --halo where it is");
@@ -418,6 +416,14 @@ static GHashTable *index_lone(const Learned *l)
         return times;
 }
 
+static guint64 key_of(const KnownCalls *k, guint32 call)
+{
+        guint32 length;
+        const char *id = k->ids ? known_calls_id(k, call, &length) : NULL;
+
+        return id ? lone_message_key(id, length) : k->pairs.key[call];
+}
+
 /* The return of a call may be that of an earlier one with the same id, which was lost. */
 static gboolean ids_are_new(const SliceRun *r, GError **error)
 {
@@ -428,9 +434,7 @@ static gboolean ids_are_new(const SliceRun *r, GError **error)
 
         for (guint32 i = 0; g_hash_table_size(times) > 0 && i < k->pairs.n; i++) {
                 const Edge *edge = &edges[k->pairs.edge[i] - 1];
-                guint32 length;
-                const char *id = known_calls_id(k, i, &length);
-                guint64 key = key_on_edge(lone_message_key(id, length), edge->caller, edge->callee);
+                guint64 key = key_on_edge(key_of(k, i), edge->caller, edge->callee);
                 const gint64 *first = g_hash_table_lookup(times, &key);
 
                 if (first && *first <= k->pairs.at_caller[i].from)
@@ -559,6 +563,7 @@ gboolean slice_run_turn(SliceRun *r, NodeTable *nodes, const Learned *learned)
                 call_matcher_new(r->how.window, r->how.max_call ? r->how.max_call : G_MAXINT64);
         k->nodes = nodes;
         r->learned = learned;
+        r->turned = TRUE;
         know_edges(r);
         edge_roles_clear(&k->roles);
         edge_roles_init(&k->roles, r->how.fold, r->how.window);
@@ -585,11 +590,19 @@ static gboolean take_instance(gpointer data, const PathCall *path, guint32 n, gb
         return r->take(r->data, path, n, is_cut, error);
 }
 
-static gboolean find_paths(SliceRun *r, GError **error)
+/* ParentNoted; data: the seams. */
+static void note_parent(gpointer data, guint32 call, guint32 parent, double probability)
+{
+        seams_note_parent(data, call, parent, probability);
+}
+
+static gboolean find_paths(SliceRun *r, Seams *seams, GError **error)
 {
         Nesting *n = &r->run;
         PairSearch search = nesting_run_pair_search(n);
 
+        search.noted = note_parent;
+        search.data = seams;
         call_paths_find_cuts(&n->paths);
         n->paths.take = take_instance;
         n->paths.data = r;
@@ -603,20 +616,21 @@ gboolean slice_run_decide(SliceRun *r, InstanceTaken take, gpointer data, guint6
                           GError **error)
 {
         Seams seams;
+        gboolean ok;
 
         g_assert(r->learned);
         r->take = take;
         r->data = data;
         if (!end_calls(r, error))
                 return FALSE;
-        if (!same_calls(r, error) || !ids_are_new(r, error) || !take_learned(r, error) ||
-            !find_paths(r, error))
+        if (!same_calls(r, error) || !ids_are_new(r, error) || !take_learned(r, error))
                 return FALSE;
-        seams = seams_new(&r->run.calls, r->how.window);
-        seam[0] = seams_parents(&seams, r->slice.from);
-        seam[1] = seams_parents(&seams, r->slice.to);
+        seams = seams_new(&r->run.calls, &r->slice, r->how.window);
+        ok = find_paths(r, &seams, error);
+        seam[0] = seams.parents[0];
+        seam[1] = seams.parents[1];
         seams_clear(&seams);
-        return TRUE;
+        return ok;
 }
 
 const guint64 *slice_run_ops(const SliceRun *r)

@@ -43,7 +43,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SliceRun, slice_run_free)
 /* Messages of the slice with its halo, in time order. FALSE with error set past 2^32 - 2 calls. */
 gboolean slice_run_add(SliceRun *run, const Message *message, GError **error);
 
-/* After the last message: what was learned, but for the trace's name and facts. NULL with error set
+/* After the last message: what was learned, but for the trace's name and facts, and
+ * slice_run_digest(). NULL with error set
  * where slices cannot add up to what one process finds: calls with no id or one that is in use,
  * links between messages, or too many lone messages. */
 Learned *slice_run_learn(SliceRun *run, GError **error);
@@ -51,14 +52,18 @@ Learned *slice_run_learn(SliceRun *run, GError **error);
 /* The same, but for the scoreboard and what it is found by. */
 Learned *slice_run_count(SliceRun *run, GError **error);
 
+/* A digest of the calls of the slice, for a run that decides on calls that are read again. */
+guint64 slice_run_digest(const SliceRun *run);
+
 /* After slice_run_learn(): goes on as a run that decides, with the calls that it has. nodes begin
  * with those of learned; both are borrowed. FALSE: which messages are of one call may depend on
  * what came before them, so they must be read again, by a new run. */
 gboolean slice_run_turn(SliceRun *run, NodeTable *nodes, const Learned *learned);
 
 /* After the last message: hands on the instances that begin in the slice, in order of start. seam
- * becomes seams_parents() at its two ends. FALSE with error set as above, where calls are others
- * than those that were learned from, or a path lasts longer than half the halo, or take fails. */
+ * becomes the digests of parents at its two ends. FALSE with error set as above, where calls are
+ * others than those that were learned from, or a path lasts longer than half the halo, or take
+ * fails. */
 gboolean slice_run_decide(SliceRun *run, InstanceTaken take, gpointer data, guint64 seam[2],
                           GError **error);
 

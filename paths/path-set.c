@@ -39,6 +39,9 @@ enum {
  * no more than this. */
 enum { MAX_LABELS = 64 };
 
+/* Bytes of a set come in pieces of about so many. */
+enum { PIECE = 1 << 20 };
+
 /* How often calls at one node of a pattern had an operation. */
 typedef struct {
         guint16 label;
@@ -88,7 +91,8 @@ struct PathSet {
         PathSetSummary *summary;
         PathGraph *graph; /* NULL where the patterns are not linear */
 
-        gboolean is_part;   /* path_set_be_part() */
+        gboolean is_part; /* path_set_be_part() */
+        guint32 n_told;   /* patterns that are in bytes, by path_set_bytes(), and no longer here */
         const NodeId *fold; /* by NodeId; NULL: nothing is folded */
         const GPtrArray *labels;
         guint64 n_instances;
@@ -269,6 +273,7 @@ static const char *label_text(const PathSet *set, guint16 label)
 
 /* The callee of a call and how it continues, of which node numbers leave the two highest bits. */
 enum { CONTINUES_SHIFT = 30 };
+#define NODE_BITS (((guint32)1 << CONTINUES_SHIFT) - 1)
 
 static inline guint32 shape_word(const PathCall *call)
 {
@@ -302,7 +307,7 @@ static void make_nodes(PatternEntry *entry)
                 PatternNode *node = &p->nodes[slot[i]];
                 guint32 parent = calls[2 * (gsize)i + 1];
 
-                node->node = calls[2 * (gsize)i] & (((guint32)1 << CONTINUES_SHIFT) - 1);
+                node->node = calls[2 * (gsize)i] & NODE_BITS;
                 node->continues = (guint8)(calls[2 * (gsize)i] >> CONTINUES_SHIFT);
                 node->parent = i == 0 ? NO_PARENT : slot[parent];
                 node->depth = i == 0 ? 0 : p->nodes[node->parent].depth + 1;
@@ -436,19 +441,27 @@ static void count_waiting(PatternEntry *entry)
         entry->n_waiting = 0;
 }
 
+static guint32 most_waiting(const PatternEntry *entry)
+{
+        return CLAMP(MAX_WAITING_TIMES / entry->pattern.n_nodes, 1, MAX_WAITING);
+}
+
+static void make_room(PatternEntry *entry, guint32 room)
+{
+        gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
+
+        entry->room = MIN(room, most_waiting(entry));
+        entry->wide = g_realloc(entry->wide, entry->room * size);
+}
+
 /* Makes room for the times of one more instance, and counts it. */
 static inline void wait_for_more(PatternEntry *entry)
 {
         if (G_UNLIKELY(entry->n_waiting == entry->room)) {
-                guint32 most = CLAMP(MAX_WAITING_TIMES / entry->pattern.n_nodes, 1, MAX_WAITING);
-                gsize size = n_times(entry) * (entry->is_wide ? sizeof(gint64) : sizeof(gint32));
-
-                if (entry->room < most) {
-                        entry->room = MIN(entry->room + entry->room / 2 + 1, most);
-                        entry->wide = g_realloc(entry->wide, entry->room * size);
-                } else {
+                if (entry->room < most_waiting(entry))
+                        make_room(entry, entry->room + entry->room / 2 + 1);
+                else
                         count_waiting(entry);
-                }
         }
         entry->n_waiting++;
 }
@@ -502,6 +515,23 @@ static inline gboolean put_narrow(PatternEntry *entry, const PathCall *calls, co
                           ((guint64)calls[i].own + ((guint64)1 << 31));
         }
         return beyond >> 32 == 0;
+}
+
+/* Those of an instance that waited elsewhere: one of the two, the other is NULL. */
+static void add_times(PatternEntry *entry, const gint64 *wide, const gint32 *narrow)
+{
+        gsize n = n_times(entry), at;
+
+        wait_for_more(entry);
+        if (wide && !entry->is_wide)
+                widen(entry);
+        at = (entry->n_waiting - 1) * n;
+        if (wide)
+                memcpy(entry->wide + at, wide, n * sizeof *wide);
+        else if (!entry->is_wide)
+                memcpy(entry->narrow + at, narrow, n * sizeof *narrow);
+        for (gsize i = 0; !wide && entry->is_wide && i < n; i++)
+                entry->wide[at + i] = narrow[i];
 }
 
 /* A product of roundings may be a little outside. */
@@ -865,12 +895,20 @@ static void histogram_bytes(Histogram *h, Bytes *b)
         g_free(data);
 }
 
+/* Most words of most sums are 0. */
 static void exact_bytes(ExactSum *sum, Bytes *b)
 {
         ExactSum part = *sum;
+        guint32 used = 0;
 
         for (guint i = 0; i < EXACT_SUM_WORDS; i++)
-                bytes_u64(b, &part.word[i]);
+                used |= (guint32)(part.word[i] != 0) << i;
+        bytes_u32(b, &used);
+        for (guint i = 0; i < EXACT_SUM_WORDS; i++)
+                if (used >> i & 1)
+                        bytes_u64(b, &part.word[i]);
+                else
+                        part.word[i] = 0;
         if (bytes_reads(b))
                 exact_sum_merge(sum, &part);
 }
@@ -904,34 +942,91 @@ static void labels_bytes(PatternEntry *e, guint32 node, const guint16 *label, gu
         }
 }
 
-static void node_bytes(PatternNode *node, guint32 i, guint n_known, Bytes *b)
+/* The shape of a pattern: a variant whose calls are its nodes in their order. */
+static Variant *shape_bytes(const PathSet *set, const PatternEntry *e, guint32 n, Bytes *b)
 {
-        PatternNode n = *node;
+        Variant *v = g_malloc(sizeof *v + 3 * (gsize)n * sizeof *v->words);
+        guint32 *words = v->words, *slot = words + 2 * (gsize)n;
+        const guint32 *of = e ? e->first->words : NULL;
 
-        bytes_u32(b, &n.node);
-        bytes_u32(b, &n.parent);
-        bytes_u8(b, &n.continues);
-        bytes_u32(b, &n.workers);
-        bytes_expect(b,
-                     n.node < n_known && (i ? n.parent < i : n.parent == NO_PARENT) &&
-                             n.continues <= WORK_QUEUED,
-                     "a node of a pattern");
-        if (!bytes_reads(b) || !bytes_good(b))
-                return;
-        node->node = n.node;
-        node->parent = n.parent;
-        node->depth = i ? node[(gssize)n.parent - (gssize)i].depth + 1 : 0;
-        node->continues = n.continues;
-        node->workers = n.workers ? n.workers : node->workers;
+        v->n = n;
+        for (guint32 i = 0; i < n; i++) {
+                guint32 at = e ? of[2 * (gsize)n + i] : i;
+
+                words[2 * (gsize)at] = e ? of[2 * (gsize)i] : 0;
+                words[2 * (gsize)at + 1] =
+                        e && i ? of[2 * (gsize)n + of[2 * (gsize)i + 1]] : NO_PARENT;
+                slot[at] = at;
+        }
+        for (guint32 i = 0; i < n; i++) {
+                bytes_u32(b, &words[2 * (gsize)i]);
+                bytes_u32(b, &words[2 * (gsize)i + 1]);
+                bytes_expect(b,
+                             (words[2 * (gsize)i] & NODE_BITS) < node_table_size(set->nodes) &&
+                                     words[2 * (gsize)i] >> CONTINUES_SHIFT <= WORK_QUEUED &&
+                                     (i ? words[2 * (gsize)i + 1] < i : words[1] == NO_PARENT),
+                             "a node of a pattern");
+        }
+        return v;
 }
 
-static void distributions_bytes(PatternNode *node, Bytes *b)
+/* Of a pattern that the set has not got yet: it becomes the one that it was found with. */
+static PatternEntry *entry_of(PathSet *set, Variant *v, char *signature, const char *text,
+                              guint64 id)
 {
-        Histogram *all[] = { &node->latency, &node->call_delay, &node->own,    &node->network,
-                             &node->queued,  &node->own_queued, &node->serving };
+        guint64 hash = hash_word(HASH_SEED, (guint64)v->label << 32 | v->client);
 
-        for (guint i = 0; i < G_N_ELEMENTS(all); i++)
-                histogram_bytes(all[i], b);
+        for (guint32 i = 0; i < v->n; i++)
+                hash = hash_word(hash, (guint64)v->words[2 * (gsize)i] << 32 |
+                                               v->words[2 * (gsize)i + 1]);
+        v->entry = entry_new(set, text, signature, id, v->client, v->n);
+        v->entry->first = v;
+        table_put(&set->by_sequence, hash, v);
+        return v->entry;
+}
+
+/* Instances that wait to be counted. */
+static void waiting_bytes(PatternEntry *e, Bytes *b)
+{
+        guint32 n = e->n_waiting;
+        gboolean is_wide = e->is_wide;
+        gint64 *wide = e->wide;
+        gint32 *narrow = e->narrow;
+
+        bytes_count(b, &n, 12);
+        bytes_bool(b, &is_wide);
+        if (is_wide)
+                bytes_u64s(b, (guint64 **)&wide, n * n_times(e));
+        else
+                bytes_u32s(b, (guint32 **)&narrow, n * n_times(e));
+        if (!bytes_reads(b))
+                return;
+        if (bytes_good(b) && e->n_waiting + n > e->room && e->room < most_waiting(e))
+                make_room(e, e->n_waiting + n);
+        for (guint32 i = 0; bytes_good(b) && i < n; i++)
+                add_times(e, is_wide ? wide + i * n_times(e) : NULL,
+                          is_wide ? NULL : narrow + i * n_times(e));
+        g_free(is_wide ? (gpointer)wide : narrow);
+}
+
+/* Distributions that were made. */
+static void distributions_bytes(PathSet *set, PatternEntry *e, Bytes *b)
+{
+        for (guint32 i = 0; i < e->pattern.n_nodes && bytes_good(b); i++) {
+                PatternNode *node = &e->pattern.nodes[i];
+                guint32 workers = node->workers;
+                Histogram *all[] = { &node->latency,    &node->call_delay, &node->own,
+                                     &node->network,    &node->connecting, &node->queued,
+                                     &node->own_queued, &node->serving };
+
+                bytes_u32(b, &workers);
+                for (guint k = 0; k < G_N_ELEMENTS(all); k++)
+                        histogram_bytes(all[k], b);
+                node->workers = workers ? workers : node->workers;
+                set->waits |= node->workers > 0;
+                set->connects |= node->connecting.sum > 0;
+        }
+        histogram_bytes(&e->pattern.completion, b);
 }
 
 static void entry_bytes(PathSet *set, PatternEntry *e, const guint16 *label, guint n_labels,
@@ -939,20 +1034,16 @@ static void entry_bytes(PathSet *set, PatternEntry *e, const guint16 *label, gui
 {
         PathPattern *p = &e->pattern;
         guint64 count = p->count;
+        gboolean made = p->nodes != NULL;
 
-        if (e->n_waiting > 0)
-                count_waiting(e);
-        if (!p->nodes && e->first)
+        waiting_bytes(e, b);
+        bytes_bool(b, &made);
+        if (made && !p->nodes)
                 make_nodes(e);
-        if (!p->nodes)
-                p->nodes = g_new0(PatternNode, p->n_nodes);
-        for (guint32 i = 0; i < p->n_nodes && bytes_good(b); i++) {
-                node_bytes(&p->nodes[i], i, node_table_size(set->nodes), b);
-                distributions_bytes(&p->nodes[i], b);
+        if (made)
+                distributions_bytes(set, e, b);
+        for (guint32 i = 0; i < p->n_nodes && bytes_good(b); i++)
                 labels_bytes(e, i, label, n_labels, b);
-                set->waits |= p->nodes[i].workers > 0;
-        }
-        histogram_bytes(&p->completion, b);
         exact_bytes(&e->probability, b);
         bytes_u64(b, &count);
         bytes_bool(b, &p->goes_on);
@@ -968,24 +1059,28 @@ static void pattern_bytes(PathSet *set, PatternEntry *e, const guint16 *label, g
                           Bytes *b)
 {
         char *signature = e ? e->pattern.signature : NULL;
-        guint16 number = e && e->first ? e->first->label : 0;
+        guint16 number = e ? e->first->label : 0;
         NodeId client = e ? e->pattern.client : 0;
         guint32 n = e ? e->pattern.n_nodes : 0;
-        const char *text;
+        g_autofree Variant *shape = NULL;
 
         bytes_text(b, &signature);
         bytes_u16(b, &number);
         bytes_u32(b, &client);
-        bytes_count(b, &n, 30);
+        bytes_count(b, &n, 8);
         bytes_expect(b, n > 0 && client < node_table_size(set->nodes), "a pattern");
-        text = label_text(set, place_label(label, n_labels, number, b));
+        shape = shape_bytes(set, e, n, b);
+        shape->client = client;
+        shape->label = place_label(label, n_labels, number, b);
         if (bytes_reads(b) && bytes_good(b)) {
+                const char *text = label_text(set, shape->label);
                 guint64 id = path_pattern_id(text, signature);
 
                 e = lookup_pattern(set, text, signature, id);
                 bytes_expect(b, !e || e->pattern.n_nodes == n, "the nodes of a pattern");
                 if (!e)
-                        e = entry_new(set, text, g_steal_pointer(&signature), id, client, n);
+                        e = entry_of(set, g_steal_pointer(&shape), g_steal_pointer(&signature),
+                                     text, id);
         }
         if (bytes_reads(b))
                 g_free(signature);
@@ -997,7 +1092,7 @@ static void trust_bytes(PathSet *set, Bytes *b)
 {
         guint32 n = set->n_trust;
 
-        bytes_count(b, &n, 16 + 8 * EXACT_SUM_WORDS);
+        bytes_count(b, &n, 20);
         bytes_expect(b, n <= node_table_size(set->nodes), "nodes");
         if (n > set->n_trust && bytes_good(b))
                 trust_all_nodes(set);
@@ -1014,20 +1109,50 @@ static void trust_bytes(PathSet *set, Bytes *b)
         }
 }
 
-void path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b)
+/* What is not of a pattern. */
+static void rest_bytes(PathSet *set, Bytes *b)
 {
-        guint32 n = set->patterns->len;
         guint64 cut = set->summary->cut_instances;
 
-        g_assert(!set->graph);
-        bytes_count(b, &n, 30);
-        for (guint32 i = 0; i < n && bytes_good(b); i++)
-                pattern_bytes(set, bytes_reads(b) ? NULL : set->patterns->pdata[i], label, n_labels,
-                              b);
         trust_bytes(set, b);
         bytes_u64(b, &cut);
         if (bytes_reads(b))
                 set->summary->cut_instances += cut;
+}
+
+static void empty_entry(PatternEntry *e)
+{
+        path_pattern_clear(&e->pattern);
+        e->pattern.nodes = NULL;
+        e->pattern.signature = NULL;
+        g_clear_pointer(&e->wide, g_free);
+        e->n_waiting = 0;
+}
+
+gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b)
+{
+        gboolean more = TRUE, all;
+
+        g_assert(!set->graph);
+        while (bytes_good(b) && (bytes_reads(b) || b->out->len < PIECE)) {
+                PatternEntry *e = NULL;
+
+                if (!bytes_reads(b) && (more = set->n_told < set->patterns->len))
+                        e = set->patterns->pdata[set->n_told++];
+                bytes_bool(b, &more);
+                if (!more)
+                        break;
+                pattern_bytes(set, e, label, n_labels, b);
+                if (e)
+                        empty_entry(e);
+        }
+        if (more && !bytes_reads(b))
+                bytes_bool(b, &(gboolean){ FALSE });
+        all = !more;
+        bytes_bool(b, &all);
+        if (all)
+                rest_bytes(set, b);
+        return !all && bytes_good(b);
 }
 
 /* --- what is in a set ------------------------------------------------------- */

@@ -170,10 +170,11 @@ void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
 /* Before the first instance: it will be part of another set, which has to know all operations. */
 void path_set_be_part(PathSet *set);
 
-/* All that was added to a set, to bytes; or from those of a part with the same nodes, added as if
- * its instances were, one by one. label: when reading, the number that each operation of the part
- * has here, n_labels of them, by its number less 1. */
-void path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b);
+/* The next piece of what was added to a part, to bytes, which leaves the part without it; or from
+ * those of a part with the same nodes, added as if its instances were, one by one. label: when
+ * reading, the number that each operation of the part has here, n_labels of them, by its number
+ * less 1. FALSE: it was the last piece, or something is wrong. */
+gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Bytes *b);
 
 /* The pattern that the last instance was added to, and whether that goes on. */
 guint32 path_set_latest(const PathSet *set);

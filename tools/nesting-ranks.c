@@ -28,7 +28,8 @@ typedef struct {
         RankSlice of;
         NodeTable *nodes; /* of all ranks, and folded ones */
         guint64 seam[2];
-        PathSet *set; /* of this slice; NULL: its instances are in a file */
+        PathSet *set;      /* of this slice; NULL: its instances are in a file */
+        GPtrArray *labels; /* operations of the slice, as written */
         char *file;
         DecidedWriter *writer;
         PathCall *path; /* the instance in hand */
@@ -39,6 +40,8 @@ typedef struct {
 static void part_clear(Part *p)
 {
         path_set_free(p->set);
+        if (p->labels)
+                g_ptr_array_unref(p->labels);
         decided_writer_free(p->writer);
         output_scratch_remove(p->file);
         g_free(p->path);
@@ -204,27 +207,94 @@ static gboolean decide_all(Part *p, GError **error)
 
 /* --- the result ------------------------------------------------------------------------- */
 
-static GBytes *set_bytes(const Part *p)
+/* The calls of the slice are no longer needed. */
+static void forget_calls(Part *p)
+{
+        const GPtrArray *labels = slice_run_calls(p->of.run)->labels.written;
+
+        p->labels = g_ptr_array_new_with_free_func(g_free);
+        for (guint i = 0; labels && i < labels->len; i++)
+                g_ptr_array_add(p->labels, g_strdup(labels->pdata[i]));
+        g_clear_pointer(&p->of.run, slice_run_free);
+}
+
+static GBytes *label_bytes(const Part *p)
 {
         Bytes b = bytes_to_write();
 
-        state_texts_bytes(slice_run_calls(p->of.run)->labels.written, &b);
-        path_set_bytes(p->set, NULL, 0, &b);
+        state_texts_bytes(p->labels, &b);
         return bytes_written(&b);
 }
 
-static gboolean add_set(Merged *merged, GBytes *bytes, GError **error)
+/* The next piece of the set, which has less then. */
+static GBytes *piece_of(const Part *p, gboolean *more)
+{
+        Bytes b = bytes_to_write();
+
+        *more = path_set_bytes(p->set, NULL, 0, &b);
+        return bytes_written(&b);
+}
+
+static gboolean add_piece(Merged *merged, GBytes *bytes, const guint16 *number, guint n,
+                          gboolean *more, GError **error)
+{
+        gsize size;
+        const guint8 *data = g_bytes_get_data(bytes, &size);
+        Bytes b = bytes_to_read(data, size);
+
+        *more = path_set_bytes(merged->set, number, n, &b);
+        return bytes_end(&b, error);
+}
+
+static guint16 *number_labels(Merged *merged, GBytes *bytes, guint *n, GError **error)
 {
         g_autoptr(GPtrArray) labels = g_ptr_array_new_with_free_func(g_free);
-        g_autofree guint16 *number = NULL;
         gsize size;
         const guint8 *data = g_bytes_get_data(bytes, &size);
         Bytes b = bytes_to_read(data, size);
 
         state_texts_bytes(labels, &b);
-        number = merged_number_labels(merged, labels);
-        path_set_bytes(merged->set, number, labels->len, &b);
-        return bytes_end(&b, error);
+        *n = labels->len;
+        return bytes_end(&b, error) ? merged_number_labels(merged, labels) : NULL;
+}
+
+/* On rank 0: adds the set of a rank, piece by piece. */
+static gboolean add_set(Part *p, Merged *merged, guint rank, GError **error)
+{
+        g_autoptr(GBytes) labels = rank ? ranks_receive(rank) : label_bytes(p);
+        guint n = 0;
+        g_autofree guint16 *number = number_labels(merged, labels, &n, error);
+        gboolean more = number != NULL;
+
+        while (more) {
+                gboolean mine = FALSE;
+                g_autoptr(GBytes) bytes = rank ? ranks_receive(rank) : piece_of(p, &mine);
+
+                if (!add_piece(merged, bytes, number, n, &more, error))
+                        return FALSE;
+        }
+        return number != NULL;
+}
+
+static void send_bytes(GBytes *bytes)
+{
+        gsize n;
+        gconstpointer data = g_bytes_get_data(bytes, &n);
+
+        ranks_send(data, n);
+}
+
+static void send_set(const Part *p)
+{
+        g_autoptr(GBytes) labels = label_bytes(p);
+        gboolean more = TRUE;
+
+        send_bytes(labels);
+        while (more) {
+                g_autoptr(GBytes) bytes = piece_of(p, &more);
+
+                send_bytes(bytes);
+        }
 }
 
 /* The instances of a slice, from its file. */
@@ -279,13 +349,9 @@ static gboolean add_all(Part *p, Merged *merged, GError **error)
         gboolean files = wants_instances(p->job), ok = TRUE;
 
         for (guint i = 0; i < shares_n(&p->of.shares); i++) {
-                g_autoptr(GBytes) bytes = NULL;
-
                 if (!files) {
-                        bytes = i ? ranks_receive(i) : set_bytes(p);
-                        if (i == 0)
-                                g_clear_pointer(&p->set, path_set_free);
-                        ok = ok && add_set(merged, bytes, error);
+                        if (!add_set(p, merged, i, error))
+                                return FALSE; /* of ranks of one program: it cannot happen */
                         continue;
                 }
                 ok = (i == 0 || receive_file(i, p->file, ok ? error : NULL)) && ok;
@@ -296,19 +362,12 @@ static gboolean add_all(Part *p, Merged *merged, GError **error)
 
 static void send_mine(Part *p)
 {
-        g_autoptr(GBytes) bytes = NULL;
-        gsize n;
-        gconstpointer data;
-
         if (!rank_slice_is_there(&p->of))
                 return;
-        if (wants_instances(p->job)) {
+        if (wants_instances(p->job))
                 send_file(p->file);
-                return;
-        }
-        bytes = set_bytes(p);
-        data = g_bytes_get_data(bytes, &n);
-        ranks_send(data, n);
+        else
+                send_set(p);
 }
 
 /* SHA-256 of the trace as stored; NULL where it cannot be read. */
@@ -407,6 +466,8 @@ gboolean nesting_on_ranks(const NestingJob *job, int *status)
                 *status = tool_fail(error); /* the others are quiet */
                 return TRUE;
         }
+        if (rank_slice_is_there(&p.of))
+                forget_calls(&p);
         if (ranks_mine() == 0)
                 *status = report(&p);
         else

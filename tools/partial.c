@@ -251,6 +251,7 @@ static gboolean learn(TraceReader *reader, SliceRun *run, GError **error)
 
         if (!l)
                 return FALSE;
+        g_array_index(l->slices, LearnedSlice, 0).calls = slice_run_digest(run);
         l->trace = g_strdup(trace_reader_name(reader));
         for (guint i = 0; i < n; i++)
                 g_ptr_array_add(l->facts, g_strdup(facts[i]));

@@ -216,9 +216,13 @@ gboolean rank_slice_learn(RankSlice *p, const char *path, gint64 halo, GError **
 gboolean rank_slice_read(RankSlice *p, NodeTable *nodes, GError **error)
 {
         g_autoptr(TraceReader) reader = NULL;
+        LearnedSlice *mine = &g_array_index(p->learned->slices, LearnedSlice, ranks_mine());
 
+        if (!p->digested)
+                mine->calls = slice_run_digest(p->run);
+        p->digested = TRUE;
         g_clear_pointer(&p->run, slice_run_free);
-        g_array_index(p->learned->slices, LearnedSlice, ranks_mine()).slice = p->slice;
+        mine->slice = p->slice;
         reader = shares_open(&p->shares, ranks_mine(), &p->slice, nodes, error);
         return reader && read_messages(reader, p, nodes, error);
 }

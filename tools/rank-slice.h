@@ -19,7 +19,9 @@ typedef struct {
         NodeTable *nodes;    /* as this rank met them; on rank 0 as one process does */
         TraceReader *reader; /* that learned: it knows what there is to say of the trace */
         SliceRun *run;
-        Learned *learned; /* of all, the same everywhere; on rank 0 with the facts of the trace */
+        gboolean digested; /* learned has slice_run_digest() of this slice, of the run that learned
+                            */
+        Learned *learned;  /* of all, the same everywhere; on rank 0 with the facts of the trace */
 } RankSlice;
 
 /* Frees what it holds. */

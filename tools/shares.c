@@ -11,8 +11,8 @@
 #include "tools/tool.h"
 
 enum {
-        HALO_SHARE = 32,      /* of a slice, and */
-        HALO_BYTES = 1 << 21, /* at least so much */
+        HALO_SHARE = 128,     /* of a slice, and */
+        HALO_BYTES = 1 << 20, /* at least so much */
         SAMPLES = 1 << 14,
 };
 

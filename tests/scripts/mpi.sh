@@ -117,8 +117,12 @@ gzip -c lossy.trace >lossy.trace.gz
 # A few seconds of it all at one moment: an empty slice, or none.
 awk '/^[0-9]/ { if (NR > 100) $1 = "1047680090.000000000" } { print }' OFS='\t' few.trace >moment.trace
 awk 'NR == 2000 { kept = $0; next } { print } NR == 2040 { print kept }' some.trace >late.trace
-# Whole connections, on which calls follow each other.
-awk '{ print $0 ($2 == "CALL_SENT" ? "\tconn=" $3 NR % 7 : "") }' some.trace >connections.trace
+# Whole connections, on which calls follow each other, and how long they took to open.
+awk '{ print $0 ($2 == "CALL_SENT" ? "\tconn=" NR % 7 + 1 (NR % 5 ? "" : "\tsyn=2000000") : "") }' \
+	some.trace >connections.trace
+# Calls that last longer than two seconds.
+awk -F '\t' '/^[0-9]/ { split($1, at, "."); at[1] = (at[1] - 1047680000) * 20 + int(at[2] / 5e7)
+	$1 = sprintf("%d.%09d", 1047680000 + at[1], at[2] * 20 % 1e9) } { print }' OFS='\t' some.trace >slow.trace
 
 # --- the bytes of one process -----------------------------------------------------------
 use "$MPICC" "$build/ravel-mpi"
@@ -134,6 +138,7 @@ compare 'a part of it, without a node' lossy.trace 2 nesting --method paper --ha
 compare 'all at one moment' moment.trace 3 nesting --method paper
 compare 'out of order' late.trace 2 nesting --method paper --halo=2s
 compare 'connections' connections.trace 2 nesting --method paper --halo=2s
+compare 'calls of many seconds' slow.trace 3 nesting --method paper
 compare 'one call' call.trace 8 nesting --method paper
 compare 'stats' some.trace 3 stats
 compare 'stats, loss' lossy.trace 4 stats
