@@ -29,6 +29,7 @@
 #include "inference/learn.h"
 #include "inference/parts.h"
 #include "inference/roots.h"
+#include "inference/shared-node.h"
 #include "inference/tuning.h"
 
 /* --- the nouns of one problem ----------------------------------------------- */
@@ -285,6 +286,14 @@ static void clear_models(PartSearch *s, NodeModel *model)
         }
 }
 
+/* After all parts. */
+static void end_parts(PartSearch *s, Joint *j)
+{
+        clear_models(s, j->model);
+        trellis_begin(j->trellis, j->model); /* it is another one now */
+        assignment_link(j->assignment);
+}
+
 /* Finds the parents of calls part by part, by what was learned. */
 static void find_parts(Joint *j, GArray *parts, GBytes *learned, NodeAnswer *answer)
 {
@@ -303,9 +312,7 @@ static void find_parts(Joint *j, GArray *parts, GBytes *learned, NodeAnswer *ans
         g_mutex_init(&s.lock);
         crew_share(j->problem->node->crew, parts->len, do_part, &s);
         g_mutex_clear(&s.lock);
-        clear_models(&s, j->model);
-        trellis_begin(j->trellis, j->model); /* it is another one now */
-        assignment_link(j->assignment);
+        end_parts(&s, j);
 }
 
 static GBytes *forget_learned(Joint *j)
@@ -316,31 +323,41 @@ static GBytes *forget_learned(Joint *j)
         return learned;
 }
 
-/* Learns from the training parents, then finds the parents of calls part by part. */
-static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
-                          NodeAnswer *answer)
+/* Learns from the training parents. */
+static GBytes *learn_for_parts(Joint *j, Candidates *open)
 {
-        const NodeProblem *node = j->problem->node;
-        gint64 life = parts_mean_life(node);
-        g_autoptr(GArray) parts = g_array_new(FALSE, FALSE, sizeof(Part));
-        g_autoptr(GBytes) learned = NULL;
+        problem_find_candidates(j->problem, open, 0, j->problem->node->n_out, TRUE);
+        scores_init(j->scores, j->problem);
+        start(j);
+        joint_learn(j);
+        problem_drop_candidates(j->problem);
+        scores_clear(j->scores);
+        beliefs_clear(j->beliefs);
+        return forget_learned(j);
+}
 
-        if (choice) {
-                problem_find_candidates(j->problem, open, 0, node->n_out, TRUE);
-                scores_init(j->scores, j->problem);
-                start(j);
-                joint_learn(j);
-                problem_drop_candidates(j->problem);
-                scores_clear(j->scores);
-                beliefs_clear(j->beliefs);
-                learned = forget_learned(j);
-        }
+/* The parts in which the parents of all calls are found. */
+static GArray *divide(const NodeProblem *node, const gsize *all)
+{
+        gint64 life = parts_mean_life(node);
+        GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
+
         for (guint32 at = 0; at < node->n_out;) {
                 Part part = part_find(node, all, life, at);
 
                 g_array_append_val(parts, part);
                 at = part.before;
         }
+        return parts;
+}
+
+/* Learns from the training parents, then finds the parents of calls part by part. */
+static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
+                          NodeAnswer *answer)
+{
+        g_autoptr(GBytes) learned = choice ? learn_for_parts(j, open) : NULL;
+        g_autoptr(GArray) parts = divide(j->problem->node, all);
+
         find_parts(j, parts, learned, answer);
 }
 
@@ -431,42 +448,68 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
         clear_nouns(n);
 }
 
+/* One node, before anything is found. */
+typedef struct {
+        Nouns n;
+        Candidates open;
+        gsize *all;      /* candidates of all calls before each, and of all */
+        gboolean choice; /* a call has more than one */
+} Begun;
+
+static void begin(Begun *b, NodeProblem *problem, NodeModel *model, Learning learning,
+                  NodeAnswer *answer)
+{
+        Nouns *n = &b->n;
+
+        *b = (Begun){ .n = { .problem.node = problem, .learning = learning } };
+        tie(n, model);
+        problem_find_view(&n->problem, learns_anew(model, problem));
+        problem_find_resolution(&n->problem, model->resolution);
+        candidates_init(&b->open, MAX(problem->window, problem_tie(&n->problem)));
+        problem_init(&n->problem);
+        assignment_init(&n->assignment, problem->n_in, problem->n_out);
+        begin_model(&n->j);
+        node_model_set_resolution(model, n->problem.resolution);
+        evidence_unwatch(&model->evidence);
+        answer_init(answer, problem);
+        b->all = g_new(gsize, problem->n_out + 1);
+        b->choice = count_candidates(&n->j, &b->open, b->all, answer);
+        n->problem.n_stretches = find_stretches(problem, b->all[problem->n_out]);
+}
+
+static void find_whole(Begun *b, NodeAnswer *answer)
+{
+        b->n.problem.n_stretches = b->choice ? b->n.problem.n_stretches : 1;
+        find_at_once(&b->n.j, &b->open, answer);
+}
+
+static void end(Begun *b, NodeAnswer *answer)
+{
+        const NodeProblem *problem = b->n.problem.node;
+
+        conclude(&b->n, b->choice && problem->keep_log && !b->n.learning.keeps, answer);
+        candidates_clear(&b->open);
+        g_clear_pointer(&b->all, g_free);
+}
+
 static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
                   NodeAnswer *answer)
 {
-        Nouns n = { .problem.node = problem, .learning = learning };
-        g_autofree gsize *all = NULL;
-        Candidates open;
-        gboolean choice;
+        Begun b;
 
-        tie(&n, model);
-        problem_find_view(&n.problem, learns_anew(model, problem));
-        problem_find_resolution(&n.problem, model->resolution);
-        candidates_init(&open, MAX(problem->window, problem_tie(&n.problem)));
-        problem_init(&n.problem);
-        assignment_init(&n.assignment, problem->n_in, problem->n_out);
-        begin_model(&n.j);
-        node_model_set_resolution(model, n.problem.resolution);
-        evidence_unwatch(&model->evidence);
-        answer_init(answer, problem);
-        all = g_new(gsize, problem->n_out + 1);
-        choice = count_candidates(&n.j, &open, all, answer);
+        begin(&b, problem, model, learning, answer);
         if (learned)
-                note_parts(problem, all, model);
-        n.problem.n_stretches = find_stretches(problem, all[problem->n_out]);
-        if (n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
-            (choice || !learned)) {
-                find_in_parts(&n.j, &open, all, choice, answer);
-        } else {
-                n.problem.n_stretches = choice ? n.problem.n_stretches : 1;
-                find_at_once(&n.j, &open, answer);
-        }
+                note_parts(problem, b.all, model);
+        if (b.n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
+            (b.choice || !learned))
+                find_in_parts(&b.n.j, &b.open, b.all, b.choice, answer);
+        else
+                find_whole(&b, answer);
         if (learned) {
                 parent_walk_forget_survival(&model->walk);
                 *learned = node_model_to_bytes(model);
         }
-        conclude(&n, choice && problem->keep_log && !learning.keeps, answer);
-        candidates_clear(&open);
+        end(&b, answer);
 }
 
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer)
@@ -479,6 +522,228 @@ void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *an
 }
 
 #define LIFE_UNKNOWN ((gint64)1 << 30) /* about a second, ns */
+
+/* --- by several processes -------------------------------------------------------- */
+
+struct SharedNode {
+        Begun begun;
+        NodeModel *model;
+        NodeAnswer answer;
+        GArray *parts;  /* NULL: all is found at once */
+        NodeModel *own; /* for parts */
+        WalkSize size;  /* of its walk when it was new */
+        PartSearch search;
+};
+
+SharedNode *shared_node_new(NodeProblem *problem)
+{
+        SharedNode *s = g_new0(SharedNode, 1);
+
+        g_assert(!problem->truth && !problem->crew);
+        s->model = node_model_new();
+        begin(&s->begun, problem, s->model, (Learning){ 0 }, &s->answer);
+        g_mutex_init(&s->search.lock);
+        return s;
+}
+
+void shared_node_free(SharedNode *s)
+{
+        if (!s)
+                return;
+        for (guint32 i = 0; s->parts && i < s->parts->len; i++) {
+                node_answer_clear(&s->search.found[i].answer);
+                g_free(s->search.found[i].family);
+        }
+        g_free(s->search.found);
+        if (s->search.learned)
+                g_bytes_unref(s->search.learned);
+        if (s->parts)
+                g_array_free(s->parts, TRUE);
+        if (s->own) {
+                evidence_end(&s->own->evidence);
+                node_model_free(s->own);
+        }
+        if (s->begun.all) { /* another one ends it */
+                kinds_clear(&s->begun.n.kinds);
+                clear_nouns(&s->begun.n);
+                candidates_clear(&s->begun.open);
+                g_free(s->begun.all);
+        }
+        node_answer_clear(&s->answer);
+        node_model_free(s->model);
+        g_mutex_clear(&s->search.lock);
+        g_free(s);
+}
+
+static void begin_parts(SharedNode *s)
+{
+        const NodeProblem *node = s->begun.n.problem.node;
+
+        s->parts = divide(node, s->begun.all);
+        s->search.whole = &s->begun.n.j;
+        s->search.parts = s->parts;
+        s->search.found = g_new0(FoundPart, s->parts->len + 1);
+        s->search.model = &s->own;
+        s->search.size = &s->size;
+        s->search.answer = &s->answer;
+}
+
+/* What was learned, and the kinds that calls have by it. */
+static void learned_bytes(SharedNode *s, Bytes *b)
+{
+        const NodeProblem *node = s->begun.n.problem.node;
+        Kinds *kinds = &s->begun.n.kinds;
+        gboolean choice = s->search.learned != NULL;
+
+        bytes_bool(b, &choice);
+        if (choice)
+                bytes_blob(b, &s->search.learned);
+        for (guint32 i = 0; i < node->n_out; i++)
+                bytes_u32(b, &kinds->calls[i].callee);
+        for (guint32 i = 0; i < node->n_in; i++)
+                bytes_u32(b, &kinds->kind[i]);
+}
+
+GBytes *shared_node_learn(SharedNode *s)
+{
+        Joint *j = &s->begun.n.j;
+        Bytes b;
+
+        if (j->problem->n_stretches == 1) {
+                find_whole(&s->begun, &s->answer);
+                return NULL;
+        }
+        b = bytes_to_write();
+        if (s->begun.choice)
+                s->search.learned = learn_for_parts(j, &s->begun.open);
+        learned_bytes(s, &b);
+        begin_parts(s);
+        return bytes_written(&b);
+}
+
+void shared_node_take(SharedNode *s, GBytes *learned)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(learned, &n);
+        Bytes b = bytes_to_read(data, n);
+
+        learned_bytes(s, &b);
+        g_assert(bytes_end(&b, NULL));
+        begin_parts(s);
+}
+
+/* The parents that a part has given to its calls, in the assignment of all. */
+static void parents_bytes(SharedNode *s, const Part *part, Bytes *b)
+{
+        guint32 *of = s->begun.n.assignment.parent + part->at, n = part->before - part->at;
+        guint32 *parent = of;
+
+        bytes_u32s(b, &parent, n);
+        if (!bytes_reads(b) || !parent)
+                return;
+        memcpy(of, parent, n * sizeof *of);
+        g_free(parent);
+}
+
+static void found_bytes(SharedNode *s, guint32 number, Bytes *b)
+{
+        FoundPart *f = &s->search.found[number];
+        const Part *part = &g_array_index(s->parts, Part, number);
+        NodeAnswer *a = &f->answer;
+        guint32 n = part->before - part->at, n_named;
+        gboolean drawn;
+
+        if (bytes_reads(b))
+                *a = begin_answer(part);
+        n_named = (guint32)a->first[n];
+        drawn = a->drawn != NULL;
+        parents_bytes(s, part, b);
+        bytes_bool(b, &f->refuted);
+        bytes_u32(b, &f->first_in);
+        bytes_count(b, &f->n_in, 4);
+        bytes_floats(b, &f->family, f->n_in);
+        for (guint32 i = 0; i < n; i++) {
+                guint32 end_of = (guint32)a->first[i + 1];
+
+                bytes_u32(b, &a->call[i]);
+                bytes_u32(b, &end_of);
+                a->first[i + 1] = end_of;
+        }
+        bytes_count(b, &n_named, 12);
+        bytes_u32s(b, &a->parent, n_named);
+        bytes_floats(b, &a->share, n_named);
+        bytes_floats(b, &a->score, n_named);
+        bytes_bool(b, &drawn);
+        if (drawn)
+                bytes_u32s(b, &a->drawn, (gsize)n * ANSWER_DRAWINGS);
+        f->done = TRUE;
+}
+
+double shared_node_learning(void)
+{
+        return LEARNING_LOAD;
+}
+
+/* The process with the least to do, of those the last: the first one has the result to write. */
+static guint least_loaded(const double *load, guint n)
+{
+        guint least = n - 1;
+
+        for (guint i = n - 1; i-- > 0;)
+                if (load[i] < load[least])
+                        least = i;
+        return least;
+}
+
+GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
+{
+        Bytes b = bytes_to_write();
+
+        for (guint32 i = 0; i < s->parts->len; i++) {
+                const Part *part = &g_array_index(s->parts, Part, i);
+                guint who = least_loaded(load, n);
+
+                load[who] += (double)(s->begun.all[part->before] - s->begun.all[part->at]);
+                if (who != mine)
+                        continue;
+                s->search.found[i] = find_in_part(s->search.whole, model_for(&s->search, 0), part);
+                bytes_u32(&b, &i);
+                found_bytes(s, i, &b);
+        }
+        return bytes_written(&b);
+}
+
+void shared_node_add(SharedNode *s, GBytes *share)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(share, &n);
+        Bytes b = bytes_to_read(data, n);
+
+        while (b.at < n && bytes_good(&b)) {
+                guint32 number = 0;
+
+                bytes_u32(&b, &number);
+                g_assert(number < s->parts->len);
+                found_bytes(s, number, &b);
+        }
+        g_assert(bytes_end(&b, NULL));
+}
+
+void shared_node_end(SharedNode *s, NodeAnswer *answer)
+{
+        Joint *j = &s->begun.n.j;
+
+        if (s->parts) {
+                model_for(&s->search, 0); /* where all parts were found elsewhere */
+                for (guint32 i = 0; i < s->parts->len; i++)
+                        hand_out(&s->search, i);
+                end_parts(&s->search, j);
+                s->own = NULL; /* it is the model now */
+        }
+        end(&s->begun, &s->answer);
+        *answer = s->answer;
+        s->answer = (NodeAnswer){ 0 };
+}
 
 /* --- with models in bytes --------------------------------------------------------- */
 

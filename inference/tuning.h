@@ -60,6 +60,9 @@
 #define LEARN_FROM       8192
 /* Beliefs that are enough to learn from. R, speed. */
 #define LEARN_BELIEFS    (1 << 18)
+/* With several processes: as many beliefs are found in a part in the time that learning takes,
+ * about. Measured on gen-trace at a parallelism of 45; what is found does not depend on it. */
+#define LEARNING_LOAD    (45.0 * LEARN_BELIEFS)
 /* New parents that a model learns from again; that costs as much as solving for some dozens. Speed.
  */
 #define LEARN_AGAIN      256

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 
 #include "base/big-memory.h"
+#include "base/bytes.h"
 #include "base/compare.h"
 #include "base/fill.h"
 #include "calls/node-order.h"
 #include "inference/given-model.h"
+#include "inference/shared-node.h"
 #include "nesting/explanation.h"
 
 /* The indices of all calls, those into a node together and in order; and those
@@ -226,14 +228,19 @@ static void find_parents(const NodesSearch *n, NodeId id, NodeProblem *problem, 
                 find_parents_jointly(problem, n->models ? n->models[id] : NULL, answer);
 }
 
-/* Solves one node. problem has room for its calls. */
-static void solve_node(const NodesSearch *n, const CallsByNode *by, const guint32 *rank, NodeId id,
-                       NodeProblem *problem, NodeAnswer *answer)
+/* Makes the problem of one node, which has room for its calls. */
+static void make_problem(const NodesSearch *n, const CallsByNode *by, NodeId id,
+                         NodeProblem *problem)
 {
         gather_node(n, by, id, problem);
         if (n->offset)
                 shift_node(n, id, problem);
-        find_parents(n, id, problem, answer);
+}
+
+/* Takes what was found of one node, but for the causes. */
+static void take_answer(const NodesSearch *n, const guint32 *rank, NodeId id,
+                        const NodeProblem *problem, NodeAnswer *answer)
+{
         set_contexts(n, rank, id, problem, answer);
         note_candidates(n, answer);
         multiply_families(n, problem, answer);
@@ -442,31 +449,37 @@ static void sum_candidates(Task *task)
         }
 }
 
-/* CrewDo; data: the search. */
-static void do_task(gpointer data, gpointer work)
+/* The problem of a task, with room for its calls. */
+static NodeProblem problem_of(const Search *s, const Task *task)
 {
-        Search *s = data;
-        Task *task = work;
         const NodesSearch *n = s->of;
-        gsize size_in = task->n_in * sizeof(CallIn), size_out = task->n_out * sizeof(CallOut);
-        g_autofree guint32 *truth = n->true_parent ? g_new(guint32, task->n_out) : NULL;
-        WorkPart part = { .work = &s->work, .size = task->work };
-        NodeProblem problem = { .in = big_renew(NULL, 0, size_in),
-                                .out = big_renew(NULL, 0, size_out),
-                                .n_in = task->n_in,
-                                .n_out = task->n_out,
-                                .window = n->window,
-                                .from = n->view.from,
-                                .decide = n->view.decide,
-                                .truth = truth,
-                                .crew = s->crew,
-                                .work = &part,
-                                .draws = n->drawn != NULL,
-                                .keep_log = n->keep_log };
 
-        solve_node(n, &s->by, s->rank, task->node, &problem, &task->found);
+        return (NodeProblem){ .in = big_renew(NULL, 0, task->n_in * sizeof(CallIn)),
+                              .out = big_renew(NULL, 0, task->n_out * sizeof(CallOut)),
+                              .n_in = task->n_in,
+                              .n_out = task->n_out,
+                              .window = n->window,
+                              .from = n->view.from,
+                              .decide = n->view.decide,
+                              .crew = s->crew,
+                              .draws = n->drawn != NULL,
+                              .keep_log = n->keep_log };
+}
+
+static void free_problem(const Task *task, NodeProblem *problem)
+{
+        big_free(problem->in, task->n_in * sizeof(CallIn));
+        big_free(problem->out, task->n_out * sizeof(CallOut));
+}
+
+/* Takes what was found of a task. */
+static void take_found(Search *s, Task *task, const NodeProblem *problem)
+{
+        const NodesSearch *n = s->of;
+
+        take_answer(n, s->rank, task->node, problem, &task->found);
         g_mutex_lock(&s->lock);
-        note_waits(n, &problem, &task->found);
+        note_waits(n, problem, &task->found);
         if (n->drawn)
                 drawn_parents_take(n->drawn, &task->found, n->calls->pairs.n);
         g_mutex_unlock(&s->lock);
@@ -475,9 +488,236 @@ static void do_task(gpointer data, gpointer work)
         task->true_log = task->found.true_log;
         if (!n->cycles)
                 set_causes(n, &task->found);
+}
+
+/* CrewDo; data: the search. */
+static void do_task(gpointer data, gpointer work)
+{
+        Search *s = data;
+        Task *task = work;
+        const NodesSearch *n = s->of;
+        g_autofree guint32 *truth = n->true_parent ? g_new(guint32, task->n_out) : NULL;
+        WorkPart part = { .work = &s->work, .size = task->work };
+        NodeProblem problem = problem_of(s, task);
+
+        problem.truth = truth;
+        problem.work = &part;
+        make_problem(n, &s->by, task->node, &problem);
+        find_parents(n, task->node, &problem, &task->found);
+        take_found(s, task, &problem);
         work_part_done(&part, 1);
-        big_free(problem.in, size_in);
-        big_free(problem.out, size_out);
+        free_problem(task, &problem);
+}
+
+/* --- node by node, by several processes ---------------------------------------- */
+
+/* A task of a wave: of nodes whose callers are done, at most one for each process. */
+typedef struct {
+        Task *task;
+        guint learner; /* the process that learns, and puts its parts together */
+        gboolean in_parts;
+        NodeProblem problem; /* where it is known here */
+        SharedNode *node;    /* likewise */
+} Together;
+
+static Together *together_at(GArray *wave, guint i)
+{
+        return &g_array_index(wave, Together, i);
+}
+
+/* The process with the least to do, of those the last: the first one has the result to write. */
+static guint next_learner(const double *load, const gboolean *learns, guint n)
+{
+        guint least = n;
+
+        for (guint i = n; i-- > 0;)
+                if (!learns[i] && (least == n || load[i] < load[least]))
+                        least = i;
+        return least;
+}
+
+/* The next tasks, those with the most work first. */
+static GArray *next_wave(Search *s, const double *load)
+{
+        const Peers *peers = s->of->peers;
+        GArray *wave = g_array_new(FALSE, TRUE, sizeof(Together));
+        g_autofree gboolean *learns = g_new0(gboolean, peers->n);
+        gpointer task;
+
+        while (wave->len < peers->n && take_task(s, &task) == CREW_WORK) {
+                Together t = { .task = task, .learner = next_learner(load, learns, peers->n) };
+
+                learns[t.learner] = TRUE;
+                g_array_append_val(wave, t);
+        }
+        return wave;
+}
+
+static void begin_node(Search *s, Together *t)
+{
+        t->problem = problem_of(s, t->task);
+        make_problem(s->of, &s->by, t->task->node, &t->problem);
+        t->node = shared_node_new(&t->problem);
+}
+
+/* The same to all. */
+static GPtrArray *tell_all(const Peers *peers, Bytes *b)
+{
+        g_autoptr(GBytes) bytes = bytes_written(b);
+        g_autofree GBytes **to = g_new(GBytes *, peers->n);
+
+        for (guint i = 0; i < peers->n; i++)
+                to[i] = bytes;
+        return peers->swap(to);
+}
+
+/* A message of one of them. */
+static Bytes bytes_from(GPtrArray *all, guint peer)
+{
+        gsize n;
+        const guint8 *data = g_bytes_get_data(all->pdata[peer], &n);
+
+        return bytes_to_read(data, n);
+}
+
+/* Each node of the wave is learned by a process. */
+static void learn_wave(Search *s, GArray *wave)
+{
+        const Peers *peers = s->of->peers;
+        Bytes b = bytes_to_write();
+        g_autoptr(GPtrArray) all = NULL;
+
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+                g_autoptr(GBytes) learned = NULL;
+
+                if (t->learner != peers->mine)
+                        continue;
+                begin_node(s, t);
+                learned = shared_node_learn(t->node);
+                t->in_parts = learned != NULL;
+                if (learned)
+                        bytes_blob(&b, &learned);
+        }
+        all = tell_all(peers, &b);
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+                g_autoptr(GBytes) learned = NULL;
+
+                if (t->learner == peers->mine || g_bytes_get_size(all->pdata[t->learner]) == 0)
+                        continue;
+                b = bytes_from(all, t->learner);
+                bytes_blob(&b, &learned);
+                g_assert(bytes_end(&b, NULL));
+                begin_node(s, t);
+                shared_node_take(t->node, learned);
+                t->in_parts = TRUE;
+        }
+}
+
+/* Each process finds some parts of all nodes of the wave. */
+static void find_wave(const Search *s, GArray *wave, double *load)
+{
+        const Peers *peers = s->of->peers;
+        g_autofree GBytes **to = g_new0(GBytes *, peers->n);
+        g_autoptr(GPtrArray) all = NULL;
+
+        for (guint i = 0; i < wave->len; i++)
+                if (together_at(wave, i)->in_parts)
+                        load[together_at(wave, i)->learner] += shared_node_learning();
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+
+                if (t->in_parts)
+                        to[t->learner] = shared_node_find(t->node, peers->mine, load, peers->n);
+        }
+        all = peers->swap(to);
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+
+                for (guint k = 0; t->in_parts && t->learner == peers->mine && k < peers->n; k++)
+                        shared_node_add(t->node, all->pdata[k]);
+        }
+        for (guint i = 0; i < peers->n; i++)
+                g_clear_pointer(&to[i], g_bytes_unref);
+}
+
+static void context_bytes(Task *task, Bytes *b)
+{
+        bytes_u32s(b, &task->found.context, task->n_out);
+}
+
+/* The first process gets all that was found, the others what calls of later nodes depend on. */
+static void tell_wave(Search *s, GArray *wave)
+{
+        const Peers *peers = s->of->peers;
+        g_autofree GBytes **to = g_new0(GBytes *, peers->n);
+        g_autoptr(GPtrArray) all = NULL;
+
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+                Bytes b = bytes_to_write();
+
+                if (t->learner != peers->mine)
+                        continue;
+                shared_node_end(t->node, &t->task->found);
+                context_bytes(t->task, &b);
+                to[peers->n - 1] = bytes_written(&b);
+                for (guint k = 1; k + 1 < peers->n; k++)
+                        to[k] = g_bytes_ref(to[peers->n - 1]);
+                if (peers->mine > 0)
+                        to[0] = node_answer_to_bytes(&t->task->found);
+        }
+        all = peers->swap(to);
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+                Bytes b = bytes_from(all, t->learner);
+
+                if (t->learner == peers->mine)
+                        continue;
+                if (peers->mine == 0)
+                        g_assert(node_answer_from_bytes(&t->task->found, b.data, b.n, NULL));
+                else
+                        context_bytes(t->task, &b);
+                g_assert(bytes_good(&b));
+        }
+        for (guint i = 0; i < peers->n; i++)
+                g_clear_pointer(&to[i], g_bytes_unref);
+}
+
+static void end_wave(Search *s, GArray *wave)
+{
+        for (guint i = 0; i < wave->len; i++) {
+                Together *t = together_at(wave, i);
+
+                if (!t->problem.in) {
+                        t->problem = problem_of(s, t->task);
+                        make_problem(s->of, &s->by, t->task->node, &t->problem);
+                }
+                if (s->of->peers->mine == 0)
+                        take_found(s, t->task, &t->problem);
+                else
+                        set_contexts(s->of, s->rank, t->task->node, &t->problem, &t->task->found);
+                if (s->of->peers->mine > 0)
+                        node_answer_clear(&t->task->found);
+                shared_node_free(t->node);
+                free_problem(t->task, &t->problem);
+                end_task(s, t->task);
+        }
+}
+
+static void find_together(Search *s)
+{
+        g_autofree double *load = g_new0(double, s->of->peers->n);
+
+        while (s->n_done < s->tasks->len) {
+                g_autoptr(GArray) wave = next_wave(s, load);
+
+                learn_wave(s, wave);
+                find_wave(s, wave, load);
+                tell_wave(s, wave);
+                end_wave(s, wave);
+        }
 }
 
 /* Adds up in the order of nodes. Where a call may come to lie within itself, its cause depends on
@@ -513,9 +753,13 @@ void find_parents_at_nodes(const NodesSearch *n, LogLikelihood *log)
                 work += task_of(&s, i)->work;
         work_init(&s.work, n->progress, work);
         g_mutex_init(&s.lock);
-        s.crew = crew_new(n->threads);
-        crew_run(s.crew, &list, &s);
-        crew_free(s.crew);
+        if (n->peers) {
+                find_together(&s);
+        } else {
+                s.crew = crew_new(n->threads);
+                crew_run(s.crew, &list, &s);
+                crew_free(s.crew);
+        }
         g_mutex_clear(&s.lock);
         work_clear(&s.work);
         node_order_clear(&s.order);

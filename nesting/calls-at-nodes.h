@@ -6,6 +6,7 @@
 #ifndef RAVEL_CALLS_AT_NODES_H
 #define RAVEL_CALLS_AT_NODES_H
 
+#include "base/peers.h"
 #include "base/work.h"
 #include "calls/known-calls.h"
 #include "inference/inference.h"
@@ -36,6 +37,7 @@ typedef struct {
         DrawnParents *drawn;        /* takes those of drawings; NULL: not wanted */
         gboolean keep_log;          /* find the likelihoods */
         guint threads;              /* so many at a time; 0: one */
+        const Peers *peers;         /* find parents together, of which the first gets all; NULL */
         WorkShow progress;          /* may be NULL */
 } NodesSearch;
 

@@ -5,6 +5,7 @@
 #ifndef RAVEL_NESTING_OPTIONS_H
 #define RAVEL_NESTING_OPTIONS_H
 
+#include "base/peers.h"
 #include "base/work.h"
 
 typedef enum {
@@ -52,6 +53,8 @@ typedef struct {
         Models *learn;       /* joint: gets what is learned; NULL */
         const Models *model; /* joint: decides, and nothing is learned; NULL */
         guint threads;             /* joint: of so many nodes at a time; 0: one */
+        const Peers *peers; /* joint: they find parents together, each a thread; NULL. The first
+                               alone knows them all in the end */
         WorkShow progress;         /* of finding parents and paths with joint; may be NULL */
 } NestingOptions;
 

@@ -86,6 +86,7 @@ NodesSearch nesting_run_nodes_search(Nesting *n)
                               .cycles = n->cycles,
                               .keep_log = n->options.keep,
                               .threads = n->options.threads,
+                              .peers = n->options.peers,
                               .progress = n->options.progress };
 }
 

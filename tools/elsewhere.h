@@ -5,6 +5,7 @@
 #ifndef RAVEL_ELSEWHERE_H
 #define RAVEL_ELSEWHERE_H
 
+#include "base/peers.h"
 #include "calls/find-call-pairs.h"
 #include "nesting/nesting-options.h"
 #include "paths/histogram.h"
@@ -18,7 +19,8 @@ typedef struct {
         const char *calls; /* the file of --calls, or NULL */
         gboolean no_requests;
         const char *path, *arguments;
-        const char *other; /* an option that is not about the whole trace by the paper's method */
+        const char *other;   /* an option that is for one process */
+        const Peers **peers; /* to be set where all do it in the usual way, and in step */
 } NestingJob;
 
 /* Does it in another way. FALSE: it is to be done in the usual one. */

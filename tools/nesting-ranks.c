@@ -457,6 +457,10 @@ gboolean nesting_on_ranks(const NestingJob *job, int *status)
         }
         if (why)
                 return ranks_leave_it(why);
+        if (nesting_parents_from(job->nesting) == PARENTS_JOINT) {
+                *job->peers = ranks_peers();
+                return FALSE;
+        }
         if (!find_all(&p, &error)) {
                 if (error->domain == SLICE_ERROR) {
                         g_autoptr(GError) left = error;

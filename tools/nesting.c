@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/error.h"
 #include "base/printable.h"
 #include "nesting/models.h"
@@ -697,11 +698,40 @@ static gboolean check_elsewhere(GError **error)
 /* What makes the job one for one process, or NULL. */
 static const char *name_other(void)
 {
-        return options.cheat                            ? "--cheat"
-               : options.nesting.span > 0               ? "--window"
-               : options.explain                        ? "--explain"
-               : options.nesting.method == METHOD_PAPER ? NULL
-                                                        : "--method other than paper";
+        return options.cheat              ? "--cheat"
+               : options.nesting.span > 0 ? "--window"
+               : options.explain          ? "--explain"
+               : options.learn            ? "--learn"
+               : options.model            ? "--model"
+               : options.nesting.method == METHOD_PAPER || options.nesting.method == METHOD_JOINT
+                       ? NULL
+                       : "--method other than joint and paper";
+}
+
+/* Whether it writes the result. */
+static gboolean is_first(void)
+{
+        return !options.nesting.peers || options.nesting.peers->mine == 0;
+}
+
+/* Something that tells the calls of one trace from those of another. */
+static guint64 digest_of_calls(const KnownCalls *k)
+{
+        guint64 digest = k->pairs.n;
+
+        for (guint32 i = 0; i < k->pairs.n; i++) {
+                digest = digest_number(digest, (guint64)k->pairs.at_caller[i].from);
+                digest = digest_number(digest, (guint64)k->pairs.at_caller[i].to);
+                digest = digest_number(digest, k->pairs.edge[i]);
+        }
+        return digest;
+}
+
+/* Whether all processes that find parents together have read the same. */
+static gboolean agree(const Nesting *nesting, GError **error)
+{
+        return options.nesting.peers->agree(nesting ? digest_of_calls(nesting_calls(nesting)) : 0,
+                                            error);
 }
 
 int tool_nesting(int argc, char **argv)
@@ -736,9 +766,10 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
                 return partial_run(argc, argv, &how);
         }
         if (elsewhere && argc == 2) {
-                const NestingJob job = { &options.nesting,    options.siblings, options.calls,
-                                         options.no_requests, argv[1],          arguments,
-                                         name_other() };
+                const NestingJob job = { &options.nesting, options.siblings,
+                                         options.calls,    options.no_requests,
+                                         argv[1],          arguments,
+                                         name_other(),     &options.nesting.peers };
 
                 if (!run_files_read(argv[1], &error))
                         return tool_fail(error);
@@ -749,7 +780,8 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
                 return tool_fail(error);
         if (options.learn)
                 options.nesting.learn = models_new();
-        if (!(reader = tool_open_trace(argc, argv, nodes, result_has_store(), &error)))
+        reader = tool_open_trace(argc, argv, nodes, result_has_store() && is_first(), &error);
+        if (!reader && !options.nesting.peers)
                 return tool_fail(error);
         if (options.nesting.span > 0) {
                 tool_progress_start((const char *const *)argv + 1, 1, TRUE);
@@ -759,7 +791,8 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
                                                                                  : tool_fail(error);
         }
         tool_progress_stage("reading");
-        if (!(nesting = read_calls(reader, nodes, &error)))
+        nesting = reader ? read_calls(reader, nodes, &error) : NULL;
+        if (options.nesting.peers ? !agree(nesting, &error) : !nesting)
                 return tool_fail(error);
         tool_report_reader(reader);
         if (options.explain &&
@@ -768,6 +801,8 @@ int tool_nesting_with(int argc, char **argv, NestingElsewhere elsewhere)
         tool_progress_stage("finding parents");
         nesting_find_parents(nesting);
         tool_progress_stage(NULL);
+        if (!is_first())
+                return EXIT_DONE;
         if (nesting_calls(nesting)->key &&
             !report_truth(nesting_calls(nesting), nesting_truth(nesting), reader, &error))
                 return tool_fail(error);

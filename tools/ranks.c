@@ -242,3 +242,74 @@ gboolean ranks_agree(GError **error)
         *error = error_of(first);
         return !*error;
 }
+
+/* --- in step ------------------------------------------------------------------ */
+
+static void trade_chunk(guint to, gconstpointer out, int n_out, guint from, gpointer in, int n_in)
+{
+        MPI_Request sent, received;
+
+        if (n_in)
+                MPI_Irecv(in, n_in, MPI_BYTE, (int)from, TAG, MPI_COMM_WORLD, &received);
+        if (n_out)
+                MPI_Isend(out, n_out, MPI_BYTE, (int)to, TAG, MPI_COMM_WORLD, &sent);
+        if (n_in)
+                finish(&received);
+        if (n_out)
+                finish(&sent);
+}
+
+/* Sends to one rank while another one sends. */
+static GBytes *trade(guint to, GBytes *bytes, guint from)
+{
+        gsize n_out = 0;
+        const guint8 *out = bytes ? g_bytes_get_data(bytes, &n_out) : NULL;
+        guint64 told = n_out, n_in = 0;
+        guint8 *in;
+
+        trade_chunk(to, &told, sizeof told, from, &n_in, sizeof n_in);
+        in = g_malloc(MAX(n_in, 1));
+        for (guint64 at = 0; at < MAX(n_in, told); at += MOST)
+                trade_chunk(to, out + at, at < told ? (int)MIN(told - at, MOST) : 0, from, in + at,
+                            at < n_in ? (int)MIN(n_in - at, MOST) : 0);
+        return g_bytes_new_take(in, n_in);
+}
+
+static GPtrArray *swap(GBytes *const *to)
+{
+        GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+
+        g_ptr_array_set_size(all, (gint)n_ranks);
+        all->pdata[mine] = g_bytes_new(NULL, 0);
+        for (guint i = 1; i < n_ranks; i++) {
+                guint next = (mine + i) % n_ranks, before = (mine + n_ranks - i) % n_ranks;
+
+                all->pdata[before] = trade(next, to[next], before);
+        }
+        return all;
+}
+
+static gboolean agree(guint64 number, GError **error)
+{
+        g_autoptr(GBytes) mine_of = g_bytes_new(&number, sizeof number), first = NULL;
+        guint64 expected;
+
+        if (!ranks_agree(error))
+                return FALSE;
+        first = ranks_share(mine_of);
+        memcpy(&expected, g_bytes_get_data(first, NULL), sizeof expected);
+        if (number != expected)
+                g_set_error_literal(error, RAVEL_ERROR, RAVEL_ERROR_INPUT,
+                                    "the trace has other calls here than on rank 0: expected the "
+                                    "same file by this name");
+        return ranks_agree(error);
+}
+
+const Peers *ranks_peers(void)
+{
+        static Peers peers = { .swap = swap, .agree = agree };
+
+        peers.mine = mine;
+        peers.n = n_ranks;
+        return &peers;
+}

@@ -8,6 +8,8 @@
 
 #include <glib.h>
 
+#include "base/peers.h"
+
 /* First and last. FALSE: this is one of several processes that another MPI started, each alone;
  * that was said. ranks_end() returns the exit status. */
 gboolean ranks_start(int *argc, char ***argv);
@@ -28,6 +30,9 @@ GBytes *ranks_share(GBytes *bytes);
 
 /* TRUE if none has an error. Else all get that of the first rank that has one, which it names. */
 gboolean ranks_agree(GError **error);
+
+/* All ranks, in step. */
+const Peers *ranks_peers(void);
 
 /* From a rank to rank 0, which calls the second with that rank. */
 void ranks_send(gconstpointer data, gsize n);

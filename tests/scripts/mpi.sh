@@ -114,12 +114,15 @@ make_lossy ${long:+10}12000 >lossy.trace
 "$gen_trace" 2 1 >call.trace
 sed 's/id[0-9]*$/-/' some.trace >ids.trace
 gzip -c lossy.trace >lossy.trace.gz
+# Two nodes of it have more calls than joint learns from at once.
+"$gen_trace" 170000 1.3 >large.trace
 # A few seconds of it all at one moment: an empty slice, or none.
 awk '/^[0-9]/ { if (NR > 100) $1 = "1047680090.000000000" } { print }' OFS='\t' few.trace >moment.trace
 awk 'NR == 2000 { kept = $0; next } { print } NR == 2040 { print kept }' some.trace >late.trace
 # Whole connections, on which calls follow each other, and how long they took to open.
 awk '{ print $0 ($2 == "CALL_SENT" ? "\tconn=" NR % 7 + 1 (NR % 5 ? "" : "\tsyn=2000000") : "") }' \
 	some.trace >connections.trace
+gzip -c connections.trace >connections.trace.gz
 # Calls that last longer than two seconds.
 awk -F '\t' '/^[0-9]/ { split($1, at, "."); at[1] = (at[1] - 1047680000) * 20 + int(at[2] / 5e7)
 	$1 = sprintf("%d.%09d", 1047680000 + at[1], at[2] * 20 % 1e9) } { print }' OFS='\t' some.trace >slow.trace
@@ -140,6 +143,14 @@ compare 'out of order' late.trace 2 nesting --method paper --halo=2s
 compare 'connections' connections.trace 2 nesting --method paper --halo=2s
 compare 'calls of many seconds' slow.trace 3 nesting --method paper
 compare 'one call' call.trace 8 nesting --method paper
+all=1
+compare 'joint: loss, operations, clients' lossy.trace 3 nesting
+all=$long
+compare 'joint: nodes in parts' large.trace 3 nesting
+compare 'joint: parallelism 45' many.trace 2 nesting
+compare 'joint: both ends, clocks that are off' ends.trace 4 nesting
+compare 'joint: connections, compressed' connections.trace.gz 2 nesting
+compare 'joint: one call' call.trace 3 nesting
 compare 'stats' some.trace 3 stats
 compare 'stats, loss' lossy.trace 4 stats
 
@@ -154,7 +165,8 @@ says_alone() { # NAME TRACE OPTION...
 }
 says_alone 'no ids' ids.trace --method paper
 says_alone 'windows' some.trace --method paper --window 5s
-says_alone 'joint' few.trace
+"$ravel" nesting --learn few.model few.trace >out 2>&1
+says_alone 'a model that was given' few.trace --model few.model
 if [ "$long" ]; then
 	says_alone 'the oracle' few.trace --cheat
 fi
@@ -173,6 +185,8 @@ fails() {
 line=$(awk 'NR == 3000 { $1 = "x" } { print }' OFS='\t' some.trace | tee bad.trace | grep -n '^x' | cut -d: -f1)
 fails 'a bad line' 3 "rank [0-2]: bad.trace:$line: bad timestamp" ranks 3 nesting --method paper --halo=1s -w result.text bad.trace
 fails 'no such file' 3 'rank 0: nothing.trace: cannot open' ranks 2 nesting --method paper -w result.text nothing.trace
+fails 'joint: a bad line' 3 "rank 0: bad.trace:$line: bad timestamp" ranks 3 nesting -w result.text bad.trace
+fails 'joint: a full disk' 4 'No space left' ranks 2 nesting -w /dev/full some.trace
 fails 'a wrong option' 2 'found "quick"' ranks 2 nesting --method quick -w result.text some.trace
 fails 'one step' 2 'are for one process' ranks 2 nesting --method paper --partial learn -w result.text some.trace
 fails 'a full disk' 4 'No space left' ranks 2 nesting --method paper -w /dev/full some.trace
