@@ -37,6 +37,15 @@ static double fourth_root(double x)
         return sqrt(sqrt(x));
 }
 
+static double squares_of(const Problem *p, guint32 call, const float *share)
+{
+        double sum = 0;
+
+        for (gsize k = p->candidates[call]; k < p->candidates[call + 1]; k++)
+                sum += (double)share[k] * share[k];
+        return sum;
+}
+
 /* Runs belief propagation again from the second best parent of each call. second: the shares it
  * comes to, by candidate. both: a mean of these and the first shares. */
 static void ask_again(Joint *j, float *second, float *both)
@@ -64,52 +73,81 @@ static void ask_again(Joint *j, float *second, float *both)
 
 /* --- calibration -------------------------------------------------------------- */
 
-/* How much surer the first shares are than the second: the mean share of the best candidate of each
- * call with a choice, less the mean share of the same candidates by `other`. */
-static double overconfidence(const Joint *j, const float *other)
+/* Odds count by their power of 7/8, and before that what is beyond the usual ones by 3/4: drawings
+ * of one chain are surer than is right. */
+static double temper(double odds)
 {
-        double excess = 0;
+        if (odds > USUAL_ODDS)
+                odds /= fourth_root(odds / USUAL_ODDS);
+        return odds > 0 ? odds / sqrt(fourth_root(odds)) : 0;
+}
 
-        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+/* What all calls of the node that have a choice say of how far its shares can be trusted. */
+typedef struct {
+        double excess; /* how much surer the first shares are than the second of the same parents */
+        double doubt;  /* what is left of the shares by the best candidates, in the mean */
+        double crowd;  /* how many candidates are about as good by beliefs, in the mean */
+} Trust;
+
+static Trust find_trust(const Joint *j, const float *second, const float *beliefs)
+{
+        const Problem *p = j->problem;
+        Trust t = { 0, 0, 0 };
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
                 gsize best;
 
-                if (n_candidates(j->problem, i) <= 1)
+                if (n_candidates(p, i) <= 1)
                         continue;
-                best = problem_best_candidate(j->problem, i, j->scores->share);
-                excess += j->scores->share[best] - other[best];
+                best = problem_best_candidate(p, i, j->scores->share);
+                t.excess += j->scores->share[best] - second[best];
+                t.doubt += 1 - (double)j->scores->share[best];
+                t.crowd += 1 / squares_of(p, i, beliefs);
         }
-        return MAX(excess, 0) / j->problem->n_choice;
+        t.excess = MAX(t.excess, 0) / p->n_choice;
+        t.doubt = MAX(t.doubt, 0) / p->n_choice;
+        t.crowd /= p->n_choice;
+        return t;
 }
 
-/* By how much odds are divided, of a call with n candidates. Where order and what refines chances
- * tell families apart, a chain that begins with the second shares, which know little of either,
- * seldom comes to where the first one did, and tells less against it. */
-static double find_doubt(const Joint *j, double excess, guint32 n)
+/* By how much odds are divided, of a call with n candidates. Where order tells families apart, the
+ * second shares, which know little of it, seldom come to where the first ones did, and tell less
+ * against them. */
+static double find_divisor(const Joint *j, const Trust *t, guint32 n)
 {
-        const EvidenceSet *evidence = &j->model->evidence;
-        double doubt = 1 + DOUBT * excess * sqrt(excess) * (n - 2);
+        double doubt = 1 + DOUBT * t->excess * sqrt(t->excess) * (n - 2);
 
-        return evidence_refines(evidence) && evidence_has_outputs(evidence) ? sqrt(doubt) : doubt;
+        doubt /= fourth_root(doubt);
+        if (evidence_has_outputs(&j->model->evidence))
+                doubt = sqrt(doubt);
+        return doubt * fourth_root(t->crowd);
 }
 
-/* Calibration: turns shares into probabilities, which are the lower the more overconfident shares
- * are. */
-static void calibrate(Joint *j, double excess)
+/* How many calls are in error that look sure. Calls change places with each other, so where many
+ * are in doubt, sure ones were taken by wrong parents, too; where calls hang together, they are
+ * wrong together. */
+static double find_astray(const Joint *j, const Trust *t)
 {
+        return MIN(ASTRAY * t->doubt * sqrt(t->doubt), MOST_ASTRAY) +
+               (evidence_refines(&j->model->evidence) ? TIED_ASTRAY : 0);
+}
+
+/* Calibration: turns shares into probabilities. */
+static void calibrate(Joint *j, const Trust *t)
+{
+        double astray = find_astray(j, t);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 guint32 n = n_candidates(j->problem, i);
-                double doubt = n > 1 ? find_doubt(j, excess, n) : 1;
+                double divisor = n > 1 ? find_divisor(j, t, n) : 1;
 
                 for (gsize k = j->problem->candidates[i];
                      n > 1 && k < j->problem->candidates[i + 1]; k++) {
                         double odds = odds_of(j->scores->share[k]);
 
-                        if (odds > USUAL_ODDS)
-                                odds = USUAL_ODDS * fourth_root(odds / USUAL_ODDS);
-                        if (odds > 0)
-                                odds /= sqrt(fourth_root(odds)) * doubt;
-                        j->scores->share[k] = odds / (1 + odds);
+                        odds = temper(odds) / divisor;
+                        j->scores->share[k] =
+                                (float)((1 - astray) * odds / (1 + odds) + astray / n);
                 }
         }
 }
@@ -123,17 +161,20 @@ static gboolean is_refuted(Joint *j, double excess)
 }
 
 /* By a wrong model parents are hardly likelier than any candidate: only the fourth root of how much
- * likelier they are said to be is left. */
+ * likelier they are said to be is left; or the square root, where order tells parents, too. */
 static void distrust(Joint *j)
 {
+        gboolean ordered = evidence_has_outputs(&j->model->evidence);
+
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 double others = (double)n_candidates(j->problem, i) - 1;
 
                 for (gsize k = j->problem->candidates[i];
                      others > 0 && k < j->problem->candidates[i + 1]; k++) {
-                        double odds = fourth_root(odds_of(j->scores->share[k]) * others) / others;
+                        double odds = sqrt(odds_of(j->scores->share[k]) * others);
 
-                        j->scores->share[k] = odds / (1 + odds);
+                        odds = (ordered ? odds : sqrt(odds)) / others;
+                        j->scores->share[k] = (float)(odds / (1 + odds));
                 }
         }
 }
@@ -169,14 +210,11 @@ static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 
                            const float *beliefs, float *share)
 {
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double squares = 0, prior;
+                double prior = sampler_prior(j, squares_of(j->problem, i, beliefs));
                 guint n = 0;
 
-                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++) {
-                        squares += (double)beliefs[k] * beliefs[k];
+                for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         n += drawings_count(drawn[k]);
-                }
-                prior = sampler_prior(j, squares);
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         share[k] = (drawings_count(drawn[k]) + prior * beliefs[k] +
                                     FIRST_DRAWINGS * (j->problem->candidate[k] == first[i])) /
@@ -214,7 +252,7 @@ static void find_scores(Joint *j)
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         gboolean refined = evidence_refines(&j->model->evidence);
-        double excess;
+        Trust trust;
 
         j->scores->drawn = g_new0(Drawings, n);
         ask_again(j, second, both);
@@ -226,9 +264,9 @@ static void find_scores(Joint *j)
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)
                 find_again(j, second, both);
-        excess = overconfidence(j, second);
-        calibrate(j, excess);
-        j->scores->refuted = is_refuted(j, excess);
+        trust = find_trust(j, second, both);
+        calibrate(j, &trust);
+        j->scores->refuted = is_refuted(j, trust.excess);
         /* What refines chances tells parents whatever the model is. */
         if (j->scores->refuted && !refined)
                 distrust(j);

@@ -242,10 +242,18 @@
 /* Odds beyond these count by their eighth root: messages that go round in a circle confirm each
  * other. C, R. */
 #define SURE_ODDS           2.0
-/* Odds beyond these count by their fourth root in probabilities, */
+/* Odds beyond these count less in probabilities, */
 #define USUAL_ODDS          9.0
 /* which are divided by a doubt that this scales. C, R (docs/evaluation.md). */
 #define DOUBT               4.0
+/* So many calls are in error whatever is said of them, times x to the power of 1.5, with x what the
+ * node's calls are in doubt in the mean; */
+#define ASTRAY              1.25
+/* at most so many; */
+#define MOST_ASTRAY         0.11
+/* and so many more where leases make calls hang together. The first two on C, R, W and captured
+ * services, the last on u8 and u24 (docs/evaluation.md). */
+#define TIED_ASTRAY         0.02
 /* The answer names a candidate with at least this share of the best candidate's score. */
 #define WORTH_NAMING        1e-3
 
