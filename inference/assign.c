@@ -94,7 +94,7 @@ static guint32 count_against(const Joint *j, guint32 child, guint32 parent, cons
         gboolean waits = FALSE;
 
         for (guint32 i = 0; i < REMEMBERED && k != NO_PARENT; i++, k = before[k]) {
-                same += j->kinds->calls[k].callee == j->kinds->calls[child].callee;
+                same += kinds_same_callee(j->kinds, j->model, j->problem->node, k, child);
                 waits |= j->kinds->calls[k].end > j->kinds->calls[child].start;
         }
         return 2 * same + waits;

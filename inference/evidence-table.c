@@ -3,6 +3,7 @@
 
 /* Kinds are tried in this order. */
 const EvidenceKind *const evidence_table[] = {
+        &evidence_sizes,
         &evidence_workers,
         &evidence_durations,
         &evidence_contexts,

@@ -29,6 +29,7 @@ typedef struct {
         guint32 connection;  /* the connection that it came by; 0: unknown */
         guint32 identifiers; /* where its list begins; 0: none */
         guint16 label;       /* 0: none */
+        guint8 size[2];      /* classes of call and return (base/size-class.h); 0: unknown */
 } CallIn;
 
 /* A call out of the node. */
@@ -36,11 +37,11 @@ typedef struct {
         gint64 start, end; /* ns, on the node's clock */
         guint32 call;      /* the user's number of it */
         NodeId callee;
-        guint32 parent;      /* if OUT_DECIDED: a call's number, or NO_PARENT */
-        guint32 connection;  /* the connection that it went by; 0: unknown */
-        guint32 identifiers; /* where its list begins; 0: none */
-        guint16 label;       /* 0: none */
-        guint8 flags;
+        guint32 parent;        /* if OUT_DECIDED: a call's number, or NO_PARENT */
+        guint32 connection;    /* the connection that it went by; 0: unknown */
+        guint32 identifiers;   /* where its list begins; 0: none */
+        guint16 label;         /* 0: none */
+        guint8 size[2], flags; /* size: as of CallIn */
         gint64 lead; /* of a connection's first call: how long it was open before, ns; else 0 */
 } CallOut;
 
@@ -84,7 +85,6 @@ typedef struct {
  * before, which it goes on learning; NULL: start anew, keep nothing. Drops calls that it does not
  * look at from the arrays of the problem. O(calls * candidates * states of a parent). */
 void find_parents_jointly(NodeProblem *problem, NodeModel *model, NodeAnswer *answer);
-
 void node_answer_clear(NodeAnswer *answer);
 
 /* To bytes, for any machine, and back. Errors (G_FILE_ERROR) say where something is wrong. */

@@ -1,33 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/kinds.h"
 
-void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
+/* Those sizes that tell kinds apart. */
+static guint16 told_sizes(const NodeModel *model, const guint8 size[2])
 {
-        const NodeProblem *node = p->node;
-        g_autofree guint16 *label = g_new(guint16, MAX(node->n_in, node->n_out));
-        g_autofree guint32 *out_kind = g_new(guint32, node->n_out);
+        return (model->sizes & BY_CALL_SIZE ? size[0] : 0) |
+               (model->sizes & BY_RETURN_SIZE ? size[1] << 8 : 0);
+}
+
+static void find_in(Kinds *k, const NodeProblem *node, NodeModel *model)
+{
+        g_autofree guint16 *label = g_new(guint16, node->n_in), *sizes = g_new(guint16, node->n_in);
         g_autofree guint32 *context = g_new(guint32, node->n_in);
 
-        kinds_clear(k);
-        k->calls = g_new(WalkCall, node->n_out);
         k->kind = g_new(guint32, node->n_in);
         k->fine = g_new(guint32, node->n_in);
         for (guint32 i = 0; i < node->n_in; i++) {
                 k->fine[i] = node->in[i].caller;
                 label[i] = node->in[i].label;
+                sizes[i] = told_sizes(model, node->in[i].size);
                 context[i] = node->in[i].context;
         }
-        call_kinds_find(&model->in, k->fine, label, context, node->n_in);
+        call_kinds_find(&model->in, k->fine, label, sizes, context, node->n_in);
         for (guint32 i = 0; i < node->n_in; i++)
                 k->kind[i] = node_model_kind(model, k->fine[i]);
+}
+
+static void find_out(Kinds *k, const NodeProblem *node, NodeModel *model)
+{
+        g_autofree guint16 *label = g_new(guint16, node->n_out),
+                           *sizes = g_new(guint16, node->n_out);
+        g_autofree guint32 *kind = g_new(guint32, node->n_out);
+
+        k->calls = g_new(WalkCall, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++) {
-                out_kind[i] = node->out[i].callee;
+                kind[i] = node->out[i].callee;
                 label[i] = node->out[i].label;
+                sizes[i] = told_sizes(model, node->out[i].size);
         }
-        call_kinds_find(&model->out, out_kind, label, NULL, node->n_out);
+        call_kinds_find(&model->out, kind, label, sizes, NULL, node->n_out);
         for (guint32 i = 0; i < node->n_out; i++)
                 k->calls[i] = (WalkCall){ node->out[i].start, node->out[i].end,
-                                          MIN(out_kind[i], WALK_MAX_CALLEES - 1) };
+                                          MIN(kind[i], WALK_MAX_CALLEES - 1) };
+}
+
+void kinds_find(Kinds *k, const Problem *p, NodeModel *model)
+{
+        kinds_clear(k);
+        find_in(k, p->node, model);
+        find_out(k, p->node, model);
 }
 
 void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
@@ -40,15 +61,16 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
         k->fine = g_new(guint32, node->n_in);
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
-                guint32 kind =
-                        call_kinds_look_up(&model->in, in->caller, in->label, in->context, FALSE);
+                guint32 kind = call_kinds_look_up(&model->in, in->caller, in->label,
+                                                  told_sizes(model, in->size), in->context, FALSE);
 
                 k->fine[i] = kind == NO_KIND ? model->in.n - 1 : kind;
                 k->kind[i] = node_model_kind(model, k->fine[i]);
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *out = &node->out[i];
-                guint32 kind = call_kinds_look_up(&model->out, out->callee, out->label, 0, TRUE);
+                guint32 kind = call_kinds_look_up(&model->out, out->callee, out->label,
+                                                  told_sizes(model, out->size), 0, TRUE);
                 WalkCall call = { out->start, out->end,
                                   MIN(kind == NO_KIND ? 0 : kind, model->n_whole - 1) };
 

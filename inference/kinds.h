@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Kinds: what the model learns apart. Calls into the node differ by caller, label and context;
- * calls out of it by callee, label and duration.
+ * Kinds: what the model learns apart. Calls into the node differ by caller, label, sizes and
+ * context; calls out of it by callee, label, sizes and duration.
  */
 #ifndef RAVEL_KINDS_H
 #define RAVEL_KINDS_H
@@ -33,11 +33,14 @@ void kinds_split_callers(Kinds *k, const Problem *p, NodeModel *model, guint8 *t
 void kinds_split_all_callers(Kinds *k, const Problem *p);
 
 /* Whether two calls go to the same node with the same label, ignoring the split of callees by
- * duration. */
-static inline gboolean kinds_same_callee(const Kinds *k, const NodeModel *model, guint32 call,
-                                         guint32 other)
+ * duration and by size. */
+static inline gboolean kinds_same_callee(const Kinds *k, const NodeModel *model,
+                                         const NodeProblem *node, guint32 call, guint32 other)
 {
-        return model->whole[k->calls[call].callee] == model->whole[k->calls[other].callee];
+        const CallOut *x = &node->out[call], *y = &node->out[other];
+
+        return model->whole[k->calls[call].callee] == model->whole[k->calls[other].callee] ||
+               (model->sizes && x->callee == y->callee && x->label == y->label);
 }
 
 static inline gint64 duration_of(const WalkCall *call)

@@ -9,10 +9,10 @@
 
 /* --- kinds of calls -------------------------------------------------------- */
 
-/* The other end of a call: node, label and context, and their kind. */
+/* The other end of a call: node, label, sizes and context, and their kind. */
 typedef struct {
         guint32 node, context;
-        guint16 label;
+        guint16 label, sizes;
         guint32 kind; /* or NO_KIND */
         guint64 n_calls;
 } OtherEnd;
@@ -22,14 +22,15 @@ static guint hash_end(gconstpointer key)
         const OtherEnd *e = key;
 
         return (guint)hash_word(hash_word(HASH_SEED, (guint64)e->node << 16 | e->label),
-                                e->context);
+                                (guint64)e->sizes << 32 | e->context);
 }
 
 static gboolean equal_ends(gconstpointer a, gconstpointer b)
 {
         const OtherEnd *x = a, *y = b;
 
-        return x->node == y->node && x->label == y->label && x->context == y->context;
+        return x->node == y->node && x->label == y->label && x->sizes == y->sizes &&
+               x->context == y->context;
 }
 
 void call_kinds_init(CallKinds *k)
@@ -43,9 +44,12 @@ void call_kinds_clear(CallKinds *k)
         g_free(k->whole);
 }
 
-static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint32 context)
+static OtherEnd *get_other_end(CallKinds *k, guint32 node, guint16 label, guint16 sizes,
+                               guint32 context)
 {
-        OtherEnd new = { .node = node, .label = label, .context = context, .kind = NO_KIND };
+        OtherEnd new = {
+                .node = node, .label = label, .sizes = sizes, .context = context, .kind = NO_KIND
+        };
         OtherEnd *end = g_hash_table_lookup(k->seen, &new);
 
         if (!end) {
@@ -69,26 +73,39 @@ static void number_kind(CallKinds *k, OtherEnd *end, const OtherEnd *whole)
         k->whole[end->kind] = whole->kind;
 }
 
-void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
-                     guint32 n)
+/* The end with these sizes, or without them where they are rare, and without its label where that
+ * is. */
+static OtherEnd *end_told(CallKinds *k, OtherEnd *end)
+{
+        if (end->sizes && is_rare(k, end))
+                end = get_other_end(k, end->node, end->label, 0, 0);
+        if (is_rare(k, end))
+                end = get_other_end(k, end->node, 0, 0, 0);
+        return end;
+}
+
+void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
+                     const guint32 *context, guint32 n)
 {
         g_autofree OtherEnd **wholes = g_new(OtherEnd *, n), **ends = g_new(OtherEnd *, n);
 
         for (guint32 i = 0; i < n; i++) {
-                ends[i] = wholes[i] = get_other_end(k, kind[i], label[i], 0);
+                guint16 size = sizes ? sizes[i] : 0;
+
+                ends[i] = wholes[i] = get_other_end(k, kind[i], label[i], size, 0);
                 wholes[i]->n_calls++;
+                if (size)
+                        get_other_end(k, kind[i], label[i], 0, 0)->n_calls++;
                 if (!context || !context[i])
                         continue;
-                ends[i] = get_other_end(k, kind[i], label[i], context[i]);
+                ends[i] = get_other_end(k, kind[i], label[i], size, context[i]);
                 ends[i]->n_calls++;
         }
         k->n_calls += n;
         for (guint32 i = 0; i < n; i++) {
-                OtherEnd *end = ends[i], *whole = wholes[i];
+                OtherEnd *end = ends[i], *whole = end_told(k, wholes[i]);
 
-                if (is_rare(k, whole))
-                        end = whole = get_other_end(k, kind[i], 0, 0);
-                else if (is_rare(k, end))
+                if (whole != wholes[i] || is_rare(k, end))
                         end = whole;
                 number_kind(k, whole, whole);
                 number_kind(k, end, whole);
@@ -96,9 +113,10 @@ void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const gu
         }
 }
 
-static guint32 kind_of(const CallKinds *k, guint32 node, guint16 label, guint32 context)
+static guint32 kind_of(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
+                       guint32 context)
 {
-        OtherEnd like = { .node = node, .label = label, .context = context };
+        OtherEnd like = { .node = node, .label = label, .sizes = sizes, .context = context };
         const OtherEnd *end = g_hash_table_lookup(k->seen, &like);
 
         return end ? end->kind : NO_KIND;
@@ -126,16 +144,18 @@ static guint32 most_frequent(const CallKinds *k, guint32 node)
         return most ? most->kind : NO_KIND;
 }
 
-guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint32 context,
-                           gboolean most)
+guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
+                           guint32 context, gboolean most)
 {
-        guint32 kind = context ? kind_of(k, node, label, context) : NO_KIND;
+        guint32 kind = context ? kind_of(k, node, label, sizes, context) : NO_KIND;
 
         if (kind == NO_KIND)
-                kind = kind_of(k, node, label, 0);
+                kind = kind_of(k, node, label, sizes, 0);
+        if (kind == NO_KIND && sizes)
+                kind = kind_of(k, node, label, 0, 0);
         if (kind == NO_KIND)
-                kind = kind_of(k, node, 0, 0);
-        return kind == NO_KIND && most ? most_frequent(k, node) : kind;
+                kind = kind_of(k, node, 0, 0, 0);
+        return kind == NO_KIND && (most || sizes) ? most_frequent(k, node) : kind;
 }
 
 /* --- model ------------------------------------------------------------------ */
@@ -301,6 +321,8 @@ static int compare_ends(const void *a, const void *b)
                 return x->node < y->node ? -1 : 1;
         if (x->label != y->label)
                 return x->label < y->label ? -1 : 1;
+        if (x->sizes != y->sizes)
+                return x->sizes < y->sizes ? -1 : 1;
         return (x->context > y->context) - (x->context < y->context);
 }
 
@@ -308,6 +330,7 @@ static void end_bytes(OtherEnd *end, guint32 n_kinds, Bytes *b)
 {
         bytes_u32(b, &end->node);
         bytes_u16(b, &end->label);
+        bytes_u16(b, &end->sizes);
         bytes_u32(b, &end->context);
         bytes_u32(b, &end->kind);
         bytes_expect(b, end->kind < n_kinds || end->kind == NO_KIND, "a kind");
@@ -324,7 +347,7 @@ static void kinds_bytes(CallKinds *k, Bytes *b)
         bytes_u32s(b, &k->whole, k->n);
         for (guint32 i = 0; i < k->n && bytes_good(b); i++)
                 bytes_expect(b, k->whole[i] < k->n, "a kind");
-        bytes_count(b, &n, 22);
+        bytes_count(b, &n, 24);
         if (bytes_reads(b)) {
                 for (guint32 i = 0; i < n && bytes_good(b); i++) {
                         OtherEnd *end = g_new0(OtherEnd, 1);
@@ -418,7 +441,9 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 3\n");
+        bytes_word(b, "ravel model 4\n");
+        bytes_u8(b, &h->sizes);
+        bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE), "sizes");
         kinds_bytes(&h->in, b);
         kinds_bytes(&h->out, b);
         bytes_u32(b, &h->n_whole);

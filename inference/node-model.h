@@ -12,33 +12,37 @@
 #include "inference/inference.h"
 #include "inference/parent-walk.h"
 
-/* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label and
- * its context. A label or a context that fewer than one call in a hundred had when it was first
- * seen gets no kind of its own. */
+/* Numbers the kinds of calls from 0. A kind is the node at the other end of a call, its label, its
+ * sizes and its context. A label, sizes or a context that fewer than one call in a hundred had when
+ * first seen get no kind of their own. */
 typedef struct {
         GHashTable *seen; /* OtherEnd by itself */
         guint64 n_calls;  /* seen so far */
         guint32 n;        /* kinds */
-        guint32 *whole;   /* by kind: the kind with the same node and label and any context */
+        guint32 *whole; /* by kind: the kind with the same node, label and sizes and any context */
 } CallKinds;
 
 void call_kinds_init(CallKinds *k);
 void call_kinds_clear(CallKinds *k);
 
-/* Finds the kinds of n calls. kind[i] is the node at the other end, and becomes the kind. A label
- * or a context of 0 is none; context may be NULL. */
-void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint32 *context,
-                     guint32 n);
+/* Finds the kinds of n calls. kind[i] is the node at the other end, and becomes the kind. A label,
+ * sizes or a context of 0 are none; sizes and context may be NULL. */
+void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
+                     const guint32 *context, guint32 n);
 
-/* The kind of a call among those that there are; NO_KIND if there is none like it. most: else the
- * one that most calls with this node have, or most of all. */
-guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint32 context,
-                           gboolean most);
+/* Which sizes tell kinds apart: a set of flags. */
+enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2 };
+
+/* The kind of a call among those that there are; NO_KIND if there is none like it. most, and where
+ * it has sizes: else the one that most calls with this node have, or most of all. */
+guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guint16 sizes,
+                           guint32 context, gboolean most);
 
 #define NO_KIND G_MAXUINT32
 
 struct NodeModel {
         CallKinds in, out;
+        guint8 sizes;      /* which of them tell kinds apart */
         guint32 n_whole;   /* kinds of callees that the walks have room for; 0: none yet */
         guint32 n_known;   /* calls into the node when learning began */
         guint32 n_parents; /* parents counted since; old ones count half */

@@ -119,7 +119,7 @@ static guint32 count_same(const Joint *j, const Family *f, guint32 call)
         guint32 n = 0;
 
         for (guint32 i = 0; i < f->n; i++)
-                n += kinds_same_callee(j->kinds, j->model, f->child[i], call);
+                n += kinds_same_callee(j->kinds, j->model, j->problem->node, f->child[i], call);
         return n;
 }
 
@@ -135,7 +135,9 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
         if (n_to == 0)
                 return 0;
         pick = below(c, n_to);
-        for (i = 0; !kinds_same_callee(j->kinds, j->model, to->child[i], call) || pick-- > 0; i++)
+        for (i = 0; !kinds_same_callee(j->kinds, j->model, j->problem->node, to->child[i], call) ||
+                    pick-- > 0;
+             i++)
                 ;
         pick = to->child[i];
         other_from = problem_find_candidate(j->problem, pick, from->parent);
@@ -217,7 +219,8 @@ static double weight_of_exchange(const Sampler *c, const Family *has, const Fami
                 guint32 same = 0;
 
                 for (guint32 k = 0; k < b->n; k++)
-                        same += kinds_same_callee(c->j->kinds, c->j->model, a->call[i], b->call[k]);
+                        same += kinds_same_callee(c->j->kinds, c->j->model, c->j->problem->node,
+                                                  a->call[i], b->call[k]);
                 if (same > 0)
                         weight += chance_for(c, a->call[i], other->parent) * same /
                                   count_same(c->j, other, a->call[i]);
@@ -226,7 +229,8 @@ static double weight_of_exchange(const Sampler *c, const Family *has, const Fami
                 guint32 same = 0;
 
                 for (guint32 k = 0; k < a->n; k++)
-                        same += kinds_same_callee(c->j->kinds, c->j->model, b->call[i], a->call[k]);
+                        same += kinds_same_callee(c->j->kinds, c->j->model, c->j->problem->node,
+                                                  b->call[i], a->call[k]);
                 if (same > 0)
                         weight += chance_for(c, b->call[i], has->parent) * same /
                                   count_same(c->j, has, b->call[i]);
@@ -246,7 +250,9 @@ static double exchange_blocks(Sampler *c, Evidence *e, Family f[2], guint32 call
         if (n_to == 0)
                 return 0;
         pick = below(c, n_to);
-        for (i = 0; !kinds_same_callee(j->kinds, j->model, f[1].child[i], call) || pick-- > 0; i++)
+        for (i = 0; !kinds_same_callee(j->kinds, j->model, j->problem->node, f[1].child[i], call) ||
+                    pick-- > 0;
+             i++)
                 ;
         find_block(c, e, f, call, &a);
         find_block(c, e, f, f[1].child[i], &b);

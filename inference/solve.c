@@ -498,14 +498,13 @@ static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBy
         Begun b;
 
         begin(&b, problem, model, learning, answer);
-        if (learned)
-                note_parts(problem, b.all, model);
         if (b.n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
             (b.choice || !learned))
                 find_in_parts(&b.n.j, &b.open, b.all, b.choice, answer);
         else
                 find_whole(&b, answer);
         if (learned) {
+                note_parts(problem, b.all, model);
                 parent_walk_forget_survival(&model->walk);
                 *learned = node_model_to_bytes(model);
         }
@@ -764,9 +763,9 @@ GBytes *node_model_of_nothing(void)
         guint16 label = 0;
         GBytes *bytes;
 
-        call_kinds_find(&model->in, &kind, &label, NULL, 1);
+        call_kinds_find(&model->in, &kind, &label, NULL, NULL, 1);
         kind = G_MAXUINT32;
-        call_kinds_find(&model->out, &kind, &label, NULL, 1);
+        call_kinds_find(&model->out, &kind, &label, NULL, NULL, 1);
         node_model_start(model, 0, evidence_table);
         parent_walk_learn(&model->walk);
         delay_densities_learn(&model->bounds);

@@ -58,6 +58,8 @@ static void in_bytes(CallIn *in, Bytes *b)
         bytes_u32(b, &in->context);
         bytes_u32(b, &in->connection);
         bytes_u16(b, &in->label);
+        bytes_u8(b, &in->size[0]);
+        bytes_u8(b, &in->size[1]);
 }
 
 static void out_bytes(CallOut *out, Bytes *b)
@@ -69,13 +71,15 @@ static void out_bytes(CallOut *out, Bytes *b)
         bytes_u32(b, &out->parent);
         bytes_u32(b, &out->connection);
         bytes_u16(b, &out->label);
+        bytes_u8(b, &out->size[0]);
+        bytes_u8(b, &out->size[1]);
         bytes_u8(b, &out->flags);
         time_bytes(&out->lead, b);
 }
 
 static void calls_bytes(NodeProblem *p, Bytes *b)
 {
-        enum { IN_BYTES = 38, OUT_BYTES = 47 };
+        enum { IN_BYTES = 40, OUT_BYTES = 49 };
         guint32 n_in = p->n_in, n_out = p->n_out, none = 0;
         const guint32 *all = p->identifiers;
         GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));

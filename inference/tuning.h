@@ -293,6 +293,21 @@
 /* If at least one call in CERTAIN_SHARE has a single candidate, durations are learned from those
  * alone. R. */
 #define CERTAIN_SHARE   4
+/* Sizes are tried where by the parents found without them they are likelier than sizes dealt again
+ * among so many neighbouring calls of an edge, in the mean of so many deals, by so many standard
+ * deviations of these and by so much for each call out of the node. Chosen on conc8, conc32, w3, p8
+ * and n24 without labels, and by sizes drawn at random on these. */
+#define SIZE_NEIGHBOURS 64
+#define SIZE_DEALS      8
+#define SIZE_DEVIATIONS 5
+#define SIZE_EXCESS     0.02
+/* The weight of what is done whatever came before, in that. */
+#define PAIR_WEIGHT     2
+/* Not with more kinds of calls than this, on either side. R. */
+#define MOST_SIZED      64
+/* Parents are then found with them in so many rounds in order of time, as those found without hide
+ * what sizes say. Chosen on w3, p8 and j24 without labels. */
+#define SIZE_ROUNDS     3
 /* A context is told apart if that raises the log likelihood of its parents by at least this, */
 #define LEAST_GAIN      5.0
 /* and by this for each parent. C, R. */

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/compare.h"
 #include "base/fill.h"
+#include "base/size-class.h"
 #include "calls/node-order.h"
 #include "inference/given-model.h"
 #include "inference/shared-node.h"
@@ -142,6 +143,15 @@ static guint16 operation_of(const NodesSearch *n, guint32 call)
         return n->given ? n->given->operation[label] : label;
 }
 
+/* The classes of the sizes of a call and of its return. */
+static void get_sizes(const NodesSearch *n, guint32 call, guint8 size[2])
+{
+        CallFact fact = call_facts_get(&n->calls->facts, call);
+
+        size[0] = size_class((guint64)fact.call_bytes);
+        size[1] = size_class((guint64)fact.ret_bytes);
+}
+
 /* Copies the calls of one node side by side. */
 static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, NodeProblem *node)
 {
@@ -176,6 +186,10 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .connection = way.connection
                 };
         }
+        for (guint32 i = 0; i < node->n_in; i++)
+                get_sizes(n, in[i], node->in[i].size);
+        for (guint32 i = 0; i < node->n_out; i++)
+                get_sizes(n, out[i], node->out[i].size);
         node->identifiers = call_identifiers_lists(&n->calls->identifiers);
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];

@@ -148,6 +148,62 @@ static void test_identifiers(void)
         }
 }
 
+/* --- sizes --------------------------------------------------------------------- */
+
+/* Three operations: those of parents, which their children share; or each call has one at random.
+ */
+static void add_sizes(Problem *p, GRand *rand, gboolean shared)
+{
+        guint8 size[PARENTS];
+
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].size[0] = size[i] = 20 + g_rand_int_range(rand, 0, 3);
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                p->out[i].size[0] = shared ? size[p->made_by[p->out[i].call - PARENTS]]
+                                           : 20 + g_rand_int_range(rand, 0, 3);
+}
+
+/* A crowd of one caller without labels: without sizes, with those that mean something, with ones at
+ * random. */
+static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+        g_autofree Problem *p = g_new(Problem, 1);
+        NodeAnswer found;
+
+        make_crowd(p, rand, 0, 4 * MS / 5);
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].caller = p->in[i].label = 0;
+        if (sizes > 0)
+                add_sizes(p, rand, sizes == 1);
+        *n = p->node.n_out;
+        find_parents_jointly(&p->node, NULL, &found);
+        *answer = node_answer_to_bytes(&found);
+        node_answer_clear(&found);
+        return count_right(p);
+}
+
+/* Sizes that go with what parents do tell parents; with those that mean nothing all is as without.
+ */
+static void test_sizes(void)
+{
+        guint wrong = 0, wrong_without = 0;
+
+        for (guint seed = 20; seed < 26; seed++) {
+                g_autoptr(GBytes) none = NULL, shared = NULL, random = NULL;
+                guint n, without = right_with_sizes(seed, 0, &n, &none),
+                         with = right_with_sizes(seed, 1, &n, &shared);
+
+                right_with_sizes(seed, 2, &n, &random);
+                g_test_message("%u, %u of %u", without, with, n);
+                wrong += n - with;
+                wrong_without += n - without;
+                g_assert_cmpuint(with, >=, without);
+                g_assert_true(g_bytes_equal(none, random));
+        }
+        g_assert_cmpuint(3 * wrong, <, 2 * wrong_without);
+}
+
 /* --- to bytes and back --------------------------------------------------------- */
 
 static void assert_equal_bytes(GBytes *a, GBytes *b)
@@ -184,6 +240,7 @@ static void test_model(void)
 
                 make_problem(&p[0], rand, (1000 + 2000 * step) * MS);
                 add_identifiers(&p[0], rand, OWN);
+                add_sizes(&p[0], rand, TRUE);
                 memcpy(&p[1], &p[0], sizeof *p);
                 p[1].node.in = p[1].in;
                 p[1].node.out = p[1].out;
@@ -406,6 +463,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/inference/identifiers", test_identifiers);
+        g_test_add_func("/inference/sizes", test_sizes);
         g_test_add_func("/inference/model", test_model);
         g_test_add_func("/inference/problem-and-answer", test_problem_and_answer);
         g_test_add_func("/inference/ties", test_ties);

@@ -442,7 +442,7 @@ static void test_kinds(void)
                         kind[round][i] = 7;
                         label[i] = labels[round][i % 200 == 199];
                 }
-                call_kinds_find(&k, kind[round], label, NULL, N);
+                call_kinds_find(&k, kind[round], label, NULL, NULL, N);
         }
         g_assert_cmpuint(k.n, ==, 3);
         g_assert_cmpuint(kind[0][0], ==, 0);
@@ -460,7 +460,7 @@ static void test_kinds(void)
                         kind[round][i] = i % 2;
                         context[i] = i % 200 >= 198 ? 8 : i % 4; /* rare, none, or one of three */
                 }
-                call_kinds_find(&k, kind[round], label, context, N);
+                call_kinds_find(&k, kind[round], label, NULL, context, N);
         }
         g_assert_cmpuint(k.n, ==, 5); /* of node 0 there is one with and one without a context */
         g_assert_cmpmem(kind[0], sizeof kind[0], kind[1], sizeof kind[1]);

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What a call is about shows in how long it and its return are, as in a label (call-labels.h): the
+ * size of a request tells one operation from another, also inside TLS. So calls of different size
+ * are of different kinds, where that makes parents likelier.
+ *
+ * Two questions come before that. Do sizes go with what parents do, by the parents found without
+ * them? Sizes that are dealt again among the calls of an edge say how likely they are to by chance;
+ * where they mean nothing, these are as good. And are parents that are found with them likelier?
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exact-log.h"
+#include "base/hash.h"
+#include "inference/assign.h"
+#include "inference/assignment.h"
+#include "inference/evidence-table.h"
+#include "inference/kinds.h"
+#include "inference/learn.h"
+#include "inference/rounds.h"
+#include "inference/trellis.h"
+#include "inference/tuning.h"
+
+/* --- a trial ------------------------------------------------------------------- */
+
+/* The problem with kinds by some sizes, and a model, kinds and parents of its own, so that a trial
+ * that fails leaves nothing. */
+typedef struct {
+        Joint j;
+        NodeModel *model;
+        Kinds kinds;
+        Assignment assignment;
+        Trellis trellis;
+} Trial;
+
+static const EvidenceKind *const no_evidence[] = { NULL };
+
+/* Begins with the parents that there are. */
+static void begin_trial(Trial *t, const Joint *j, guint8 sizes)
+{
+        const NodeProblem *node = j->problem->node;
+
+        memset(t, 0, sizeof *t);
+        t->model = node_model_new();
+        t->model->sizes = sizes;
+        t->j = *j;
+        t->j.model = t->model;
+        t->j.kinds = &t->kinds;
+        t->j.assignment = &t->assignment;
+        t->j.trellis = &t->trellis;
+        kinds_find(&t->kinds, j->problem, t->model);
+        node_model_start(t->model, 0, no_evidence);
+        node_model_set_resolution(t->model, j->problem->resolution);
+        assignment_init(&t->assignment, node->n_in, node->n_out);
+        assignment_take(&t->assignment, j->assignment->parent);
+        trellis_begin(&t->trellis, t->model);
+}
+
+static void end_trial(Trial *t)
+{
+        trellis_clear(&t->trellis);
+        assignment_clear(&t->assignment);
+        kinds_clear(&t->kinds);
+        node_model_free(t->model);
+}
+
+/* --- whether sizes mean anything -------------------------------------------------- */
+
+/* The sizes of a call, to be dealt again. */
+typedef struct {
+        guint64 edge, place;
+        guint8 *size;
+} Deal;
+
+static int compare_deals(const void *a, const void *b)
+{
+        const Deal *x = a, *y = b;
+
+        if (x->edge != y->edge)
+                return x->edge < y->edge ? -1 : 1;
+        return (x->place > y->place) - (x->place < y->place);
+}
+
+/* Deals sizes again among neighbouring calls of an edge, so that sizes that drift with time go on
+ * to do so. */
+static void deal(Deal *deals, guint32 n, guint64 seed)
+{
+        g_autofree guint8(*sizes)[2] = g_malloc(MAX(n, 1) * sizeof *sizes);
+        guint32 first = 0;
+
+        qsort(deals, n, sizeof *deals, compare_deals);
+        for (guint32 i = 0; i < n; i++) {
+                memcpy(sizes[i], deals[i].size, sizeof *sizes);
+                if (deals[i].edge != deals[first].edge)
+                        first = i;
+                deals[i].place = (guint64)((i - first) / SIZE_NEIGHBOURS) << 32 |
+                                 (guint32)hash_word(seed, deals[i].place);
+        }
+        qsort(deals, n, sizeof *deals, compare_deals);
+        for (guint32 i = 0; i < n; i++)
+                memcpy(deals[i].size, sizes[i], sizeof *sizes);
+}
+
+static void deal_all(NodeProblem *node, guint32 number)
+{
+        g_autofree Deal *in = g_new(Deal, node->n_in), *out = g_new(Deal, node->n_out);
+        guint64 seed = hash_word(HASH_SEED, number);
+
+        for (guint32 i = 0; i < node->n_in; i++)
+                in[i] = (Deal){ (guint64)node->in[i].caller << 16 | node->in[i].label, i,
+                                node->in[i].size };
+        for (guint32 i = 0; i < node->n_out; i++)
+                out[i] = (Deal){ (guint64)node->out[i].callee << 16 | node->out[i].label,
+                                 node->n_in + i, node->out[i].size };
+        deal(in, node->n_in, seed);
+        deal(out, node->n_out, seed);
+}
+
+/* How often parents of a kind did something after something: by which half of the parents, then by
+ * kind, by the callee before and by the callee, each in its place the last for the parent itself.
+ */
+typedef struct {
+        guint32 n_in, n_events;
+        guint32 *count[2];
+} Pairs;
+
+static inline guint32 *pair_at(const Pairs *p, guint32 half, guint32 kind, guint32 before)
+{
+        return p->count[half] + ((gsize)kind * p->n_events + before) * p->n_events;
+}
+
+static void count_pairs(const Joint *j, const Kinds *kinds, Pairs *p)
+{
+        for (guint32 i = 0; i < j->problem->node->n_in; i++) {
+                guint32 before = p->n_events - 1;
+
+                for (guint32 k = j->assignment->first[i]; k != NO_PARENT;
+                     k = j->assignment->next[k]) {
+                        pair_at(p, i % 2, kinds->kind[i], before)[kinds->calls[k].callee]++;
+                        before = kinds->calls[k].callee;
+                }
+                pair_at(p, i % 2, kinds->kind[i], before)[p->n_events - 1]++;
+        }
+}
+
+/* The log likelihood of what one half of the parents did after one thing, by the other half; share
+ * is how often anything is done. */
+static double log_of_row(const guint32 *tested, const guint32 *learned, const double *share,
+                         guint32 n)
+{
+        double all = 0, log = 0;
+
+        for (guint32 i = 0; i < n; i++)
+                all += learned[i];
+        for (guint32 i = 0; i < n; i++)
+                if (tested[i])
+                        log += tested[i] * exact_log((learned[i] + PAIR_WEIGHT * share[i]) /
+                                                     (all + PAIR_WEIGHT));
+        return log;
+}
+
+static double log_of_pairs(const Pairs *p)
+{
+        g_autofree double *share = g_new(double, p->n_events);
+        gsize rows = (gsize)p->n_in * p->n_events;
+        double log = 0, all = p->n_events;
+
+        for (guint32 i = 0; i < p->n_events; i++)
+                share[i] = 1;
+        for (gsize i = 0; i < rows * p->n_events; i++) {
+                share[i % p->n_events] += p->count[0][i] + p->count[1][i];
+                all += p->count[0][i] + p->count[1][i];
+        }
+        for (guint32 i = 0; i < p->n_events; i++)
+                share[i] /= all;
+        for (gsize i = 0; i < rows; i++)
+                for (guint half = 0; half < 2; half++)
+                        log += log_of_row(p->count[half] + i * p->n_events,
+                                          p->count[1 - half] + i * p->n_events, share, p->n_events);
+        return log;
+}
+
+/* The log likelihood of the parents that there are, with kinds by sizes, by what comes after what.
+ * NAN: these are the kinds without, or too many. */
+static double log_with(const Joint *j, guint8 sizes)
+{
+        NodeModel *model = node_model_new();
+        Kinds kinds = { 0 };
+        double log = NAN;
+
+        model->sizes = sizes;
+        kinds_find(&kinds, j->problem, model);
+        if ((model->in.n != j->model->in.n || model->out.n != j->model->out.n) &&
+            MAX(model->in.n, model->out.n) <= MOST_SIZED) {
+                Pairs p = { .n_in = model->in.n, .n_events = model->out.n + 1 };
+
+                for (guint half = 0; half < 2; half++)
+                        p.count[half] = g_new0(guint32, (gsize)p.n_in * p.n_events * p.n_events);
+                count_pairs(j, &kinds, &p);
+                log = log_of_pairs(&p);
+                g_free(p.count[0]);
+                g_free(p.count[1]);
+        }
+        kinds_clear(&kinds);
+        node_model_free(model);
+        return log;
+}
+
+/* The same with sizes dealt again. */
+static double log_dealt(const Joint *j, guint8 sizes, guint32 number)
+{
+        NodeProblem *node = j->problem->node;
+        g_autofree CallIn *in = g_memdup2(node->in, node->n_in * sizeof *in);
+        g_autofree CallOut *out = g_memdup2(node->out, node->n_out * sizeof *out);
+        double log;
+
+        deal_all(node, number);
+        log = log_with(j, sizes);
+        memcpy(node->in, in, node->n_in * sizeof *in);
+        memcpy(node->out, out, node->n_out * sizeof *out);
+        return log;
+}
+
+/* Whether these sizes go with what parents do, far beyond what chance makes them. */
+static gboolean mean_anything(const Joint *j, guint8 sizes)
+{
+        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out), sum = 0, squares = 0;
+        double with = log_with(j, sizes), mean;
+
+        if (isnan(with))
+                return FALSE;
+        for (guint32 n = 0; n < SIZE_DEALS; n++) {
+                double excess = with - log_dealt(j, sizes, n);
+
+                sum += excess;
+                squares += excess * excess;
+                if (!(sum >= least * (n + 1)))
+                        return FALSE;
+        }
+        mean = sum / SIZE_DEALS;
+        return mean >= SIZE_DEVIATIONS * sqrt(MAX(squares / SIZE_DEALS - mean * mean, 0));
+}
+
+/* --- whether parents become likelier ----------------------------------------------- */
+
+/* The children of one kind, by which half of the parents has them. */
+typedef struct {
+        double learned, tested;
+        NodeId callee;
+} KindCount;
+
+static void count_kinds(const Joint *j, KindCount *kinds)
+{
+        for (guint32 i = 0; i < j->problem->node->n_out; i++) {
+                KindCount *kind = &kinds[j->kinds->calls[i].callee];
+                guint32 parent = j->assignment->parent[i];
+
+                kind->callee = j->problem->node->out[i].callee;
+                if (parent == NO_PARENT || !is_training_parent(j->problem, parent))
+                        continue;
+                *(parent % 2 ? &kind->tested : &kind->learned) += 1;
+        }
+}
+
+/* The log likelihood of the kinds that callees are split into, for the children of every other
+ * parent, by their frequencies among those of the rest. A split must pay for it. */
+static double log_of_kinds(const Joint *j)
+{
+        guint32 n = j->model->n_callees;
+        g_autofree KindCount *kinds = g_new0(KindCount, n);
+        double log = 0;
+
+        count_kinds(j, kinds);
+        for (guint32 k = 0; k < n; k++) {
+                double all = 0;
+
+                for (guint32 i = 0; i < n; i++)
+                        if (kinds[i].callee == kinds[k].callee)
+                                all += kinds[i].learned + 1;
+                log += kinds[k].tested * exact_log((kinds[k].learned + 1) / all);
+        }
+        return log;
+}
+
+/* The log likelihood of the parents that are found with these kinds, in a few rounds: of every
+ * other parent by walks learned from the rest, beyond that of the kinds. */
+static double log_of_own(const Joint *j, guint8 sizes)
+{
+        double log;
+        Trial t;
+
+        begin_trial(&t, j, sizes);
+        joint_assign_first(&t.j);
+        for (guint round = 0; round < SIZE_ROUNDS; round++) {
+                joint_learn_from_assigned(&t.j, G_MAXUINT64);
+                joint_assign_in_time(&t.j);
+        }
+        log = (double)joint_judge_all(&t.j, 1) / LOG_UNIT - log_of_kinds(&t.j);
+        end_trial(&t);
+        return log;
+}
+
+/* Whether calls have sizes and no labels, which say more. */
+static gboolean worth_trying(const NodeProblem *node)
+{
+        gboolean sizes = FALSE;
+
+        for (guint32 i = 0; i < node->n_in; i++)
+                if (node->in[i].label)
+                        return FALSE;
+        for (guint32 i = 0; i < node->n_out; i++) {
+                if (node->out[i].label)
+                        return FALSE;
+                sizes |= node->out[i].size[0] || node->out[i].size[1];
+        }
+        return sizes;
+}
+
+static guint32 n_training(const Joint *j)
+{
+        guint32 n = 0;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                n += is_training_parent(j->problem, p);
+        return n;
+}
+
+/* The sizes by which parents are likeliest, where sizes mean anything; 0: none. */
+static guint8 find_best(const Joint *j)
+{
+        double most, least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
+        guint8 best = 0;
+
+        if (!mean_anything(j, BY_CALL_SIZE | BY_RETURN_SIZE))
+                return 0;
+        most = log_of_own(j, 0);
+        for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
+                double log = log_of_own(j, sizes);
+
+                if (log > most + least) {
+                        most = log;
+                        best = sizes;
+                }
+        }
+        return best;
+}
+
+/* Begins the model anew, with kinds by these sizes. */
+static void begin_by(Joint *j, guint8 sizes)
+{
+        NodeModel *h = j->model;
+        guint32 n_known = h->n_known;
+        const EvidenceKind *table[EVIDENCE_MOST + 1] = { NULL };
+
+        for (guint i = 0; i < h->evidence.n; i++)
+                table[i] = h->evidence.of[i]->kind;
+        evidence_end(&h->evidence);
+        node_model_clear(h);
+        node_model_init(h);
+        h->sizes = sizes;
+        kinds_find(j->kinds, j->problem, h);
+        node_model_start(h, j->learning->keeps ? h->out.n / 2 + 2 : 0, table);
+        h->n_known = n_known;
+        node_model_set_resolution(h, j->problem->resolution);
+        evidence_unwatch(&h->evidence);
+        trellis_begin(j->trellis, h);
+        evidence_begin(&h->evidence, j);
+        joint_assign_first(j);
+}
+
+static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
+{
+        guint8 best = worth_trying(j->problem->node) ? find_best(j) : 0;
+
+        if (best)
+                begin_by(j, best);
+}
+
+const EvidenceKind evidence_sizes = { .name = "sizes", .try_first = tell_by_size };
