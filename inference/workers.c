@@ -52,7 +52,7 @@ static guint32 find_most_open(const CallIn *in, guint32 n, const gint64 *replies
         guint32 most = 0;
 
         for (guint32 i = 0, gone = 0; i < n; i++) {
-                while (replies[gone] < in[i].enter)
+                while (gone < i && replies[gone] < in[i].enter)
                         gone++;
                 most = MAX(most, i + 1 - gone);
         }
