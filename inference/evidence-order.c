@@ -2,7 +2,9 @@
  *
  * Serving order as evidence: what the trellis and the chain find of outputs goes to
  * serving-order.h, whose factors of inversions come back. Order is first supposed; it stays where
- * inversions then are rare.
+ * inversions then are rare. Threads seldom end in
+ * the order in which they began, but often begin in that order, so what calls into the node trigger
+ * is tried by itself where outputs as a whole show none.
  */
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
@@ -317,54 +319,136 @@ static void begin_with_event_loop(Evidence *e, Joint *j, float *chance)
         joint_start_beliefs(j);
 }
 
-/* Whether it is plain after a stage and the one before that the last one will not show order. */
-static gboolean is_hopeless(Stage stage, Stage before)
+/* Which outputs may be in order. */
+typedef enum {
+        ALL_OUTPUTS,
+        DISPATCHED /* calls that a call into the node triggers: the first that each request makes */
+} Ordered;
+
+static gboolean shows_order(Stage stage, Ordered which)
 {
+        return stage.odds < ORDER_ODDS && (which == ALL_OUTPUTS || stage.n >= DISPATCH_PAIRS);
+}
+
+/* Whether it is plain after a stage and the one before that the last one will not show order. */
+static gboolean is_hopeless(Stage stage, Stage before, Ordered which)
+{
+        if (which == DISPATCHED && stage.n < DISPATCH_PAIRS)
+                return TRUE;
         return stage.n >= HOPELESS_PAIRS &&
                (stage.odds >= HOPELESS_ODDS ||
                 (stage.odds >= ORDER_ODDS && stage.odds >= before.odds));
 }
 
-/* Finds whether the node works in order. First order is supposed; then the chain's assignments say
- * how rare inversions are, by expectation maximisation. The factor falls where there is order and
- * rises where there is none; then what was learned with order is undone. */
-static gboolean try_last(Evidence *e, Joint *j)
+static void allow(Evidence *e, const Joint *j, Ordered which)
+{
+        ServingOrder *order = order_of(e);
+        guint32 n = j->model->n_whole;
+
+        for (guint32 i = 0; i < order->n_classes; i++)
+                serving_order_allow(order, i,
+                                    which == ALL_OUTPUTS ||
+                                            (i / (n + 1) == 2 * n && i % (n + 1) < n));
+}
+
+/* Supposes order, and lets the chain's assignments say how rare inversions are, by expectation
+ * maximisation. The factor falls where there is order and rises where there is none. */
+static Stage try_order(Evidence *e, Joint *j, Ordered which)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
-        JointState *before = joint_save(j);
         Stage stage = { .odds = G_MAXDOUBLE }, last;
         guint n = 0;
         Sampler *chain;
 
-        begin_with_event_loop(e, j, chance);
+        allow(e, j, which);
+        if (which == ALL_OUTPUTS) {
+                begin_with_event_loop(e, j, chance);
+        } else { /* what was noted was of walks that are no more */
+                forget(e);
+                joint_learn_from_beliefs(j, G_MAXUINT64);
+        }
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
         do {
                 last = stage;
                 stage = fit_to_chain(e, j, chain);
-        } while (++n < ORDER_STAGES && !is_hopeless(stage, last));
+        } while (++n < ORDER_STAGES && !is_hopeless(stage, last, which));
         sampler_free(chain);
-        if (stage.odds >= ORDER_ODDS) {
-                drop(e);
-                joint_restore(j, before);
+        return stage;
+}
+
+/* What was learned with order is undone. */
+static void undo(Evidence *e, Joint *j, const JointState *before)
+{
+        drop(e);
+        joint_restore(j, before);
+}
+
+/* By how many nats an output walks are likelier by the parents that calls have now than they were.
+ * Learns walks for that. */
+static double gain_of_walks(Joint *j, gint64 before)
+{
+        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
+
+        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
+}
+
+/* Where parents are in doubt, rounds that suppose an order find parents that bear it out, whatever
+ * it is. So it counts only if walks, which know nothing of it, become likelier. */
+static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
+{
+        gint64 log = joint_judge_all(j, 2);
+        gboolean counts;
+
+        joint_restore(j, before);
+        counts = shows_order(try_order(e, j, DISPATCHED), DISPATCHED);
+        if (counts) {
+                JointState *found = joint_save(j);
+
+                counts = gain_of_walks(j, log) >= DISPATCH_GAIN;
+                joint_restore(j, found);
+                joint_state_free(found);
+        }
+        if (!counts)
+                undo(e, j, before);
+        return counts;
+}
+
+static gboolean try_last(Evidence *e, Joint *j)
+{
+        JointState *before = joint_save(j);
+        gboolean ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
+
+        if (!ordered) {
+                undo(e, j, before);
+                ordered = is_dispatched(e, j, before);
         }
         joint_state_free(before);
-        return stage.odds < ORDER_ODDS;
+        return ordered;
+}
+
+/* What the counts of true parents' outputs come to. */
+static Stage fit_to_truth(Evidence *e, Joint *j, Ordered which)
+{
+        ServingOrder *order = order_of(e);
+        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+        double odds;
+
+        allow(e, j, which);
+        serving_order_count(order, &j->model->walk.delays, pairs);
+        odds = fit(e, pairs);
+        return (Stage){ odds, serving_order_n_pairs(order, pairs) };
 }
 
 static void learn_truth(Evidence *e, Joint *j)
 {
-        ServingOrder *order = order_of(e);
-        g_autofree ServedPairs *pairs = NULL;
-
         watch(e, j);
         if (!e->watched)
                 return;
         joint_learn_from_assigned(j, G_MAXUINT64); /* the same walks: outputs are noted */
-        pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        serving_order_count(order, &j->model->walk.delays, pairs);
-        if (fit(e, pairs) >= ORDER_ODDS)
+        if (!shows_order(fit_to_truth(e, j, ALL_OUTPUTS), ALL_OUTPUTS) &&
+            !shows_order(fit_to_truth(e, j, DISPATCHED), DISPATCHED))
                 drop(e);
         forget(e);
 }

@@ -6,8 +6,11 @@ void serving_order_init(ServingOrder *o, guint32 n_classes)
 {
         *o = (ServingOrder){ .n_classes = n_classes };
         o->factor = g_new(double, n_classes);
-        for (guint32 i = 0; i < n_classes; i++)
+        o->may = g_new(gboolean, n_classes);
+        for (guint32 i = 0; i < n_classes; i++) {
                 o->factor[i] = 1;
+                o->may[i] = TRUE;
+        }
         o->pairs = g_new0(ServedPairs, n_classes);
         o->kept = g_new0(ServedPairs, n_classes);
 }
@@ -31,6 +34,7 @@ void serving_order_forget(ServingOrder *o)
 void serving_order_clear(ServingOrder *o)
 {
         g_free(o->outputs);
+        g_free(o->may);
         g_free(o->factor);
         g_free(o->mixed);
         g_free(o->pairs);
@@ -154,6 +158,11 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
                                             late->trigger - early->trigger));
 }
 
+static gboolean counts(const ServingOrder *o, const Output *x)
+{
+        return x->class != NO_CLASS && x->share >= SURE_TRIGGER && o->may[x->class];
+}
+
 /* Adds pairs of one class, and pairs of two classes if shorter is not NULL. */
 static void count_pairs(const ServingOrder *o, DelayDensities *delays, const Shorter *shorter,
                         ServedPairs *pairs)
@@ -161,15 +170,14 @@ static void count_pairs(const ServingOrder *o, DelayDensities *delays, const Sho
         for (guint32 i = 0; i < o->n; i++) {
                 const Output *second = &o->outputs[i];
 
-                if (second->class == NO_CLASS || second->share < SURE_TRIGGER)
+                if (!counts(o, second))
                         continue;
                 for (guint32 k = i; k-- > 0 && i - k <= REACH;) {
                         const Output *first = &o->outputs[k];
 
                         if (first->time <= second->trigger)
                                 break;
-                        if (first->class == NO_CLASS || first->share < SURE_TRIGGER ||
-                            first->parent == second->parent)
+                        if (!counts(o, first) || first->parent == second->parent)
                                 continue;
                         if (first->class == second->class)
                                 count_same(&pairs[first->class], delays, first, second);
@@ -233,7 +241,7 @@ static void learn(ServingOrder *o, DelayDensities *delays, double most, double a
         for (guint32 i = 0; i < o->n_classes; i++) {
                 double factor = odds_of(&o->pairs[i]);
 
-                o->factor[i] = o->pairs[i].n < ORDER_PAIRS || factor > most
+                o->factor[i] = !o->may[i] || o->pairs[i].n < ORDER_PAIRS || factor > most
                                        ? 1
                                        : CLAMP(factor, LEAST_FACTOR, at_most);
                 o->in_use |= o->factor[i] < 1;
@@ -274,7 +282,7 @@ static void fit_mixed(ServingOrder *o, const ServedPairs *pairs)
                 o->mixed[i * n + i] = o->factor[i];
                 for (gsize k = i + 1; k < n; k++)
                         o->mixed[i * n + k] = o->mixed[k * n + i] =
-                                fit(pairs[count_of(o, i, k)], all);
+                                o->may[i] && o->may[k] ? fit(pairs[count_of(o, i, k)], all) : 1;
         }
 }
 
@@ -285,7 +293,7 @@ void serving_order_fit(ServingOrder *o, const ServedPairs *pairs)
         memcpy(o->pairs, pairs, o->n_classes * sizeof *pairs);
         o->in_use = FALSE;
         for (guint32 i = 0; i < o->n_classes; i++) {
-                o->factor[i] = fit(pairs[i], all);
+                o->factor[i] = o->may[i] ? fit(pairs[i], all) : 1;
                 o->in_use |= o->factor[i] < 1;
         }
         if (o->n_classes <= MOST_MIXED)
@@ -296,8 +304,15 @@ void serving_order_set(ServingOrder *o, double factor)
 {
         g_clear_pointer(&o->mixed, g_free);
         for (guint32 i = 0; i < o->n_classes; i++)
-                o->factor[i] = factor;
+                o->factor[i] = o->may[i] ? factor : 1;
         o->in_use = TRUE;
+}
+
+void serving_order_allow(ServingOrder *o, guint32 class, gboolean may)
+{
+        o->may[class] = may;
+        if (!may)
+                o->factor[class] = 1;
 }
 
 void serving_order_drop(ServingOrder *o)
@@ -422,6 +437,7 @@ void serving_order_bytes(ServingOrder *o, Bytes *b)
         bytes_bool(b, &o->in_use);
         bytes_bool(b, &mixed);
         for (guint32 i = 0; i < o->n_classes && bytes_good(b); i++) {
+                bytes_bool(b, &o->may[i]);
                 factor_bytes(&o->factor[i], b);
                 pairs_bytes(&o->pairs[i], b);
                 pairs_bytes(&o->kept[i], b);

@@ -38,6 +38,7 @@ typedef struct {
         Output *outputs; /* in order of time */
         guint32 n, n_classes;
         gboolean in_use;    /* some factor is less than 1 */
+        gboolean *may;      /* by class: whether it may be in order */
         double *factor;     /* by class: the factor of an inversion; 1: no order */
         float *mixed;       /* by pair of classes: the factor of an inversion; NULL: no order */
         ServedPairs *pairs; /* by class: the pairs learned from */
@@ -70,6 +71,9 @@ void serving_order_suppose(ServingOrder *o, DelayDensities *delays);
 
 /* Sets the factor of all classes. */
 void serving_order_set(ServingOrder *o, double factor);
+
+/* Says whether a class may be in order. Of others no pairs count. */
+void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);
 
 /* Drops what was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);
