@@ -1110,7 +1110,7 @@
         detail.hidden > 0 && el('p', { class: 'quiet' }, `${plural(detail.hidden, 'more call')} of this pattern ${detail.hidden === 1 ? 'is' : 'are'} not drawn.`));
     }
 
-    function drawBlame({ row, vs, chosen, pick, slowest }) {
+    function drawBlame({ row, detail, vs, chosen, pick, slowest }) {
       const by = new Map();
       let network = 0;
       let queued = 0;
