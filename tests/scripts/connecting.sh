@@ -55,11 +55,11 @@ grep -Eq '^ +db .* 18\.0 ms +10\.0 ms' text && grep -Eq '\(network\) .*22\.0 ms 
 	grep -q 'connecting 10.0 ms' all.dot
 result $? 'and in the text and the graph' text
 
-"$ravel" why all.sqlite --slowest 1 >why 2>err && grep -Eq 'db \(connecting\) +20\.0 ms' why &&
-	"$ravel" variance all.sqlite --format tsv >variance 2>>err &&
+"$ravel" why all.sqlite --slowest 1 >why.out 2>err && grep -Eq 'db \(connecting\) +20\.0 ms' why.out &&
+	"$ravel" variance all.sqlite --format tsv >variance.tsv 2>>err &&
 	awk -F '\t' 'NR > 1 { sum += $5 } NR == 2 { first = $3 " " $4 " " ($5 > 0.999) }
-		END { exit first != "db connecting 1" && first != "web / db connecting 1" || sum < 0.99999 || sum > 1.00001 }' variance
-result $? 'why and variance name the connection' why
+		END { exit first != "db connecting 1" && first != "web / db connecting 1" || sum < 0.99999 || sum > 1.00001 }' variance.tsv
+result $? 'why and variance name the connection' why.out
 
 "$ravel" report all.sqlite -o all.html 2>err && grep -q '"connecting":10000000' all.html
 result $? 'the page has it' err

@@ -37,7 +37,7 @@ for verb in capture convolution import maketrace merge merge-state stats nesting
 done
 result 'every verb has a page, and every page a verb' "$(diff \
 	<("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/ravel-\1.1/p' | sort) \
-	<(cd "$docs" && ls ravel-*.1 | grep -v ravel-mpi))" # a program of its own
+	<(cd "$docs" && printf '%s\n' ravel-*.1 | grep -v ravel-mpi))" # a program of its own
 result 'ravel(1) names every verb' "$(diff \
 	<("$ravel" --help | sed -nE 's/^  ([a-z-]+)  +.*/\1/p' | sort) \
 	<(sed -nE 's/^\.It Cm //p' "$docs/ravel.1" | sort))"
