@@ -255,6 +255,15 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
+/* By how many nats an output walks are likelier by the parents that calls have now than they were.
+ * Learns walks for that. */
+static double gain_of_walks(Joint *j, gint64 before)
+{
+        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
+
+        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
+}
+
 /* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
  * find better parents, every other one. */
 static double most_loss(guint round)
@@ -268,7 +277,6 @@ static double most_loss(guint round)
  * which it assigns, than by those that they have so far. The first rounds mostly tell. */
 static gboolean is_by_event_loop(Joint *j, float *chance)
 {
-        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in, loss;
         gint64 log = joint_judge_all(j, 2);
         gboolean hopeless = FALSE;
         EventLoop *loop = event_loop_new(j);
@@ -276,8 +284,7 @@ static gboolean is_by_event_loop(Joint *j, float *chance)
         for (guint round = 1; round <= LOOP_ROUNDS && !hopeless; round++) {
                 event_loop_round(loop, chance);
                 assignment_take_best(j->assignment, j->problem, chance, FALSE);
-                loss = (double)(log - joint_judge_all(j, 2)) / LOG_UNIT / outputs;
-                hopeless = loss > most_loss(round);
+                hopeless = -gain_of_walks(j, log) > most_loss(round);
         }
         event_loop_free(loop);
         return !hopeless;
@@ -383,15 +390,6 @@ static void undo(Evidence *e, Joint *j, const JointState *before)
 {
         drop(e);
         joint_restore(j, before);
-}
-
-/* By how many nats an output walks are likelier by the parents that calls have now than they were.
- * Learns walks for that. */
-static double gain_of_walks(Joint *j, gint64 before)
-{
-        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
-
-        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
 }
 
 /* Where parents are in doubt, rounds that suppose an order find parents that bear it out, whatever

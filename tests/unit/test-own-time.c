@@ -415,6 +415,20 @@ static void test_own_queued(void)
         g_assert_cmpint(calls[3].own_queued, ==, 30);
 }
 
+/* Call i of a random path: of an earlier one, or that goes on after it. */
+static PathCall random_call(GRand *rand, guint32 i)
+{
+        gint64 start = g_rand_int_range(rand, 0, 60);
+        guint32 parent = i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
+        PathCall call = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
+
+        if (g_rand_boolean(rand))
+                call.enter += g_rand_int_range(rand, -4, 9);
+        if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
+                call.continues = (guint8)g_rand_int_range(rand, 1, 3);
+        return call;
+}
+
 static void test_own_queued_random(void)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(23);
@@ -425,15 +439,7 @@ static void test_own_queued_random(void)
                 gboolean goes_on = FALSE; /* then a call may be at work after its reply */
 
                 for (guint32 i = 0; i < n; i++) {
-                        gint64 start = g_rand_int_range(rand, 0, 60);
-                        guint32 parent =
-                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
-
-                        calls[i] = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
-                        if (g_rand_boolean(rand))
-                                calls[i].enter += g_rand_int_range(rand, -4, 9);
-                        if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
-                                calls[i].continues = (guint8)g_rand_int_range(rand, 1, 3);
+                        calls[i] = random_call(rand, i);
                         goes_on |= calls[i].continues != WORK_NESTED;
                 }
                 memcpy(without, calls, n * sizeof *calls);
@@ -505,15 +511,7 @@ static void test_network_random(void)
                 guint32 n = g_rand_int_range(rand, 1, MAX_CALLS + 1);
 
                 for (guint32 i = 0; i < n; i++) {
-                        gint64 start = g_rand_int_range(rand, 0, 60);
-                        guint32 parent =
-                                i == 0 ? NO_PARENT : (guint32)g_rand_int_range(rand, 0, (gint32)i);
-
-                        calls[i] = make_call(parent, start, start + g_rand_int_range(rand, -3, 50));
-                        if (g_rand_boolean(rand))
-                                calls[i].enter += g_rand_int_range(rand, -4, 9);
-                        if (i > 0 && g_rand_int_range(rand, 0, 5) == 0)
-                                calls[i].continues = (guint8)g_rand_int_range(rand, 1, 3);
+                        calls[i] = random_call(rand, i);
                         calls[i].wait = g_rand_int_range(
                                 rand, 0, (gint32)MAX(calls[i].reply - calls[i].enter, 0) + 1);
                 }
