@@ -43,6 +43,14 @@ static void append_time(GString *out, gint128 ns)
         g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
 }
 
+/* A time in the cell after the last one. */
+static void append_next_time(GString *out, gint128 ns)
+{
+        char digits[PATH_INTEGER_SIZE];
+
+        g_string_append_printf(out, "\t%s", path_format_integer(ns, digits));
+}
+
 /* Windows are one table, which has the columns of its first. */
 static gboolean has_completion(const PathSet *set, const PathWriteOptions *options)
 {
@@ -94,28 +102,15 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
                                                          digits));
         }
         if (shows_waits(set, options)) {
-                char digits[PATH_INTEGER_SIZE];
-
-                g_string_append_printf(
-                        out, "\t%s",
-                        path_format_integer(path_pattern_own_queued(p) / (gint128)p->count,
-                                            digits));
-                g_string_append_printf(
-                        out, "\t%s",
-                        path_format_integer(histogram_mean(&slowest->own_queued), digits));
+                append_next_time(out, path_pattern_own_queued(p) / (gint128)p->count);
+                append_next_time(out, histogram_mean(&slowest->own_queued));
         }
         if (path_set_is_drawn(set) && !options->windows) {
                 append_number(out, p->drawn);
                 append_number(out, p->drawn_error);
         }
-        if (shows_connecting(set, options)) {
-                char digits[PATH_INTEGER_SIZE];
-
-                g_string_append_printf(
-                        out, "\t%s",
-                        path_format_integer(path_pattern_connecting(p) / (gint128)p->count,
-                                            digits));
-        }
+        if (shows_connecting(set, options))
+                append_next_time(out, path_pattern_connecting(p) / (gint128)p->count);
         if (misassigned)
                 g_string_append(out, misassigned[options->rank[rank]] ? "\t1" : "\t0");
         g_string_append_c(out, '\n');
