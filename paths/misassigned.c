@@ -13,18 +13,6 @@
 #define LESS_PROBABLE 0.5
 #define SURE_PATHS    0.85
 
-static double mean_probability(const PathSet *set)
-{
-        double sum = 0;
-
-        for (guint32 i = 0; i < path_set_size(set); i++) {
-                const PathPattern *p = path_set_outline(set, i);
-
-                sum += p->probability * (double)p->count;
-        }
-        return sum / (double)MAX(path_set_instances(set), 1);
-}
-
 gboolean *misassigned_find(const PathSet *set)
 {
         g_autofree gboolean *is = g_new0(gboolean, path_set_size(set) + (gsize)1);
@@ -33,7 +21,7 @@ gboolean *misassigned_find(const PathSet *set)
 
         if (path_set_graph(set) || !path_set_shows_probability(set))
                 return NULL;
-        limit = mean_probability(set) < SURE_PATHS ? LESS_PROBABLE : IMPROBABLE;
+        limit = path_set_probability(set) < SURE_PATHS ? LESS_PROBABLE : IMPROBABLE;
         for (guint32 i = 0; i < path_set_size(set); i++) {
                 const PathPattern *p = path_set_outline(set, i);
 

@@ -1217,6 +1217,18 @@ const PathPattern *path_set_outline(const PathSet *set, guint32 pattern)
         return &entry->pattern;
 }
 
+double path_set_probability(const PathSet *set)
+{
+        double sum = 0;
+
+        for (guint32 i = 0; i < set->patterns->len; i++) {
+                const PathPattern *p = path_set_outline(set, i);
+
+                sum += p->probability * (double)p->count;
+        }
+        return sum / (double)MAX(set->n_instances, 1);
+}
+
 const PathPattern *path_set_pattern(const PathSet *set, guint32 pattern)
 {
         path_set_outline(set, pattern);

@@ -180,8 +180,9 @@ gboolean path_set_bytes(PathSet *set, const guint16 *label, guint n_labels, Byte
 guint32 path_set_latest(const PathSet *set);
 gboolean path_set_latest_goes_on(const PathSet *set);
 
-guint64 path_set_instances(const PathSet *set); /* path instances added */
-gboolean path_set_goes_on(const PathSet *set);  /* one of its patterns does */
+guint64 path_set_instances(const PathSet *set);  /* path instances added */
+double path_set_probability(const PathSet *set); /* the mean of an instance */
+gboolean path_set_goes_on(const PathSet *set);   /* one of its patterns does */
 gboolean path_set_waits(const PathSet *set);    /* a node of a pattern has a queue before workers */
 gboolean path_set_connects(const PathSet *set); /* a caller waited for a connection to one */
 guint32 path_set_size(const PathSet *set);      /* patterns */

@@ -101,6 +101,8 @@ typedef struct {
         gint128 total;       /* latency of all paths */
         guint n_edges;       /* pairs of caller and callee */
         double probability;  /* mean over all paths */
+        gboolean is_drawn;   /* patterns have counts by drawings */
+        double drawn;        /* how many paths these add up to */
         gint64 first, last;  /* starts of paths; NO_TIME where there is none */
         guint32 most_places; /* of a pattern */
         gboolean goes_on;    /* a pattern does: there are completion times */

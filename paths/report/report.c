@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/report/report.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,14 +125,21 @@ void report_append_distribution(GString *out, const Histogram *h, guint max_bins
 
 /* --- patterns -------------------------------------------------------------- */
 
+/* By drawings, of as many paths as they count. */
+static gint64 total_of(const StoredPattern *p)
+{
+        return p->is_drawn ? llround((double)p->completion.mean * p->drawn) : p->completion.total;
+}
+
 static int compare_patterns(gconstpointer va, gconstpointer vb, gpointer data)
 {
         const StoredPattern *patterns = data;
         const StoredPattern *a = &patterns[*(const guint32 *)va],
                             *b = &patterns[*(const guint32 *)vb];
+        gint64 total_a = total_of(a), total_b = total_of(b);
 
-        if (a->completion.total != b->completion.total)
-                return a->completion.total > b->completion.total ? -1 : 1;
+        if (total_a != total_b)
+                return total_a > total_b ? -1 : 1;
         return strcmp(a->signature, b->signature);
 }
 
@@ -151,6 +159,8 @@ static gboolean read_patterns(Loading *l, GError **error)
                 r->n_paths += p.count;
                 r->total += p.completion.total;
                 r->goes_on |= p.goes_on;
+                r->is_drawn |= p.is_drawn;
+                r->drawn += p.drawn;
                 probability += p.probability * (double)p.count;
         }
         r->n_patterns = l->patterns->len;

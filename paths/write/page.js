@@ -422,6 +422,14 @@
       i, id: r[0], shape: r[1], count: r[2], total: r[3], mean: r[4], deviation: r[5], p50: r[6], p90: r[7],
       p99: r[8], min: r[9], max: r[10], probability: r[11], slowest: r[12], slowestOwn: r[13], latency: r[14], doubt: r[15], label: r[16] ? visible(r[16]) : '', completion: data.goesOn ? r[17] : r[4], completionP99: data.goesOn ? r[18] : r[7], whole: data.goesOn ? r[17] * r[2] : r[3], members: null,
     }));
+    // By drawings, of as many paths as they count: what the list is about. Count and total are of the paths found.
+    const isDrawn = Boolean(data.drawn);
+    rows.forEach((r, i) => {
+      [r.drawn, r.error] = isDrawn ? data.drawn[i] : [r.count, 0];
+      r.listed = isDrawn ? r.mean * r.drawn : r.total;
+      if (isDrawn) r.whole = (data.goesOn ? r.completion : r.mean) * r.drawn;
+    });
+    const drawnCount = (r) => (isDrawn ? `${count(Math.round(r.drawn))} \u00b1${count(Math.round(r.error))}` : count(r.count));
     const requests = data.slowest.map((q, rank) => ({
       rank, id: q[0], row: rows[q[1]] || null, after: q[2], time: q[3], probability: q[4], usual: q[5], slower: q[6], label: q[7] < 0 ? '' : visible(data.labels[q[7]]),
       unusual: q[8].map((u) => ({ where: visible(data.wheres[u[0]]), own: u[1], usual: u[2], calls: u[3], usualCalls: u[4], load: u[5], usualLoad: u[6], probability: u[7], node: u[8] ? visible(u[8]) : '' })), calls: q[9],
@@ -563,6 +571,7 @@
           min: Math.min(...m.map((r) => r.min)), max: Math.max(...m.map((r) => r.max)),
           probability: sum((r) => r.probability * r.count) / n, slowest: roles[worst.slowest],
           slowestOwn: worst.slowestOwn * completion / worst.completion, completion, whole: sum((r) => r.whole), distribution: merged, about: true,
+          drawn: sum((r) => r.drawn), error: Math.sqrt(sum((r) => r.error ** 2)), listed: sum((r) => r.listed),
         };
       });
     }
@@ -573,7 +582,8 @@
       { key: 'rank', text: '#', cls: 'number', title: 'Rank by total latency' },
       { key: 'path', text: 'Path', cls: 'path', title: 'What calls what, from the node that the client calls' },
       ...(labelled ? [{ key: 'operation', text: 'Operation', cls: 'operation', title: 'What is asked of the first node' }] : []),
-      { key: 'count', text: 'Count', cls: 'number', title: 'Path instances' },
+      { key: 'count', text: 'Count', cls: 'number', title: isDrawn ? 'Paths by drawings, with a standard error' : 'Path instances' },
+      ...(isDrawn ? [{ key: 'found', text: 'Found', cls: 'number found', title: 'So many paths were found, whose times these are' }] : []),
       { key: 'total', text: 'Total', cls: 'number', title: 'Latency of all of them together' },
       { key: 'share', text: 'Of all', cls: 'number share', title: 'Share of the latency of all paths' },
       { key: 'mean', text: 'Mean', cls: 'number', title: 'Mean latency' },
@@ -585,7 +595,7 @@
       { key: 'latency', text: 'Latency', cls: 'spark-cell', title: `Distribution, from ${duration(low)} to ${duration(high)} in every row, logarithmic` },
     ];
     const sortValue = {
-      rank: (r) => -r.whole, path: (r) => labelOf(r), operation: (r) => r.label, count: (r) => r.count, total: (r) => r.total, share: (r) => r.whole,
+      rank: (r) => -r.whole, path: (r) => labelOf(r), operation: (r) => r.label, count: (r) => r.drawn, found: (r) => r.count, total: (r) => r.listed, share: (r) => r.whole,
       mean: (r) => r.mean, p50: (r) => r.p50, p99: (r) => r.p99, deviation: (r) => r.deviation,
       probability: (r) => r.probability, slowest: (r) => shownNames()[r.slowest], latency: (r) => r.max,
     };
@@ -610,7 +620,7 @@
     let shown = [];
     const body = el('div', { class: 'body', role: 'rowgroup' });
     const head = el('div', { class: 'row head', role: 'row' });
-    const grid = el('div', { class: labelled ? 'grid with-operation' : 'grid', role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
+    const grid = el('div', { class: `grid${labelled ? ' with-operation' : ''}${isDrawn ? ' by-drawings' : ''}`, role: 'grid', 'aria-label': 'Path patterns', id: 'patterns' },
       el('div', { role: 'rowgroup' }, head), body);
     const matched = el('span', { class: 'quiet', role: 'status', id: 'matched' });
     const search = el('input', { type: 'search', id: 'search', placeholder: 'Search: node, or caller>callee', 'aria-label': 'Search paths by node',
@@ -642,7 +652,7 @@
       const value = sortValue[key];
       const down = state.sort[0] === '-' ? -1 : 1;
       shown = all.filter(matches).map((r) => [value(r), r])
-        .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].total - a[1].total)).map((p) => p[1]);
+        .sort((a, b) => (a[0] < b[0] ? -down : a[0] > b[0] ? down : b[1].listed - a[1].listed)).map((p) => p[1]);
       const total = shown.reduce((s, r) => s + r.whole, 0);
       const n = shown.reduce((s, r) => s + r.count, 0);
       const found = shown.length;
@@ -665,7 +675,8 @@
       const rare = shown.filter((r) => r.rare);
       if (!rare.length) { state.onRare = false; return; }
       const sum = (f) => rare.reduce((s, r) => s + f(r), 0);
-      const group = { group: true, patterns: sum((r) => (r.members ? r.members.length : 1)), count: sum((r) => r.count), total: sum((r) => r.total), whole: sum((r) => r.whole), probability: sum((r) => r.probability * r.count) / sum((r) => r.count) };
+      const group = { group: true, patterns: sum((r) => (r.members ? r.members.length : 1)), count: sum((r) => r.count), total: sum((r) => r.total), whole: sum((r) => r.whole), probability: sum((r) => r.probability * r.count) / sum((r) => r.count),
+        drawn: sum((r) => r.drawn), error: Math.sqrt(sum((r) => r.error ** 2)), listed: sum((r) => r.listed) };
       group.mean = group.total / group.count;
       shown = [...shown.filter((r) => !r.rare), group, ...(state.rareOpen ? rare : [])];
     }
@@ -693,7 +704,7 @@
       return drawCells(r, at, { class: 'row group', tabindex: null, 'aria-selected': 'false', onclick: toggleRare }, {
         path: el('button', { type: 'button', class: 'plain rare-group', tabindex: -1, 'aria-expanded': String(state.rareOpen) },
           el('span', { 'aria-hidden': 'true' }, state.rareOpen ? '\u25be ' : '\u25b8 '), plural(r.patterns, 'pattern'), el('span', { class: 'few' }, ` of ${data.misassignedPaths} paths or fewer`), ', probably misassigned'),
-        count: count(r.count), total: duration(r.total), share: [share(r.whole, data.total), el('i')], mean: duration(r.mean), probability: probability(r.probability),
+        count: drawnCount(r), found: count(r.count), total: duration(r.listed), share: [share(r.whole, data.total), el('i')], mean: duration(r.mean), probability: probability(r.probability),
       });
     }
     function drawRow(r, at) {
@@ -707,7 +718,7 @@
           r.label ? el('span', { class: 'operation in-path' }, r.label + '  ') : '',
           manyClients ? [text[treeOf(r).client], el('span', { class: 'sep' }, ' \u203a ')] : '',
           pathText(treeOf(r).root, 1, text, r.slowest), r.members && r.members.length > 1 ? el('span', { class: 'quiet' }, `  (${r.members.length} patterns)`) : ''],
-        operation: r.label, count: count(r.count), total: duration(r.total),
+        operation: r.label, count: drawnCount(r), found: count(r.count), total: duration(r.listed),
         share: [share(r.whole, data.total), el('i')],
         mean: duration(r.mean), p50: about + duration(r.p50), p99: about + duration(r.p99), deviation: duration(r.deviation),
         probability: probability(r.probability),
@@ -985,7 +996,7 @@
         row.label && el('div', { class: 'operation', id: 'operation' }, row.label),
         el('div', { class: 'signature', id: 'signature' }, signatureText(tree.client, tree.root, names)),
         row.doubt >= 0 && el('p', { class: 'doubt' }, sentenceOf(data.doubts[row.doubt])),
-        el('dl', { class: 'tiles' }, tile(linear ? 'messages' : 'paths', count(row.count)), tile('total', duration(row.total)), tile('of all', share(row.whole, data.total)),
+        el('dl', { class: 'tiles' }, isDrawn && tile('count by drawings', drawnCount(row)), tile(linear ? 'messages' : isDrawn ? 'paths found' : 'paths', count(row.count)), tile(isDrawn ? 'total of these' : 'total', duration(row.total)), tile('of all', share(row.whole, data.total)),
           tile('mean', duration(row.mean)), data.goesOn && tile('completion', duration(row.completion)), data.goesOn && tile('its p99', duration(row.completionP99)), tile('deviation', duration(row.deviation)), tile('min', duration(row.min)), tile('p50', duration(row.p50)),
           tile('p90', duration(row.p90)), tile('p99', duration(row.p99)), tile('max', duration(row.max)), tile('probability', probability(row.probability))),
         group && group.members.length > 1 && el('p', null, el('span', { class: 'quiet' }, 'With other replicas: '),
@@ -1712,7 +1723,7 @@
       el('section', { class: 'panel', 'aria-label': 'Patterns' },
         el('div', { class: 'bar-row' }, el('h2', null, linear ? 'Paths' : 'Path patterns'), matched, el('span', { class: 'spring' }),
           el('label', { class: 'check no-print', title: 'Patterns that differ only in which replica of a node they went through, as one' }, merge, 'Merge replicas'), search),
-        grid),
+        isDrawn && el('p', { id: 'trust-in-counts' }, data.trustInCounts), grid),
       pattern,
       el('footer', null, `${linear ? '' : 'Latency is what the caller waits. Own time is the part of a path\u2019s latency that only this node accounts for. '}${data.store ? `Made from ${data.store.replace(/^.*\//, '')}, which has everything: ravel query.` : `Made from ${data.madeOf}. ravel nesting -o keeps a store of everything, which ravel query asks.`}`),
       help, copied);

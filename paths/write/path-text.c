@@ -83,3 +83,12 @@ char *path_format_share(gint128 part, gint128 whole)
                 return g_strdup(">99 %");
         return g_strdup_printf("%d %%", percent);
 }
+
+char *path_format_probability(double p)
+{
+        if (p >= 1)
+                return g_strdup("1");
+        if (p > 0 && p < 0.01)
+                return g_strdup("<0.01");
+        return g_strdup_printf("0.%02d", (int)(p * 100));
+}

@@ -30,4 +30,7 @@ void path_append_number(GString *out, double number, const char *format);
  * would say none or all and it is not so, "-" where there is no whole. */
 char *path_format_share(gint128 part, gint128 whole);
 
+/* "0.97": rounded down, so that only what is certain says 1; "<0.01". */
+char *path_format_probability(double p);
+
 #endif

@@ -13,6 +13,7 @@
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
 #include "paths/write/pattern-text.h"
+#include "paths/write/trust-text.h"
 #include "paths/write/write-report-calls.h"
 #include "paths/write/write-tree.h"
 
@@ -145,6 +146,28 @@ static void append_rows(Json *j, const Report *r)
                 append_operation(j, p->label ? p->label : r->goes_on ? "" : NULL);
                 if (r->goes_on)
                         page_numbers(j, p->completion.mean, p->completion.p99);
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
+/* By row: its count by drawings, and a standard error of that. */
+static void append_drawn(Json *j, const Report *r)
+{
+        double elsewhere = MAX((double)r->n_paths - r->drawn, 0) / (double)MAX(r->n_paths, 1);
+        g_autofree char *trust = trust_in_counts(r->probability, elsewhere);
+
+        if (!r->is_drawn)
+                return;
+        page_text(j, "trustInCounts", trust);
+        json_key(j, "drawn");
+        json_open(j, '[');
+        for (guint i = 0; i < r->rows->len; i++) {
+                const StoredPattern *p = &g_array_index(r->rows, ReportRow, i).stored;
+
+                json_open(j, '[');
+                page_exact(j, p->drawn);
+                page_exact(j, p->drawn_error);
                 json_close(j, ']');
         }
         json_close(j, ']');
@@ -445,6 +468,7 @@ gboolean report_write(const Report *r, const StoreReader *reader, const char *ma
         append_run(j, r, reader);
         append_nodes(j, r);
         append_rows(j, r);
+        append_drawn(j, r);
         append_misassigned(j, r);
         write_report_calls(j, r, reader);
         page_time(j, "firstStart", r->first);

@@ -20,6 +20,7 @@
 #include "paths/verdict.h"
 #include "paths/write/pattern-text.h"
 #include "paths/write/text-table.h"
+#include "paths/write/trust-text.h"
 
 enum {
         TREES = 3,       /* patterns drawn as trees */
@@ -140,19 +141,10 @@ static void write_verdict(const PathSet *set, const PathWriteOptions *options, G
 static void write_drawn(const PathSet *set, const PathWriteOptions *options, GString *out)
 {
         double elsewhere = path_set_drawn_elsewhere(set) / (double)path_set_instances(set);
-        g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree char *text = trust_in_counts(path_set_probability(set), elsewhere);
 
-        if (!path_set_is_drawn(set))
-                return;
-        g_string_append(text,
-                        "Most of these paths are probably wrong. Counts and ranks are by drawings "
-                        "from what nodes were learned to do, with a standard error; found are "
-                        "so many paths, whose times these are.");
-        if (elsewhere >= 0.005)
-                g_string_append_printf(text,
-                                       " %.0f %% of what was drawn has patterns that are not here.",
-                                       100 * elsewhere);
-        text_append_wrapped(out, text->str, " ", 0, options->columns);
+        if (path_set_is_drawn(set))
+                text_append_wrapped(out, text, " ", 0, options->columns);
 }
 
 static void write_summary(const PathSet *set, const PathWriteOptions *options, GString *out)
@@ -201,16 +193,6 @@ static void write_summary(const PathSet *set, const PathWriteOptions *options, G
         write_clocks(set, "Clocks put right", FALSE, options, out);
         write_clocks(set, "May be clocks, and were left as they are", TRUE, options, out);
         write_verdict(set, options, out);
-}
-
-/* Rounded down, so that only what is certain says 1. */
-static char *format_probability(double p)
-{
-        if (p >= 1)
-                return g_strdup("1");
-        if (p > 0 && p < 0.01)
-                return g_strdup("<0.01");
-        return g_strdup_printf("0.%02d", (int)(p * 100));
 }
 
 static gboolean any_doubt(const PathSet *set, const PathWriteOptions *options)
@@ -395,7 +377,8 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
                 text_table_add(table, path_format_duration(histogram_quantile(latency, 0.99)));
                 if (goes_on)
                         text_table_add(table, format_completion(p));
-                text_table_add(table, doubt ? format_probability(p->probability) : g_strdup(""));
+                text_table_add(table,
+                               doubt ? path_format_probability(p->probability) : g_strdup(""));
                 text_table_add(table, format_slowest(set, p));
                 text_table_add(table, format_operation(p->label));
                 text_table_add(table, path_short_signature(p->signature));

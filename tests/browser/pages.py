@@ -591,10 +591,12 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
     make("report", "-o", "rare.html", "rare.sqlite")
     rare = sqlite3.connect("rare.sqlite")
 
-    def of_rare(condition, order="total DESC, signature"):
+    # Most of these paths are wrong, so that the list is by drawings.
+    def of_rare(condition, order="mean * drawn DESC, signature"):
         return [r[0] for r in rare.execute(f"SELECT hash FROM pattern WHERE {condition} ORDER BY {order}")]
 
-    n_rare, paths = rare.execute("SELECT count(*), sum(count) FROM pattern WHERE misassigned").fetchone()
+    n_rare, by_drawings, variance = rare.execute("SELECT count(*), sum(drawn), sum(drawn_error * drawn_error) FROM pattern WHERE misassigned").fetchone()
+    paths = f"{int(by_drawings + 0.5):,} \u00b1{int(variance**0.5 + 0.5):,}"
     certain, wrong = of_rare("NOT misassigned"), of_rare("misassigned")
     b.open("rare.html")
     result("rare: no error, nothing that only a program would say", b.problems or b.run(WORDS))
@@ -604,9 +606,9 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
     GROUP = "(() => { const g = document.querySelector('.grid .group'); return [g.querySelector('button').textContent, g.querySelector('.of-count').textContent, g.querySelector('button').ariaExpanded, document.activeElement === g.querySelector('button'), g.getBoundingClientRect().bottom <= document.querySelector('.grid .body').getBoundingClientRect().bottom + 1]; })()"
 
     def group(opened, focused=True, sign=None):
-        return [f"{sign or (chr(0x25be) if opened else chr(0x25b8))} {n_rare} patterns of 5 paths or fewer, probably misassigned", f"{paths:,}", str(opened).lower(), focused, True]
+        return [f"{sign or (chr(0x25be) if opened else chr(0x25b8))} {n_rare} patterns of 5 paths or fewer, probably misassigned", paths, str(opened).lower(), focused, True]
     result("rare: End goes to the one row of them, and it is in sight", differs(b.run(GROUP), group(False)))
-    result("rare: the pattern stays", differs(b.run(SIGNATURE), rare.execute("SELECT signature FROM pattern WHERE NOT misassigned ORDER BY total DESC, signature LIMIT 1").fetchone()[0]))
+    result("rare: the pattern stays", differs(b.run(SIGNATURE), rare.execute("SELECT signature FROM pattern WHERE NOT misassigned ORDER BY mean * drawn DESC, signature LIMIT 1").fetchone()[0]))
     b.key("Enter")
     result("rare: Enter opens it", differs(b.run(GROUP), group(True)))
     result("rare: and they are below it", differs(ids(rows_of(b)), certain + wrong))
@@ -671,6 +673,55 @@ path=client > web( exp(2ms) shop( exp(1ms) db( exp(4ms) ) exp(1ms) ) exp(1ms) )
     b.media()
     b.size(1400, 1000)
     result("rare: no error", b.problems)
+
+    # --- counts by drawings ---
+    with open(f"{source}/examples/multi-tier.conf", encoding="utf-8") as file:
+        text = file.read().replace("messages=200000", "messages=8000").replace("parallel=20", "parallel=600")
+    with open("drawn.conf", "w", encoding="utf-8") as file:
+        file.write(text)
+    make("maketrace", "-w", "drawn.trace", "drawn.conf")
+    make("nesting", "-o", "drawn.sqlite", "drawn.trace")
+    make("report", "-o", "drawn.html", "drawn.sqlite")
+    drawn = sqlite3.connect("drawn.sqlite")
+
+    def by(order):
+        return [r[0] for r in drawn.execute(f"SELECT hash FROM pattern WHERE NOT misassigned ORDER BY {order}, mean * drawn DESC, signature")]
+
+    b.open("drawn.html")
+    result("drawn: no error, nothing that only a program would say", b.problems or b.run(WORDS))
+    result("drawn: it says which counts to believe, and why", "believe these" not in b.run("document.getElementById('trust-in-counts').textContent"))
+    found = rows_of(b)
+    result("drawn: the list by them", differs(ids(found), by("mean * drawn DESC")))
+    stored = dict(drawn.execute("SELECT hash, printf('%,d \u00b1%,d', round(drawn), round(drawn_error)) FROM pattern"))
+    result("drawn: counts with their errors", differs([[r[0], r[1][2]] for r in found], [[r[0], stored[r[0]]] for r in found]))
+    for key in ("count", "found"):
+        b.run(f"document.querySelector('[data-sort={key}]').focus()")
+        b.key("Enter")
+        column, of = {"count": (2, "drawn"), "found": (3, "count")}[key]
+        result(f"drawn: sorted by {key} by the keyboard", differs([ids(rows_of(b)), b.run(f"document.querySelector('.of-{key}').ariaSort")], [by(f"{of} DESC"), "descending"]))
+    for width, dark in ((1400, False), (1400, True), (1000, False), (800, False), (400, False), (400, True)):
+        b.size(width, 1000)
+        b.media(dark=dark)
+        b.open("drawn.html")
+        axe(b, f"drawn, {width} pixels, {'dark' if dark else 'light'}")
+        b.run("document.getElementById('trust-in-counts').scrollIntoView()")
+        b.screenshot(f"drawn-{width}-{'dark' if dark else 'light'}.png")
+        result(f"drawn, {width} pixels: nothing is wider than the window", differs(b.run("document.documentElement.scrollWidth <= innerWidth"), True))
+        result(f"drawn, {width} pixels: nothing scrolls sideways", width in (1400, 400) and b.run(SIDEWAYS))
+        result(f"drawn, {width} pixels: no two cells of a row collide", b.run(COLLISIONS))
+        result(f"drawn, {width} pixels: no count is cut", b.run("[...document.querySelectorAll('.grid .of-count, .grid .of-found')].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"))
+    b.size(700, 1000)
+    b.media("print")
+    b.open("drawn.html")
+    b.run("dispatchEvent(new Event('beforeprint'))")
+    b.frame()
+    result("drawn, printed: all rows, and their counts are whole", differs(b.run("[document.querySelectorAll('.grid .body .row').length, [...document.querySelectorAll('.grid .of-count, .grid .of-found')].filter((e) => e.scrollWidth > e.clientWidth + 1).length]"), [len(found) + 1, 0]))
+    result("drawn, printed: no two cells of a row collide", b.run(COLLISIONS))
+    b.screenshot("drawn-printed.png")
+    b.run("dispatchEvent(new Event('afterprint'))")
+    b.media()
+    b.size(1400, 1000)
+    result("drawn: no error", b.problems)
 
     # --- names of strangers ---
     make("nesting", "-o", "hostile.sqlite", f"{source}/tests/data/hostile-names.trace")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Where most paths are probably wrong, patterns are counted by drawings: closer to the truth than the paths found, in
-# every format and from the store alike; elsewhere there are none. TAP.
+# every format, the page and from the store alike; elsewhere there are none. TAP.
 # shellcheck disable=SC2094,SC2181 # databases are no files that are written; the status may be any
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -16,6 +16,7 @@ sed 's/^messages=.*/messages=20000/; s/^parallel=.*/parallel=760/' "$source/exam
 	"$ravel" nesting --cheat -n 0 --format json trace >true.json 2>>err &&
 	"$ravel" show -n 0 --format json s.sqlite >show.json 2>>err &&
 	"$ravel" show -n 0 --format tsv s.sqlite >tsv 2>>err &&
+	"$ravel" report -o s.html s.sqlite >out 2>>err &&
 	"$ravel" show s.sqlite >text 2>>err && "$ravel" show --sort count -n 10 --format json s.sqlite >ten.json 2>>err
 result $? 'paths of the multi-tier system, 760 requests at a time' err
 python3 - <<'PYTHON' 2>err
@@ -49,12 +50,30 @@ text = open("text").read()
 assert "are by drawings" in " ".join(text.split()) and "found" in text and "+-" in text
 PYTHON
 result $? 'patterns by drawings are nearer to the truth, in all formats' err
+python3 - <<'PYTHON' 2>err
+import json, re, sqlite3
+
+page = json.loads(re.search('id="data">(.*?)</script>', open("s.html").read(), re.S)[1])
+assert page["trustInCounts"] in " ".join(open("text").read().split()), page["trustInCounts"]
+assert "probability of 0." in page["trustInCounts"] and "believe these" in page["trustInCounts"]
+stored = {
+    h: row
+    for h, *row in sqlite3.connect("s.sqlite").execute("SELECT hash, round(drawn, 2), round(drawn_error, 1), count, mean FROM pattern")
+}
+assert [[row[0], *(round(x, 2 - i) for i, x in enumerate(drawn)), row[2]] for row, drawn in zip(page["rows"], page["drawn"])] == [
+    [row[0], *stored[row[0]][:3]] for row in page["rows"]
+]
+order = [d[0] * row[3 + 1] for row, d in zip(page["rows"], page["drawn"])]
+assert all(a >= b - 1e-3 * a for a, b in zip(order, order[1:])) and len(page["drawn"]) == len(stored)
+PYTHON
+result $? 'the page has them, ranks by them, and says in the same words which to believe' err
 cmp -s json threads.json
 result $? 'the same bytes whatever the threads'
 
 sed -i 's/^parallel=.*/parallel=10/' conf
 "$ravel" maketrace conf >trace 2>err && "$ravel" nesting --format json trace >json 2>>err &&
 	"$ravel" nesting -o calm.sqlite trace >text 2>>err && ! grep -q drawn json && ! grep -q drawings text &&
+	"$ravel" report -o calm.html calm.sqlite >out 2>>err && ! grep -q 'trustInCounts":' calm.html &&
 	python3 -c 'import sqlite3
 assert not sqlite3.connect("calm.sqlite").execute("SELECT 1 FROM pattern WHERE drawn IS NOT NULL").fetchall()' 2>>err
 result $? 'none where few requests are under way' err

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * What people are told of how far to trust what was found, in the same words wherever it is.
+ */
+#ifndef RAVEL_TRUST_TEXT_H
+#define RAVEL_TRUST_TEXT_H
+
+#include <glib.h>
+
+/* Which counts to believe, and why, where patterns are counted by drawings, too (docs/paths.md,
+ * "Probability"). probability is the mean of a path's; elsewhere is the share of a drawing in
+ * patterns that no path found has. Newly allocated. */
+char *trust_in_counts(double probability, double elsewhere);
+
+#endif
