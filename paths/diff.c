@@ -43,6 +43,7 @@ typedef struct {
         GArray *node_paths; /* of guint64, by NodeId: paths that it is on */
         GArray *moments;
         double *count_dependence; /* by index into Diff.by_pattern */
+        double drawn_error;       /* of counts by drawings, the mean of a path's: a share of 1 */
 } Run;
 
 /* Of a pattern of the store; several are one of Diff.by_pattern where labels are not compared. */
@@ -86,6 +87,11 @@ static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, G
                 }
                 DiffPattern *p = pattern_at(d, i);
                 p->count[side] += stored.count;
+                p->number[side] += stored.is_drawn ? stored.drawn : (double)stored.count;
+                p->error[side] += stored.drawn_error; /* all of one thing learned */
+                run->drawn_error += stored.drawn_error;
+                d->is_drawn[side] |= stored.is_drawn;
+                d->probability[side] += stored.probability * (double)stored.count;
                 if (__builtin_add_overflow(p->total[side], stored.completion.total,
                                            &p->total[side]))
                         p->total[side] = G_MAXINT64;
@@ -97,6 +103,8 @@ static gboolean read_patterns(Diff *d, Run *run, int side, GHashTable *by_key, G
                 g_array_append_val(run->pattern_of, i);
                 g_array_append_val(run->medians, medians);
         }
+        run->drawn_error /= (double)MAX(d->paths[side], 1);
+        d->probability[side] /= (double)MAX(d->paths[side], 1);
         return status == 0;
 }
 
@@ -489,6 +497,21 @@ static void compare_all_delays(Diff *d, Run *runs)
                                         &runs[DIFF_B].tested[i], tail);
 }
 
+/* So many paths count for one that chance makes as much of a count as its error by drawings. A
+ * pattern that is rare here, or is not here, may be as frequent as in the other run, and what was
+ * learned be wrong: it then would have the error that counts here have in the mean. */
+static double drawn_dependence(const Diff *d, const Run *runs, const DiffPattern *p, int side)
+{
+        double expected =
+                p->number[!side] * (double)d->paths[side] / (double)MAX(d->paths[!side], 1);
+        double learned = runs[side].drawn_error * expected;
+
+        if (!d->is_drawn[side] || MAX(expected, p->number[side]) <= 0)
+                return 1;
+        return MAX(learned * learned, p->error[side] * p->error[side]) /
+               MAX(expected, p->number[side]);
+}
+
 static void compare_counts(Diff *d, const Run *runs)
 {
         double tail = CHANCE / 2 / MAX(d->by_pattern->len, 1) / 4;
@@ -501,9 +524,11 @@ static void compare_counts(Diff *d, const Run *runs)
                         MAX(runs[DIFF_A].count_dependence[i], runs[DIFF_B].count_dependence[i]);
 
                 for (int side = 0; side < N_SIDES; side++)
+                        dependence = MAX(dependence, drawn_dependence(d, runs, p, side));
+                for (int side = 0; side < N_SIDES; side++)
                         binomial_interval((double)d->paths[side] / dependence,
-                                          (double)p->count[side] / dependence, tail, &low[side],
-                                          &high[side]);
+                                          MIN(p->number[side], (double)d->paths[side]) / dependence,
+                                          tail, &low[side], &high[side]);
                 p->low = low[DIFF_B] - high[DIFF_A];
                 p->high = high[DIFF_B] - low[DIFF_A];
                 p->beyond = d->paths[DIFF_A] && d->paths[DIFF_B] && (p->low > 0 || p->high < 0);

@@ -48,7 +48,9 @@ typedef struct {
         char *label; /* of the root; NULL: none, or not compared */
         guint64 id;
         NodeId client;
-        guint64 count[N_SIDES]; /* 0: only in the other run */
+        guint64 count[N_SIDES];                 /* 0: only in the other run */
+        double number[N_SIDES], error[N_SIDES]; /* by drawings where a run has them, and a standard
+                                                   error of that; else the count, and 0 */
         gint64 total[N_SIDES], mean[N_SIDES];
         double low, high;           /* its share of all paths changed by that much, in 1 */
         gboolean beyond;            /* which is not 0 */
@@ -64,7 +66,9 @@ typedef struct {
         gboolean has_labels[N_SIDES]; /* patterns are compared by label where both have */
         guint64 paths[N_SIDES], patterns[N_SIDES];
         double dependence[N_SIDES];
-        gboolean has_paths[N_SIDES];         /* else the dependence is a guess */
+        gboolean is_drawn[N_SIDES];  /* it has counts by drawings: most paths are probably wrong */
+        double probability[N_SIDES]; /* the mean of a path's */
+        gboolean has_paths[N_SIDES]; /* else the dependence is a guess */
         DiffDelay latency[N_DIFF_QUANTILES]; /* of all paths */
         GArray *by_node;    /* of DiffNode, by NodeId; without calls where there are none */
         GArray *queued;     /* likewise: how long what is sent there lay in queues before */
@@ -80,6 +84,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Diff, diff_free)
 /* Whether a delay of the node or of the pattern changed beyond chance. */
 gboolean diff_node_changed(const DiffNode *node);
 gboolean diff_pattern_changed(const DiffPattern *pattern);
+
+/* What to say where counts are by drawings; NULL where none are. Newly allocated. */
+char *diff_trust_in_counts(const Diff *diff);
 
 /* The page: names are the stores'. */
 gboolean diff_write_page(const Diff *diff, const char *const names[N_SIDES], OutputFile *out,

@@ -164,7 +164,7 @@ static void each_row(const Diff *d, RowSink sink, gpointer data)
                             .count = { p->count[DIFF_A], p->count[DIFF_B] } };
 
                 for (int side = 0; side < N_SIDES; side++)
-                        row.share[side] = (double)p->count[side] / (double)MAX(d->paths[side], 1);
+                        row.share[side] = p->number[side] / (double)MAX(d->paths[side], 1);
                 sink(d, &row, data);
                 if (!p->tested)
                         continue;
@@ -268,6 +268,24 @@ static void put_pattern(Json *j, const DiffPattern *p)
                 json_put_string(j, "label", p->label);
 }
 
+/* By drawings, in a run that has them: the count, and a standard error. */
+static void put_drawn(const Diff *d, Json *j, const DiffPattern *p)
+{
+        json_key(j, "drawn");
+        json_open(j, '[');
+        for (int side = 0; side < N_SIDES; side++) {
+                if (!d->is_drawn[side]) {
+                        json_null(j);
+                        continue;
+                }
+                json_open(j, '[');
+                json_number(j, p->number[side], "%.6g");
+                json_number(j, p->error[side], "%.6g");
+                json_close(j, ']');
+        }
+        json_close(j, ']');
+}
+
 static void append_json(const Diff *d, const Row *row, gpointer data)
 {
         Json *j = data;
@@ -289,6 +307,8 @@ static void append_json(const Diff *d, const Row *row, gpointer data)
         json_count(j, row->count[DIFF_A]);
         json_count(j, row->count[DIFF_B]);
         json_close(j, ']');
+        if (row->kind == ROW_SHARE && (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]))
+                put_drawn(d, j, row->pattern);
         json_key(j, "beyond");
         json_boolean(j, row_beyond(row));
         json_line(j, 5);
@@ -503,8 +523,11 @@ static void add_row(const Diff *d, const Row *row, gpointer data)
                                 *high = format_percent(p->high, "pp");
 
                 text_table_add(t->shares, text_shorten(title, t->name_width));
-                text_table_add(t->shares, path_format_count(p->count[DIFF_A]));
-                text_table_add(t->shares, path_format_count(p->count[DIFF_B]));
+                for (int side = 0; side < N_SIDES; side++)
+                        text_table_add(t->shares,
+                                       d->is_drawn[side]
+                                               ? path_format_drawn(p->number[side], p->error[side])
+                                               : path_format_count(p->count[side]));
                 text_table_add(t->shares, g_strdup(!p->count[DIFF_A]   ? "new"
                                                    : !p->count[DIFF_B] ? "gone"
                                                                        : ""));
@@ -564,6 +587,15 @@ static void append_side(const Diff *d, int side, const char *name, GString *out,
         text_append_wrapped(out, line->str, " ", 0, width);
 }
 
+/* Where paths are counted by drawings: that they are. */
+static void append_trust(const Diff *d, GString *out, guint width)
+{
+        g_autofree char *text = diff_trust_in_counts(d);
+
+        if (text)
+                text_append_wrapped(out, text, " ", 0, width);
+}
+
 static void append_compared(const Diff *d, GString *out, guint width)
 {
         g_autoptr(GString) line = g_string_new("Compared: the counts of ");
@@ -619,6 +651,7 @@ static void write_text(const Diff *d, const char *const names[N_SIDES], GString 
 
         for (int side = 0; side < N_SIDES; side++)
                 append_side(d, side, names[side], out, width);
+        append_trust(d, out, width);
         each_row(d, add_row, &tables);
         append_table(out, "Nodes: own time of a call, on all paths", nodes, &tables, FALSE);
         append_table(out, "Paths: latency, and own time of a call", patterns, &tables, TRUE);

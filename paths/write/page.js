@@ -1754,7 +1754,8 @@
     const queued = data.queued.map(node);
     const patterns = data.patterns.map((p, i) => {
       const q = { i, id: p.id, signature: (p.label ? visible(p.label) + ' ' : '') + visible(p.signature), client: p.client, count: p.count, mean: p.mean, low: p.share[0], high: p.share[1], shareBeyond: p.share[2] === 1,
-        share: p.count.map((n, side) => n / Math.max(data.paths[side], 1)), tested: Boolean(p.vertices) };
+        share: (p.drawn ? p.drawn.slice(0, 2) : p.count).map((n, side) => n / Math.max(data.paths[side], 1)),
+        counts: p.count.map((n, side) => (p.drawn && p.drawn[2 + side] > 0 ? `${count(Math.round(p.drawn[side]))} \u00b1${count(Math.round(p.drawn[2 + side]))}` : count(n))), tested: Boolean(p.vertices) };
       if (q.tested) Object.assign(q, { p50: delay(p.latency[0]), p99: delay(p.latency[1]), vertices: p.vertices.map(node), hidden: p.hidden, width: p.width, height: p.height, boxes: p.boxes });
       q.changed = q.shareBeyond || (q.tested && (q.p50.beyond || q.p99.beyond || q.vertices.some((v) => v.p50.beyond || v.p99.beyond)));
       q.size = q.tested ? Math.abs(q.mean[1] - q.mean[0]) * (q.count[0] + q.count[1]) : 0;
@@ -1816,7 +1817,7 @@
       list.replaceChildren(...some.map((p) => el('tr', { class: p.id === state.pattern ? 'chosen' : null, 'data-id': p.id },
         el('td', { class: 'name', title: p.signature }, p.tested
           ? el('button', { type: 'button', class: 'plain', 'aria-pressed': String(p.id === state.pattern), onclick: () => { state.pattern = p.id; fillList(); showPattern(); list.querySelector('tr.chosen button').focus({ preventScroll: true }); } }, p.signature) : p.signature),
-        el('td', { class: 'number' }, count(p.count[0])), el('td', { class: 'number' }, count(p.count[1])),
+        el('td', { class: 'number' }, p.counts[0]), el('td', { class: 'number' }, p.counts[1]),
         el('td', { class: `number ${p.shareBeyond ? 'moved' : 'quiet'}` }, !p.count[0] ? 'new' : !p.count[1] ? 'gone' : percent(p.share[1] - p.share[0], 'pp')),
         p.tested ? delayCells(p.p50) : [el('td', { class: 'number' }, p.count[0] ? duration(p.mean[0]) : ''), el('td', { class: 'number' }, p.count[1] ? duration(p.mean[1]) : ''),
           el('td', { class: 'number quiet' }, 'means'), el('td')])));
@@ -1860,7 +1861,8 @@
       el('header', { class: 'top' }, el('h1', null, `${A} \u2192 ${B}`), el('span', { class: 'what' }, 'What changed, by ravel diff')),
       el('dl', { class: 'facts' }, tile('paths A', count(data.paths[0])), tile('paths B', count(data.paths[1])), tile('patterns A', count(data.patternCounts[0])), tile('patterns B', count(data.patternCounts[1])),
         tile('p50 A', duration(data.latency[0][0])), tile('p50 B', duration(data.latency[0][1])), tile('p99 A', duration(data.latency[1][0])), tile('p99 B', duration(data.latency[1][1]))),
-      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text))),
+      el('ul', { class: 'quality', 'aria-label': 'Verdict' }, el('li', { class: level }, el('span', { class: 'mark', 'aria-hidden': 'true' }, marks[level]), el('strong', { id: 'verdict' }, text)),
+        data.trustInCounts && el('li', { class: 'note' }, el('span', { class: 'mark', 'aria-hidden': 'true' }, '!'), el('span', { id: 'trust-in-counts' }, data.trustInCounts))),
       el('section', { class: 'panel', 'aria-label': 'Nodes' }, el('h2', null, 'Nodes', el('span', { class: 'hint' }, queued.length ? 'own time of a call, and how long what goes on to a node lay in queues before, on all paths' : 'own time of a call, on all paths')),
         el('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Nodes' }, cards({ id: 'nodes' },
           el('thead', null, el('tr', null, el('th', null, 'Node'), el('th', { class: 'number' }, 'Calls A'), el('th', { class: 'number' }, 'B'), el('th', { class: 'number' }, 'Mean A'), el('th', { class: 'number' }, 'B'), delayHeads('p50'), delayHeads('p99'))),

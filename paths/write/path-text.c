@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "paths/write/path-text.h"
 
+#include <math.h>
+
 #include "base/printable.h"
 
 char *path_format_duration(gint64 ns)
@@ -91,4 +93,12 @@ char *path_format_probability(double p)
         if (p > 0 && p < 0.01)
                 return g_strdup("<0.01");
         return g_strdup_printf("0.%02d", (int)(p * 100));
+}
+
+char *path_format_drawn(double count, double error)
+{
+        g_autofree char *n = path_format_count((guint64)llround(count)),
+                        *e = path_format_count((guint64)llround(error));
+
+        return g_strdup_printf("%s +-%s", n, e);
 }

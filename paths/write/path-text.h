@@ -15,6 +15,9 @@ char *path_format_duration(gint64 ns);
 /* "1,234,567". */
 char *path_format_count(guint64 n);
 
+/* "1,189 +-36": a count by drawings, and its standard error. */
+char *path_format_drawn(double count, double error);
+
 /* All digits of a sum. The result lies within digits. */
 enum { PATH_INTEGER_SIZE = 41 };
 const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);

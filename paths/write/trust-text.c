@@ -21,3 +21,14 @@ char *trust_in_counts(double probability, double elsewhere)
                                        100 * elsewhere);
         return g_string_free(text, FALSE);
 }
+
+char *trust_in_changes(const char *names, const char *probabilities)
+{
+        return g_strdup_printf(
+                "Most paths of %s are probably wrong: one is right with a probability of %s in the "
+                "mean. There patterns are counted by drawings, with a standard error, and what "
+                "does "
+                "not exceed that error is no change; the delays of a pattern are of the paths "
+                "found.",
+                names, probabilities);
+}

@@ -12,4 +12,8 @@
  * patterns that no path found has. Newly allocated. */
 char *trust_in_counts(double probability, double elsewhere);
 
+/* The same of what is compared: names of what has counts by drawings ("A and B"), and the mean
+ * probability of a path in each ("0.02 and 0.03"). Newly allocated. */
+char *trust_in_changes(const char *names, const char *probabilities);
+
 #endif

@@ -6,7 +6,9 @@
 #include "paths/diff.h"
 #include "paths/write/page-data.h"
 #include "paths/write/page.h"
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
+#include "paths/write/trust-text.h"
 #include "paths/write/write-tree.h"
 
 enum { MAX_SHARES = 1000 }; /* patterns of which only the counts are compared */
@@ -96,6 +98,15 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
         }
         json_put_integer(j, "client", p->client);
         put_two(j, "count", (gint64)p->count[DIFF_A], (gint64)p->count[DIFF_B]);
+        if (d->is_drawn[DIFF_A] || d->is_drawn[DIFF_B]) {
+                json_key(j, "drawn"); /* the number in A and B, and their errors */
+                json_open(j, '[');
+                for (int side = 0; side < N_SIDES; side++)
+                        page_exact(j, p->number[side]);
+                for (int side = 0; side < N_SIDES; side++)
+                        page_exact(j, p->error[side]);
+                json_close(j, ']');
+        }
         put_two(j, "mean", p->mean[DIFF_A], p->mean[DIFF_B]);
         json_key(j, "share");
         json_open(j, '[');
@@ -145,6 +156,19 @@ static void append_nodes(Json *j, const char *key, const GArray *nodes)
         json_close(j, ']');
 }
 
+char *diff_trust_in_counts(const Diff *d)
+{
+        g_autofree char *a = path_format_probability(d->probability[DIFF_A]),
+                        *b = path_format_probability(d->probability[DIFF_B]);
+        g_autofree char *both = g_strdup_printf("%s and %s", a, b);
+
+        if (d->is_drawn[DIFF_A] && d->is_drawn[DIFF_B])
+                return trust_in_changes("A and B", both);
+        if (d->is_drawn[DIFF_A])
+                return trust_in_changes("A", a);
+        return d->is_drawn[DIFF_B] ? trust_in_changes("B", b) : NULL;
+}
+
 gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], OutputFile *file,
                          GError **error)
 {
@@ -171,6 +195,9 @@ gboolean diff_write_page(const Diff *d, const char *const names[N_SIDES], Output
         page_exact(j, d->dependence[DIFF_A]);
         page_exact(j, d->dependence[DIFF_B]);
         json_close(j, ']');
+        g_autofree char *trust = diff_trust_in_counts(d);
+        if (trust)
+                page_text(j, "trustInCounts", trust);
         put_two(j, "measured", d->has_paths[DIFF_A], d->has_paths[DIFF_B]);
         json_key(j, "latency");
         json_open(j, '[');

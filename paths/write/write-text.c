@@ -323,15 +323,6 @@ static void write_left_out(const Rows *r, const PathWriteOptions *options, GStri
                 text_append_wrapped(out, text, " ", 6, options->columns);
 }
 
-/* "1,189 +-36" */
-static char *format_drawn(const PathPattern *p)
-{
-        g_autofree char *count = path_format_count((guint64)llround(p->drawn)),
-                        *error = path_format_count((guint64)llround(p->drawn_error));
-
-        return g_strdup_printf("%s +-%s", count, error);
-}
-
 /* By drawings, of as many instances as they count. */
 static gint64 total_of(const PathSet *set, const PathPattern *p)
 {
@@ -369,7 +360,7 @@ static TextTable *rank_table(const PathSet *set, const PathWriteOptions *options
 
                 text_table_add(table, format_rank(set, p, place[i], mark));
                 if (path_set_is_drawn(set))
-                        text_table_add(table, format_drawn(p));
+                        text_table_add(table, path_format_drawn(p->drawn, p->drawn_error));
                 text_table_add(table, path_format_count(p->count));
                 text_table_add(table, path_format_duration(total_of(set, p)));
                 text_table_add(table, path_format_duration(histogram_mean(latency)));

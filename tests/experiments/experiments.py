@@ -27,6 +27,7 @@ import path_probability
 import plot
 import random_configuration
 import real_systems
+import trust
 from measure import METHODS, SEEDS, mean
 from tables import (
     OUT,
@@ -586,7 +587,10 @@ EXPERIMENTS = {
     **joint.EXPERIMENTS,
     **real_systems.EXPERIMENTS,
     **path_probability.EXPERIMENTS,
+    **trust.EXPERIMENTS,
 }
+# What --update writes besides.
+UPDATES = {"trust": trust.update}
 # What an experiment puts into the documentation where that is not one table of its name.
 TABLES = {"real": ["real", "ceiling"]}
 
@@ -628,6 +632,7 @@ def main(arguments):
         if updating:
             for table in TABLES.get(name, [name]):
                 update(table)
+            UPDATES.get(name, lambda: None)()
         print(f"experiments/{name}: {time.monotonic() - started:.0f} s", flush=True)
 
 
