@@ -266,6 +266,14 @@ static gboolean begins_or_ends(const guint64 *counts, guint n)
         return counts[0] == 0 || counts[n - 1] == 0;
 }
 
+/* Of the logarithm of a pattern's count: what the drawings that it is by may be off by. */
+static double drawn_variance(const Trend *t, guint point)
+{
+        double error = point_at(t, point)->drawn_error;
+
+        return error * error;
+}
+
 /* Of an entry, or of a pattern. */
 static void add_rate(Trend *t, const char *subject, const char *label, const guint64 *counts,
                      const MergedPattern *pattern, GArray *candidates)
@@ -290,7 +298,7 @@ static void add_rate(Trend *t, const char *subject, const char *label, const gui
                 s->values[i] = (TrendValue){ .count = MAX(counts[i], 1),
                                              .value = MAX(count, 0.5) / seconds,
                                              .exact = count / seconds };
-                variances[i] = 1 / MAX(count, 0.5);
+                variances[i] = 1 / MAX(count, 0.5) + (pattern ? drawn_variance(t, i) : 0);
         }
         add_candidate(t, candidates, s, variances, pattern);
 }
@@ -301,7 +309,7 @@ static guint64 *counts_of(const Trend *t, const MergedPattern *p)
 
         for (guint i = 0; i < p->cells->len; i++)
                 counts[g_array_index(p->cells, MergedCell, i).point] =
-                        g_array_index(p->cells, MergedCell, i).count;
+                        (guint64)llround(g_array_index(p->cells, MergedCell, i).number);
         return counts;
 }
 
@@ -334,14 +342,14 @@ static void add_share(Trend *t, const TrendStores *r, const MergedPattern *p, GA
                 double of = (double)e->steady[i];
 
                 s->values[i] = (TrendValue){ .count = e->steady[i], .value = 0.5 / (of + 1) };
-                variances[i] = (1 - share) / share / MAX(of, 1);
+                variances[i] = (1 - share) / share / MAX(of, 1) + drawn_variance(t, i);
         }
         for (guint k = 0; k < p->cells->len; k++) {
                 const MergedCell *c = &g_array_index(p->cells, MergedCell, k);
                 TrendValue *v = &s->values[c->point];
 
-                v->value = MIN((double)c->count + 0.5, (double)v->count) / (double)(v->count + 1);
-                v->exact = (double)c->count / (double)v->count;
+                v->value = MIN(c->number + 0.5, (double)v->count) / (double)(v->count + 1);
+                v->exact = c->number / (double)v->count;
         }
         add_candidate(t, candidates, s, variances, p);
 }
@@ -370,9 +378,10 @@ static double count_dependence(const guint64 *counts, const guint64 *exposure, g
 }
 
 /* Where the pattern begins (or ends, gone), and how probable that is by chance; exposure: the
- * requests that could have been of it. at 0: nowhere. */
-static double find_begin(const guint64 *counts, const guint64 *exposure, guint n, gboolean gone,
-                         guint *at)
+ * requests that could have been of it; error: of counts by drawings, a share of 1. at 0: nowhere.
+ */
+static double find_begin(double error, const guint64 *counts, const guint64 *exposure, guint n,
+                         gboolean gone, guint *at)
 {
         double count = 0, all = 0, best = 0;
         double with = 0, exposed = 0;
@@ -409,7 +418,8 @@ static double find_begin(const guint64 *counts, const guint64 *exposure, guint n
                 return 1;
         from = gone ? 0 : *at;
         to = gone ? *at : n;
-        double dependence = count_dependence(counts, exposure, from, to);
+        double dependence =
+                MAX(count_dependence(counts, exposure, from, to), error * error * count);
         return MIN(1, 2.0 * (n - 1) *
                               binomial_tail(count / dependence, best_with / dependence,
                                             best_exposed / all));
@@ -422,17 +432,19 @@ static double find_pattern(const Trend *t, const TrendStores *r, const MergedPat
         guint n = t->points->len, at[2];
         g_autofree guint64 *counts = counts_of(t, p), *paths = g_new0(guint64, n);
         const MergedEntry *e = trend_stores_entry(r, trend_stores_entry(r, p->entry)->whole);
-        double p_best = 1;
+        double p_best = 1, error = 0;
 
-        for (guint i = 0; i < n; i++)
+        for (guint i = 0; i < n; i++) {
                 paths[i] = point_at(t, i)->paths;
+                error = MAX(error, point_at(t, i)->drawn_error);
+        }
         for (int gone = 0; gone < 2; gone++) {
                 /* The requests of its entry; of all where the entry begins with it. */
-                double one = find_begin(counts, e->counts, n, gone, &at[gone]);
+                double one = find_begin(error, counts, e->counts, n, gone, &at[gone]);
 
                 if (begins_or_ends(e->counts, n)) {
                         guint other;
-                        double p_all = find_begin(counts, paths, n, gone, &other);
+                        double p_all = find_begin(error, counts, paths, n, gone, &other);
 
                         if (p_all < one) {
                                 one = p_all;
@@ -511,7 +523,8 @@ static void count_steady(const TrendStores *r)
 
                 for (guint k = 0; k < p->cells->len && !p->moved; k++) {
                         const MergedCell *c = &g_array_index(p->cells, MergedCell, k);
-                        trend_stores_entry(r, p->entry)->steady[c->point] += c->count;
+                        trend_stores_entry(r, p->entry)->steady[c->point] +=
+                                (guint64)llround(c->number);
                 }
         }
 }

@@ -279,6 +279,7 @@ static gboolean read_nodes(TrendStores *r, StoreReader *reader, const GPtrArray 
 static gboolean read_patterns(TrendStores *r, StoreReader *reader, guint index, GError **error)
 {
         g_autoptr(GPtrArray) found = g_ptr_array_new();
+        TrendStore *store = &g_array_index(r->stores, TrendStore, index);
         StoredPattern stored;
         int status;
 
@@ -286,9 +287,12 @@ static gboolean read_patterns(TrendStores *r, StoreReader *reader, guint index, 
                 MergedPattern *p = add_pattern(r, &stored);
 
                 cell_of(p, index)->count += stored.count;
+                cell_of(p, index)->number += stored.is_drawn ? stored.drawn : (double)stored.count;
                 p->count += stored.count;
                 p->total += (double)stored.total;
-                g_array_index(r->stores, TrendStore, index).paths += stored.count;
+                store->paths += stored.count;
+                store->is_drawn |= stored.is_drawn;
+                store->drawn_error += stored.drawn_error;
                 g_ptr_array_add(found, p);
         }
         return status == 0 && read_nodes(r, reader, found, index, error);
@@ -428,6 +432,7 @@ static void add_to_point(Trend *t, const TrendStore *s)
         TrendPoint *last =
                 t->points->len ? &g_array_index(t->points, TrendPoint, t->points->len - 1) : NULL;
         double seconds = ((double)s->last - (double)s->first) / 1e9;
+        double drawn_error = s->drawn_error / (double)MAX(s->paths, 1);
 
         if (last && t->by != TREND_BY_STORE &&
             trend_floor(last->first, units[t->by]) == trend_floor(s->first, units[t->by])) {
@@ -436,6 +441,7 @@ static void add_to_point(Trend *t, const TrendStore *s)
                 last->seconds += seconds;
                 last->paths += s->paths;
                 last->parallelism = MAX(last->parallelism, s->parallelism);
+                last->drawn_error = MAX(last->drawn_error, drawn_error);
                 return;
         }
         TrendPoint p = { .name = g_strdup(s->name),
@@ -444,6 +450,7 @@ static void add_to_point(Trend *t, const TrendStore *s)
                          .last = s->last,
                          .seconds = seconds,
                          .parallelism = s->parallelism,
+                         .drawn_error = drawn_error,
                          .paths = s->paths };
         g_array_append_val(t->points, p);
 }
@@ -477,6 +484,7 @@ static void move_cells(GArray *cells, const guint *point_of)
                         continue;
                 }
                 into->count += c->count;
+                into->number += c->number;
                 into->sum += c->sum;
                 into->square += c->square;
                 if (into->latency && c->latency) {
@@ -563,6 +571,12 @@ static gboolean is_unfit(const TrendStores *r, const TrendStore *s)
         return s->compared && !s->fit;
 }
 
+static gboolean is_drawn(const TrendStores *r, const TrendStore *s)
+{
+        (void)r;
+        return s->compared && s->is_drawn;
+}
+
 static gboolean is_without_labels(const TrendStores *r, const TrendStore *s)
 {
         return !r->labels && s->compared && !s->has_labels;
@@ -608,4 +622,12 @@ void trend_stores_note(const TrendStores *r, Trend *t)
                         "Not fit for the method that found them: %s. Own times and patterns say "
                         "little there.",
                         unfit);
+        g_autofree char *drawn = name_stores(r, is_drawn, &n);
+        if (n > 0)
+                trend_add_note(
+                        t,
+                        "Most paths are probably wrong in: %s. There patterns are counted by "
+                        "drawings, and what does not exceed the error of these is no "
+                        "change; their latencies are of the paths found.",
+                        drawn);
 }

@@ -16,6 +16,7 @@
 typedef struct {
         guint point;
         guint64 count;
+        double number;      /* by drawings where the store has them, else count */
         double sum, square; /* of latency, ns */
         gint64 p99;
         Histogram *latency; /* where points are of several stores */
@@ -55,6 +56,8 @@ typedef struct {
         gint64 first, last;
         double parallelism;
         guint64 paths;
+        gboolean is_drawn;  /* patterns are counted by drawings: most paths are probably wrong */
+        double drawn_error; /* of such counts, of all patterns together */
 } TrendStore;
 
 /* All stores, while they are read. */

@@ -29,7 +29,8 @@ typedef struct {
         double seconds;     /* that were captured */
         double parallelism; /* 0: unknown */
         guint64 paths;
-        guint32 hour; /* that it is compared with, of the day, UTC; 0 where with all */
+        double drawn_error; /* of counts of patterns by drawings, a share of 1; 0: of paths found */
+        guint32 hour;       /* that it is compared with, of the day, UTC; 0 where with all */
 } TrendPoint;
 
 typedef struct {

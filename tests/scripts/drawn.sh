@@ -78,4 +78,29 @@ sed -i 's/^parallel=.*/parallel=10/' conf
 assert not sqlite3.connect("calm.sqlite").execute("SELECT 1 FROM pattern WHERE drawn IS NOT NULL").fetchall()' 2>>err
 result $? 'none where few requests are under way' err
 
+# The same system under more load has other patterns by the paths found, of which most are wrong.
+"$ravel" diff calm.sqlite s.sqlite >text 2>err && "$ravel" diff --format json calm.sqlite s.sqlite >json 2>>err &&
+	"$ravel" diff --format html -o diff.html calm.sqlite s.sqlite 2>>err &&
+	python3 - <<'PYTHON' 2>>err
+import json, re
+
+text = " ".join(open("text").read().split())
+page = json.loads(re.search('id="data">(.*?)</script>', open("diff.html").read(), re.S)[1])
+assert "Most paths of B are probably wrong" in text and page["trustInCounts"] in text
+shares = [c for c in json.load(open("json"))["changes"] if c["kind"] == "share"]
+assert not any(c["beyond"] for c in shares), [c for c in shares if c["beyond"]]
+assert all(c["drawn"][0] is None and c["drawn"][1][1] >= 0 for c in shares)
+assert all(len(p["drawn"]) == 4 for p in page["patterns"])
+PYTHON
+result $? 'diff: by drawings the shares of patterns do not change beyond their error' err
+mkdir many
+for seed in 1 2 3 4 5 6; do
+	sed "s/^seed=.*/seed=$seed/; s/^messages=.*/messages=8000/; s/^parallel=.*/parallel=$((seed < 4 ? 40 : 500))/" conf >one
+	"$ravel" maketrace one >trace 2>err && "$ravel" nesting -o many/$seed.sqlite trace >out 2>>err || break
+done
+"$ravel" trend many >text 2>>err && "$ravel" trend --format tsv many >tsv 2>>err &&
+	tr '\n' ' ' <text | grep -q 'Most paths are probably wrong in: many/4.sqlite, many/5.sqlite, many/6.sqlite' &&
+	! grep -qE '^(new|gone) ' text && ! awk -F '\t' '$1 == "share" && $2 != "-"' tsv | grep .
+result $? 'trend: nor do they there, and no pattern is new or gone' text
+
 finish
