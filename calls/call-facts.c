@@ -60,10 +60,11 @@ static void take_word(CallFacts *f, guint64 call, const Message *message, gboole
 
 void call_facts_add(CallFacts *f, guint64 call, const Message *message, gboolean bytes)
 {
-        const char *p = message->attrs, *end = p + message->attrs_length;
+        const char *p = message->attrs, *end;
 
         if (!message->attrs_length || call >= G_MAXUINT32)
                 return;
+        end = p + message->attrs_length;
         while (p < end) {
                 const char *word = p;
 

@@ -263,7 +263,8 @@ static void trade_chunk(guint to, gconstpointer out, int n_out, guint from, gpoi
 static GBytes *trade(guint to, GBytes *bytes, guint from)
 {
         gsize n_out = 0;
-        const guint8 *out = bytes ? g_bytes_get_data(bytes, &n_out) : NULL;
+        const guint8 *data = bytes ? g_bytes_get_data(bytes, &n_out) : NULL;
+        const guint8 *out = data ? data : (const guint8 *)""; /* of no bytes, there may be none */
         guint64 told = n_out, n_in = 0;
         guint8 *in;
 
