@@ -35,7 +35,7 @@ no_worse() # POINTS METHOD TRACE WINDOW...: than without windows, by so much
 }
 
 # A request is ten seconds to a minute of them, and a window a few dozens of requests at least.
-shapes=('2 --repeat 3') windows=(30s) messages=30000
+shapes=('2 --repeat 3') windows=(30s) messages=20000
 [ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s) messages=60000
 for shape in "${shapes[@]}"; do
 	# shellcheck disable=SC2086 # options
@@ -96,10 +96,10 @@ result $? 'each call is in --calls once' err
 
 # Labels that are rare, new ones all the time, and more new services later on than there is room
 # for: these are to be learned from less.
-"$gen_trace" 60000 2 --path | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' '
+"$gen_trace" $((2 * messages)) 2 --path | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' -v half="$messages" '
 	$2 == "CALL_SENT" {
 		label = "\tlabel=" (NR % 3 ? "common" : "rare" NR)
-		late[$5] = NR > 30000
+		late[$5] = NR > half
 	}
 	late[$5] {
 		to = "DB" 10 + substr($5, 3) % 8

@@ -105,12 +105,15 @@ static void add_identifiers(Problem *p, GRand *rand, Values values)
         p->node.identifiers = p->lists;
 }
 
-static guint count_right(Problem *p)
+/* Finds parents; *bytes are those of the answer, if not NULL. */
+static guint find_right(Problem *p, GBytes **bytes)
 {
         NodeAnswer answer;
         guint right = 0;
 
         find_parents_jointly(&p->node, NULL, &answer);
+        if (bytes)
+                *bytes = node_answer_to_bytes(&answer);
         for (guint32 i = 0; i < answer.n_out; i++) {
                 gsize best = answer.first[i];
 
@@ -122,6 +125,11 @@ static guint count_right(Problem *p)
         }
         node_answer_clear(&answer);
         return right;
+}
+
+static guint count_right(Problem *p)
+{
+        return find_right(p, NULL);
 }
 
 /* Values that are passed on tell parents; those that mean nothing change nothing. */
@@ -169,7 +177,6 @@ static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
         g_autofree Problem *p = g_new(Problem, 1);
-        NodeAnswer found;
 
         make_crowd(p, rand, 0, 4 * MS / 5);
         for (guint32 i = 0; i < p->node.n_in; i++)
@@ -177,10 +184,7 @@ static guint right_with_sizes(guint seed, guint sizes, guint *n, GBytes **answer
         if (sizes > 0)
                 add_sizes(p, rand, sizes == 1);
         *n = p->node.n_out;
-        find_parents_jointly(&p->node, NULL, &found);
-        *answer = node_answer_to_bytes(&found);
-        node_answer_clear(&found);
-        return count_right(p);
+        return find_right(p, answer);
 }
 
 /* Sizes that go with what parents do tell parents; with those that mean nothing all is as without.
