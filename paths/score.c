@@ -41,6 +41,7 @@ typedef struct {
 typedef struct {
         char *key; /* stored_pattern_key() */
         guint64 instances[N_SIDES], calls[N_SIDES];
+        double drawn;       /* instances by drawings, of the found ones */
         guint64 same_calls; /* calls that are of this pattern in both */
         guint64 children, right_parents, right_instances; /* of the true ones */
         guint32 rank[N_SIDES];  /* from 0; meaningless without instances */
@@ -58,8 +59,9 @@ struct Score {
         GArray *patterns;      /* of Pattern */
         GArray *rank[N_SIDES]; /* of guint32: those that have instances, most first */
         ScoreParents parents;
-        GArray *nodes;   /* of ScoreNode, by NodeId */
-        gboolean labels; /* patterns are compared by them, too */
+        GArray *nodes;     /* of ScoreNode, by NodeId */
+        gboolean labels;   /* patterns are compared by them, too */
+        gboolean is_drawn; /* the found ones are counted by drawings, too */
 };
 
 static Pattern *pattern_at(const Score *s, guint32 i)
@@ -139,6 +141,10 @@ static gboolean read_patterns(Score *s, GHashTable *by_key, Side side, StoreRead
                         g_hash_table_insert(by_key, p.key, GUINT_TO_POINTER(i));
                 }
                 g_array_append_val(pattern_of, i);
+                if (side == FOUND_ONE && stored.is_drawn) {
+                        pattern_at(s, i)->drawn += stored.drawn;
+                        s->is_drawn = TRUE;
+                }
         }
         paths->pattern_of = (guint32 *)g_array_free(g_steal_pointer(&pattern_of), FALSE);
         if (status < 0)
@@ -429,6 +435,47 @@ void score_free(Score *s)
 const ScoreParents *score_parents(const Score *s)
 {
         return &s->parents;
+}
+
+static int compare_drawn(const void *a, const void *b, void *data)
+{
+        const Pattern *x = pattern_at(data, *(const guint32 *)a);
+        const Pattern *y = pattern_at(data, *(const guint32 *)b);
+
+        if (x->drawn != y->drawn)
+                return x->drawn > y->drawn ? -1 : 1;
+        return strcmp(x->key, y->key);
+}
+
+ScoreDrawn score_drawn(const Score *s)
+{
+        const GArray *found = s->rank[FOUND_ONE];
+        g_autoptr(GArray) by_drawings = g_array_copy((GArray *)found);
+        double same_drawn = 0, same_found = 0, all = 0;
+        ScoreDrawn d = { 0 };
+
+        if (!s->is_drawn || found->len == 0)
+                return d;
+        qsort_r(by_drawings->data, found->len, sizeof(guint32), compare_drawn, (void *)s);
+        d.first = MIN(found->len, SCORE_DRAWN_FIRST);
+        for (guint i = 0; i < d.first; i++) {
+                const Pattern *drawn = pattern_at(s, g_array_index(by_drawings, guint32, i));
+
+                d.true_drawn += drawn->instances[TRUE_ONE] > 0;
+                d.true_found +=
+                        pattern_at(s, g_array_index(found, guint32, i))->instances[TRUE_ONE] > 0;
+        }
+        for (guint32 i = 0; i < s->patterns->len; i++) {
+                const Pattern *p = pattern_at(s, i);
+                double is = (double)p->instances[TRUE_ONE];
+
+                all += is;
+                same_drawn += MIN(p->drawn, is);
+                same_found += MIN((double)p->instances[FOUND_ONE], is);
+        }
+        d.overlap_drawn = all > 0 ? same_drawn / all : 0;
+        d.overlap_found = all > 0 ? same_found / all : 0;
+        return d;
 }
 
 ScoreNode score_node(const Score *s, NodeId node)

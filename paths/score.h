@@ -59,6 +59,16 @@ typedef struct {
         ScoreClass said[SCORE_CLASSES];   /* calls in both stores, found with a parent */
 } ScoreParents;
 
+/* Where patterns of the found store are counted by drawings (docs/paths.md, "Probability"): of the
+ * most frequent ones how many are true, and what share of all counts agrees with the true ones; by
+ * drawings, and by the instances found. */
+enum { SCORE_DRAWN_FIRST = 10 };
+typedef struct {
+        guint first; /* patterns that are looked at; 0: there are no drawings */
+        guint true_drawn, true_found;
+        double overlap_drawn, overlap_found;
+} ScoreDrawn;
+
 /* Of the calls that a node makes and that have a parent in the true store. */
 typedef struct {
         guint64 calls, right;
@@ -76,6 +86,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Score, score_free)
 void score_row(const Score *score, guint32 n, ScoreRow *row);
 
 const ScoreParents *score_parents(const Score *score);
+
+ScoreDrawn score_drawn(const Score *score);
 
 ScoreNode score_node(const Score *score, NodeId node);
 

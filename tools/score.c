@@ -260,6 +260,23 @@ static void put_row(Json *j, const TopRow *r)
         json_close(j, '}');
 }
 
+static void put_drawn(const Score *score, Json *j)
+{
+        ScoreDrawn d = score_drawn(score);
+
+        if (d.first == 0)
+                return;
+        json_line(j, 2);
+        json_key(j, "drawn");
+        json_open(j, '{');
+        json_put_count(j, "first", d.first);
+        json_put_count(j, "true", d.true_drawn);
+        json_put_count(j, "true_found", d.true_found);
+        json_put_number(j, "overlap", d.overlap_drawn, "%.6g");
+        json_put_number(j, "overlap_found", d.overlap_found, "%.6g");
+        json_close(j, '}');
+}
+
 static void write_json(const Score *score, const GArray *rows, GString *out)
 {
         const ScoreParents *p = score_parents(score);
@@ -287,6 +304,7 @@ static void write_json(const Score *score, const GArray *rows, GString *out)
                 json_key(&j, parents[i].key);
                 json_count(&j, parents[i].n);
         }
+        put_drawn(score, &j);
         json_line(&j, 2);
         json_key(&j, "rows");
         json_open(&j, '[');
@@ -401,6 +419,23 @@ static void append_patterns(GString *out, const GArray *rows)
         append_table(out, table);
 }
 
+/* Where the found store has counts by drawings. */
+static void append_drawn(GString *out, const Score *score)
+{
+        ScoreDrawn d = score_drawn(score);
+        char drawn[G_ASCII_DTOSTR_BUF_SIZE], found[G_ASCII_DTOSTR_BUF_SIZE];
+
+        if (d.first == 0)
+                return;
+        g_ascii_formatd(drawn, sizeof drawn, "%.1f", 100 * d.overlap_drawn);
+        g_ascii_formatd(found, sizeof found, "%.1f", 100 * d.overlap_found);
+        g_string_append_printf(
+                out,
+                "\nBy drawings: of the first %u patterns %u true, by the paths found "
+                "%u; counts agree in %s %% of all paths, by the paths found in %s %%\n",
+                d.first, d.true_drawn, d.true_found, drawn, found);
+}
+
 static void append_instances(GString *out, const GArray *rows)
 {
         static const char *const headings[] = { "top",           "instances", "FN", "FP",
@@ -468,6 +503,7 @@ static void write_text(const Score *score, const GArray *rows, const StoreReader
                      all->found_calls);
         append_parents(out, score, all);
         append_patterns(out, rows);
+        append_drawn(out, score);
         append_instances(out, rows);
         append_delays(out, rows);
 }

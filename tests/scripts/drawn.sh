@@ -67,6 +67,24 @@ order = [d[0] * row[3 + 1] for row, d in zip(page["rows"], page["drawn"])]
 assert all(a >= b - 1e-3 * a for a, b in zip(order, order[1:])) and len(page["drawn"]) == len(stored)
 PYTHON
 result $? 'the page has them, ranks by them, and says in the same words which to believe' err
+"$ravel" nesting --cheat -n 0 -o true.sqlite trace >out 2>>err && "$ravel" score true.sqlite s.sqlite >score 2>>err &&
+	"$ravel" score --format json true.sqlite s.sqlite >score.json 2>>err &&
+	python3 - <<'PYTHON' 2>>err
+import json
+
+true = {p["signature"]: p["count"] for p in json.load(open("true.json"))["patterns"]}
+found = {p["signature"]: p for p in json.load(open("json"))["patterns"]}
+n = sum(true.values())
+score = json.load(open("score.json"))["drawn"]
+for key, of, first in (("", "drawn", "true"), ("_found", "count", "true_found")):
+    overlap = sum(min(found[s][of], true[s]) for s in true if s in found) / n
+    assert abs(score["overlap" + key] - overlap) < 1e-3, (score, overlap)
+    ten = sorted(found, key=lambda s: (-found[s][of], s))[:10]
+    assert score[first] == sum(s in true for s in ten), (score, ten)
+text = " ".join(open("score").read().split())
+assert f"By drawings: of the first 10 patterns {score['true']} true, by the paths found {score['true_found']};" in text
+PYTHON
+result $? 'score says how right they are, beside the paths found' err
 cmp -s json threads.json
 result $? 'the same bytes whatever the threads'
 
