@@ -872,6 +872,7 @@
       else if (p > 0.9999) list.push(['good', 'Nothing had to be guessed: each call had one possible parent.']);
       else list.push([p > 0.95 ? 'good' : p > 0.7 ? 'note' : 'bad', `A path is right with a probability of ${probability(p)} in the mean${wrong}` +
         (data.parallelism > 1 ? `. A call had ${data.parallelism.toFixed(data.parallelism < 9.995 ? 2 : 1)} possible parents in the mean.` : '.')]);
+      if (data.trustInProbabilities) list.push(['note', data.trustInProbabilities]);
       const guessed = data.trust.filter((t) => t[2] > 0).sort((a, b) => a[3] - b[3]);
       if (guessed.length > 1 && data.method !== 'cheat') {
         const named = guessed.slice(0, 3).map(([node, , , q], i) => i ? `of ${names[node]}'s ${share(q, 1)}` : `that ${names[node]} makes ${share(q, 1)} should be right`);

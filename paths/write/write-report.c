@@ -4,6 +4,9 @@
  * alone and has no version: arrays stand for records, in the order that the
  * functions below write them in, since a page holds 10,000 patterns. Times are ns.
  */
+#include <math.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "paths/misassigned.h"
 #include "paths/report/report.h"
@@ -29,6 +32,22 @@ enum {
 static gint64 clamp(gint128 n)
 {
         return (gint64)CLAMP(n, G_MININT64, G_MAXINT64);
+}
+
+/* How far to trust probabilities where parents were guessed, and what was measured is about them.
+ */
+static void append_trust(Json *j, const Report *r, const StoreReader *reader)
+{
+        const StoredRun *run = store_reader_run(reader);
+        guint64 guessed = 0;
+
+        for (guint i = 0; i < r->trust->len; i++)
+                guessed += g_array_index(r->trust, StoredTrust, i).guessed;
+        if (guessed == 0 || strcmp(run->method, "joint") || !isfinite(run->parallelism))
+                return;
+        g_autofree char *text =
+                trust_in_probabilities(run->parallelism, store_reader_has_labels(reader));
+        page_text(j, "trustInProbabilities", text);
 }
 
 static void append_run(Json *j, const Report *r, const StoreReader *reader)
@@ -78,6 +97,7 @@ static void append_run(Json *j, const Report *r, const StoreReader *reader)
                 json_close(j, ']');
         }
         json_close(j, ']');
+        append_trust(j, r, reader);
         json_key(j, "captures");
         json_open(j, '[');
         for (guint i = 0; i < r->captures->len; i++) {

@@ -170,7 +170,7 @@ def trust(lab):
         )
     write_table(
         "trust",
-        ["mean parallelism", "operations", "systems", "captured", "calls given 0.9 or more", "right", "least of a system"],
+        ["mean parallelism", "operations", "runs", "captured", "calls given 0.9 or more", "right", "least of a run"],
         lines,
     )
     (OUT / "trust-measured.h").write_text(

@@ -55,6 +55,7 @@ import json, re, sqlite3
 
 page = json.loads(re.search('id="data">(.*?)</script>', open("s.html").read(), re.S)[1])
 assert page["trustInCounts"] in " ".join(open("text").read().split()), page["trustInCounts"]
+assert page["trustInProbabilities"].startswith("How far these probabilities can be trusted is not known: too few systems")
 assert "probability of 0." in page["trustInCounts"] and "believe these" in page["trustInCounts"]
 stored = {
     h: row
@@ -92,6 +93,8 @@ sed -i 's/^parallel=.*/parallel=10/' conf
 "$ravel" maketrace conf >trace 2>err && "$ravel" nesting --format json trace >json 2>>err &&
 	"$ravel" nesting -o calm.sqlite trace >text 2>>err && ! grep -q drawn json && ! grep -q drawings text &&
 	"$ravel" report -o calm.html calm.sqlite >out 2>>err && ! grep -q 'trustInCounts":' calm.html &&
+	measured=$(sed -n 's/^{ 1, 3, 0, \([0-9]*\), \([0-9]*\), 0\.\(..\)\(.\).*/In \1 runs of systems of known truth (\2 captured) .* \3\.[0-9] %/p' "$source/paths/write/trust-measured.h") &&
+	grep -q "trustInProbabilities\":\"$measured" calm.html &&
 	python3 -c 'import sqlite3
 assert not sqlite3.connect("calm.sqlite").execute("SELECT 1 FROM pattern WHERE drawn IS NOT NULL").fetchall()' 2>>err
 result $? 'none where few requests are under way' err
