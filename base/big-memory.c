@@ -3,12 +3,14 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 /* Address space costs nothing until it is used, so that an array has ROOM times its size from the
- * start and grows where it is: of what it has in the end, a fifteenth was copied at most. mremap()
- * would copy nothing, but to lie at a multiple of HUGE it has to be told where
- * (MREMAP_FIXED), which the memory hooks of some libraries leave out. */
-enum { HUGE = 1 << 21, PAGE = 4096, ROOM = 16 };
+ * start, at least LEAST, and grows where it is: of what it has in the end, a fifteenth was copied
+ * at most. mremap() would copy nothing, but to lie at a multiple of HUGE it has to be told where
+ * (MREMAP_FIXED), which the memory hooks of some libraries leave out. Where it is limited (ulimit
+ * -v), LEAST_LIMITED. */
+enum { HUGE = 1 << 21, PAGE = 4096, ROOM = 16, LEAST = 1 << 29, LEAST_LIMITED = 1 << 25 };
 
 /* In the page before the memory. */
 typedef struct {
@@ -49,10 +51,12 @@ static gpointer reserve(gsize size)
         return start;
 }
 
-/* With room to grow, unless a limit (ulimit -v) leaves none. */
+/* With room to grow, unless a limit leaves none. */
 static gpointer reserve_room(gsize size)
 {
-        gpointer memory = reserve(MAX(size, HUGE) * ROOM);
+        struct rlimit limit;
+        gboolean is_limited = getrlimit(RLIMIT_AS, &limit) < 0 || limit.rlim_cur != RLIM_INFINITY;
+        gpointer memory = reserve(MAX(size * ROOM, is_limited ? LEAST_LIMITED : LEAST));
 
         return memory ? memory : reserve(size);
 }

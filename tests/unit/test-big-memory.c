@@ -46,7 +46,7 @@ static void test_grow(void)
 {
         grow(1, 1 << 26, 2);
         grow(4096, 1 << 24, 2);
-        grow(5, 5 << 24, 4); /* also past its room */
+        grow(5, 5 << 24, 4);
         grow(1 << 21, 1 << 27, 64);
 }
 
@@ -65,6 +65,24 @@ static void test_shrink(void)
         big_free(p, 1 << 23);
         big_free(NULL, 0);
         g_assert_true(big_renew(NULL, 0, 0) == NULL);
+}
+
+/* Where address space has a limit, arrays are moved when they are past their room. */
+static void test_move(void)
+{
+        if (g_test_subprocess()) {
+                struct rlimit limit = { (rlim_t)1 << 40, (rlim_t)1 << 40 };
+
+                setrlimit(RLIMIT_AS, &limit);
+                grow(5, 5 << 24, 4);
+                return;
+        }
+#ifdef SANITIZED
+        g_test_skip("sanitizers take address space without end");
+#else
+        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+        g_test_trap_assert_passed();
+#endif
 }
 
 /* A limit on address space leaves no room to grow, but what fits into it is there. */
@@ -90,6 +108,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/big-memory/grow", test_grow);
         g_test_add_func("/big-memory/shrink", test_shrink);
+        g_test_add_func("/big-memory/move", test_move);
         g_test_add_func("/big-memory/limit", test_limit);
         return g_test_run();
 }
