@@ -267,6 +267,21 @@ void histogram_add_zeros(Histogram *h, guint64 n)
         count_in_bin(h, bin_of(0), n);
 }
 
+/* Counts what is in the bins of another. */
+static void add_bins(Histogram *into, const Histogram *from)
+{
+        guint32 low = 0, high = from->n_bins - 1;
+
+        while (!value_of(from, low))
+                low++;
+        while (!value_of(from, high))
+                high--;
+        make_bins(into, from->first + low, from->first + high);
+        for (guint32 i = low; i <= high; i++)
+                add_to(into, from->first + i - into->first, value_of(from, i));
+        into->count += from->count;
+}
+
 void histogram_merge(Histogram *into, const Histogram *from)
 {
         if (from->count == 0)
@@ -278,9 +293,7 @@ void histogram_merge(Histogram *into, const Histogram *from)
         else if (!from->bins)
                 count_in_bin(into, from->first, from->count);
         else
-                for (guint32 i = 0; i < from->n_bins; i++)
-                        if (value_of(from, i))
-                                count_in_bin(into, from->first + i, value_of(from, i));
+                add_bins(into, from);
         into->min = was_empty ? from->min : MIN(into->min, from->min);
         into->max = was_empty ? from->max : MAX(into->max, from->max);
         into->sum += from->sum;
@@ -404,15 +417,19 @@ guint64 *histogram_counts(const Histogram *h, guint32 *first, guint32 *n)
         return counts;
 }
 
+static inline guint8 *write_number(guint8 *to, uint128 value)
+{
+        for (; value >= 0x80; value >>= 7)
+                *to++ = (guint8)(value | 0x80);
+        *to++ = (guint8)value;
+        return to;
+}
+
 static void put_number(GByteArray *out, uint128 value)
 {
         guint8 bytes[19];
-        guint n = 0;
 
-        for (; value >= 0x80; value >>= 7)
-                bytes[n++] = (guint8)(value | 0x80);
-        bytes[n++] = (guint8)value;
-        g_byte_array_append(out, bytes, n);
+        g_byte_array_append(out, bytes, (guint)(write_number(bytes, value) - bytes));
 }
 
 static void put_signed(GByteArray *out, gint128 value)
@@ -447,46 +464,77 @@ static gboolean get_signed(const guint8 **data, const guint8 *end, guint bits, g
         return TRUE;
 }
 
+/* How many values are in the i-th bin of one that is no list. */
+static inline guint64 count_at(const Histogram *h, guint32 i)
+{
+        return h->bins ? value_of(h, i) : h->count;
+}
+
 static void put_bins(GByteArray *out, const Histogram *h)
 {
+        enum { STEP_SIZE = 2, COUNT_SIZE = 10 }; /* bytes, at most */
         guint32 used = 0, last = 0;
+        gsize length;
+        guint8 *to;
         Histogram temporary;
 
         h = without_list(h, &temporary);
         for (guint32 i = 0; i < h->n_bins; i++)
-                used += histogram_bin_count(h, h->first + i) != 0;
+                used += count_at(h, i) > 0;
         put_number(out, used);
+        length = out->len;
+        g_byte_array_set_size(out, (guint)(length + used * (gsize)(STEP_SIZE + COUNT_SIZE)));
+        to = out->data + length;
         for (guint32 i = 0; i < h->n_bins; i++) {
-                guint64 count = histogram_bin_count(h, h->first + i);
+                guint64 count = count_at(h, i);
+
                 if (!count)
                         continue;
-                put_number(out, h->first + i - last);
-                put_number(out, count);
+                to = write_number(to, h->first + i - last);
+                to = write_number(to, count);
                 last = h->first + i;
         }
+        g_byte_array_set_size(out, (guint)(to - out->data));
         g_free(temporary.bins);
 }
 
-/* lowest and highest: of the bins that hold values. */
-static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, guint32 *lowest,
-                         guint32 *highest)
+/* Most are of one byte. */
+static inline gboolean get_word(const guint8 **data, const guint8 *end, guint64 *value)
 {
-        uint128 used, step, count, bin = 0;
+        uint128 number;
 
-        if (!get_number(&data, end, 64, &used))
+        if (G_LIKELY(*data < end && **data < 0x80)) {
+                *value = *(*data)++;
+                return TRUE;
+        }
+        if (!get_number(data, end, 64, &number))
                 return FALSE;
-        for (uint128 i = 0; i < used; i++) {
-                if (!get_number(&data, end, 64, &step) || !get_number(&data, end, 64, &count) ||
+        *value = (guint64)number;
+        return TRUE;
+}
+
+/* ends: the first and the last bin that hold values; NULL: unknown. With them, bins are made at
+ * once where so many are used. */
+static gboolean get_bins(Histogram *h, const guint8 *data, const guint8 *end, const guint32 *ends)
+{
+        enum { MANY = 64 };
+        guint64 used, step, count, bin = 0;
+
+        if (!get_word(&data, end, &used))
+                return FALSE;
+        if (used >= MANY && ends)
+                make_bins(h, ends[0], ends[1]);
+        for (guint64 i = 0; i < used; i++) {
+                if (!get_word(&data, end, &step) || !get_word(&data, end, &count) ||
                     step >= HISTOGRAM_BINS - bin || (i > 0 && step == 0) || count == 0 ||
                     count > G_MAXUINT64 - h->count)
                         return FALSE;
                 bin += step;
-                if (i == 0)
-                        *lowest = (guint32)bin;
-                *highest = (guint32)bin;
-                count_in_bin(h, (guint32)bin, (guint64)count);
+                if (ends && (i == 0 ? bin != ends[0] : bin > ends[1]))
+                        return FALSE;
+                count_in_bin(h, (guint32)bin, count);
         }
-        return data == end;
+        return data == end && (!ends || bin == ends[1]);
 }
 
 GBytes *histogram_bins_pack(const Histogram *h)
@@ -499,10 +547,8 @@ GBytes *histogram_bins_pack(const Histogram *h)
 
 gboolean histogram_bins_unpack(Histogram *h, const guint8 *data, gsize n)
 {
-        guint32 lowest, highest;
-
         g_assert(h->count == 0);
-        if (n > 0 && get_bins(h, data, data + n, &lowest, &highest)) /* else data may be NULL */
+        if (n > 0 && get_bins(h, data, data + n, NULL)) /* else data may be NULL */
                 return TRUE;
         histogram_clear(h);
         return FALSE;
@@ -527,7 +573,7 @@ gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
         const guint8 *end;
         gint128 min, sum;
         uint128 width, square;
-        guint32 lowest, highest;
+        guint32 ends[2];
 
         g_assert(h->count == 0);
         if (n == 0) /* then data may be NULL */
@@ -535,9 +581,11 @@ gboolean histogram_unpack(Histogram *h, const guint8 *data, gsize n)
         end = data + n;
         if (!get_signed(&data, end, 64, &min) || !get_number(&data, end, 64, &width) ||
             !get_signed(&data, end, 128, &sum) || !get_number(&data, end, 127, &square) ||
-            !get_bins(h, data, end, &lowest, &highest) || h->count == 0 ||
-            min + (gint128)width > G_MAXINT64 || bin_of((gint64)min) != lowest ||
-            bin_of((gint64)(min + (gint128)width)) != highest) {
+            min + (gint128)width > G_MAXINT64)
+                return FALSE;
+        ends[0] = bin_of((gint64)min);
+        ends[1] = bin_of((gint64)(min + (gint128)width));
+        if (!get_bins(h, data, end, ends) || h->count == 0) {
                 histogram_clear(h);
                 return FALSE;
         }

@@ -878,20 +878,25 @@ void path_set_be_part(PathSet *set)
 
 static void histogram_bytes(Histogram *h, Bytes *b)
 {
-        g_autoptr(GBytes) packed = bytes_reads(b) ? NULL : histogram_pack(h);
+        g_autoptr(GBytes) packed = bytes_reads(b) || h->count == 0 ? NULL : histogram_pack(h);
         gsize length = packed ? g_bytes_get_size(packed) : 0;
         guint8 *data = packed ? (guint8 *)g_bytes_get_data(packed, NULL) : NULL;
         guint32 n = (guint32)length;
         Histogram part = HISTOGRAM_INIT;
 
         bytes_count(b, &n, 1);
+        if (n == 0)
+                return;
         bytes_u8s(b, &data, n);
         if (!bytes_reads(b))
                 return;
-        if (bytes_expect(b, data && (n == 0 || histogram_unpack(&part, data, n)), "a histogram") &&
-            part.count)
+        bytes_expect(b, data && histogram_unpack(&part, data, n), "a histogram");
+        if (h->count == 0) {
+                *h = part;
+        } else {
                 histogram_merge(h, &part);
-        histogram_clear(&part);
+                histogram_clear(&part);
+        }
         g_free(data);
 }
 
