@@ -7,6 +7,7 @@
 #define RAVEL_DIGEST_H
 
 #include <glib.h>
+#include <string.h>
 
 #define DIGEST_BEGIN G_GUINT64_CONSTANT(0xcbf29ce484222325)
 
@@ -24,12 +25,16 @@ static inline guint64 digest_bytes(guint64 digest, const char *p, gsize n)
 {
         guint64 word = n;
 
-        for (gsize i = 0; i < n; i++) {
-                if (i % 8 == 0) {
-                        digest = digest_number(digest, word);
-                        word = 0;
-                }
-                word |= (guint64)(guint8)p[i] << 8 * (i % 8);
+        for (; n >= 8; p += 8, n -= 8) {
+                digest = digest_number(digest, word);
+                memcpy(&word, p, 8);
+                word = GUINT64_FROM_LE(word);
+        }
+        if (n > 0) {
+                digest = digest_number(digest, word);
+                word = 0;
+                for (gsize i = 0; i < n; i++)
+                        word |= (guint64)(guint8)p[i] << 8 * i;
         }
         return digest_number(digest, word);
 }

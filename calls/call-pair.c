@@ -54,6 +54,12 @@ void call_pairs_want_trees(CallPairs *p)
         p->tree = big_renew(NULL, 0, p->size * sizeof *p->tree);
 }
 
+void call_pairs_forget_keys(CallPairs *p)
+{
+        big_free(p->key, p->size * sizeof *p->key);
+        p->key = NULL;
+}
+
 #define MOVE(column, to, from, n)                                                                  \
         memmove((column) + (to), (column) + (from), (n) * sizeof *(column))
 

@@ -92,6 +92,9 @@ void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
 /* Makes the column of trees, of zeros, where it was not wanted from the start. */
 void call_pairs_want_trees(CallPairs *pairs);
 
+/* Frees the column of keys, which nothing asks for any more. */
+void call_pairs_forget_keys(CallPairs *pairs);
+
 /* Forgets the first pairs; the others move to the front. */
 void call_pairs_drop(CallPairs *pairs, guint32 n);
 

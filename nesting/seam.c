@@ -24,7 +24,10 @@ Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window)
         g_autofree guint64 *node = digest_nodes(calls->nodes);
         guint n;
         const Edge *edges = call_matcher_edges(calls->matcher, &n);
-        Seams s = { calls, window, g_new0(guint64, n + (gsize)1), slice, { 0, 0 } };
+        Seams s = { .calls = calls,
+                    .window = window,
+                    .edge = g_new0(guint64, n + (gsize)1),
+                    .slice = slice };
 
         for (guint i = 0; i < n; i++)
                 s.edge[i + 1] = digest_number(node[edges[i].caller], node[edges[i].callee]);
@@ -34,26 +37,52 @@ Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window)
 void seams_clear(Seams *s)
 {
         g_free(s->edge);
+        if (s->keys)
+                g_hash_table_unref(s->keys);
 }
 
-guint64 seams_call(const Seams *s, guint32 call)
+/* 0 for calls whose key was forgotten. */
+static guint64 key_of(const Seams *s, guint32 call)
 {
         const CallPairs *c = &s->calls->pairs;
-        guint64 digest = s->edge[c->edge[call]];
+        const guint64 *key;
 
-        if (s->calls->ids) {
-                guint32 length;
-                const char *id = known_calls_id(s->calls, call, &length);
+        if (!s->keys)
+                return c->key[call];
+        key = g_hash_table_lookup(s->keys, GUINT_TO_POINTER(call));
+        return key ? *key : 0;
+}
 
-                digest = digest_bytes(digest, id, length);
-        } else {
-                digest = digest_number(digest, c->key[call]);
-        }
+static guint64 with_stamps(const Seams *s, guint32 call, guint64 digest)
+{
+        const CallPairs *c = &s->calls->pairs;
+
         digest = digest_number(digest, (guint64)c->at_caller[call].from);
         digest = digest_number(digest, (guint64)c->at_caller[call].to);
         digest = digest_number(digest, (guint64)c->at_callee[call].from);
         digest = digest_number(digest, (guint64)c->at_callee[call].to);
         return digest_number(digest, c->stamps[call]);
+}
+
+guint64 seams_times(const Seams *s, guint32 call)
+{
+        return with_stamps(s, call, s->edge[s->calls->pairs.edge[call]]);
+}
+
+static guint64 with_key(const Seams *s, guint32 call, guint64 key)
+{
+        return with_stamps(s, call, digest_number(s->edge[s->calls->pairs.edge[call]], key));
+}
+
+guint64 seams_call(const Seams *s, guint32 call)
+{
+        guint32 length;
+        const char *id;
+
+        if (!s->calls->ids)
+                return with_key(s, call, key_of(s, call));
+        id = known_calls_id(s->calls, call, &length);
+        return with_stamps(s, call, digest_bytes(s->edge[s->calls->pairs.edge[call]], id, length));
 }
 
 static gboolean starts_before(const Seams *s, guint32 call, gint64 at)
@@ -87,14 +116,57 @@ guint64 seams_open(const Seams *s, gint64 at)
         return sum;
 }
 
-static guint64 with_parent(const Seams *s, guint32 call, guint32 parent, double probability)
+/* Keeps the keys of calls that are open at the two ends. */
+static void take_keys(Seams *s, CallPairs *c)
 {
-        guint64 digest = seams_call(s, call), bits;
+        s->keys = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        for (guint32 i = 0; i < c->n; i++)
+                if ((is_seam(s->slice->from) && is_open(s, i, s->slice->from)) ||
+                    (is_seam(s->slice->to) && is_open(s, i, s->slice->to)))
+                        g_hash_table_insert(s->keys, GUINT_TO_POINTER(i),
+                                            g_memdup2(&c->key[i], sizeof c->key[i]));
+        call_pairs_forget_keys(c);
+}
+
+/* A call that begins now is over at the end of the slice, and its parent, which began before it but
+ * for the skew window, too. */
+static gint64 find_quiet(const Seams *s, const CallPairs *c)
+{
+        gint64 longest = 0, before;
+
+        if (!is_seam(s->slice->to))
+                return G_MAXINT64;
+        for (guint32 i = 0; i < c->n; i++)
+                longest = MAX(longest, MAX(c->at_caller[i].to, c->at_callee[i].to) -
+                                               MIN(c->at_caller[i].from, c->at_callee[i].from));
+        before = longest + 8 * s->window;
+        return s->slice->to > G_MININT64 + before ? s->slice->to - before : G_MININT64;
+}
+
+void seams_begin(Seams *s, CallPairs *c)
+{
+        g_assert(!s->keys);
+        s->quiet = (Span){ is_seam(s->slice->from) ? s->slice->from + 2 * s->window : G_MININT64,
+                           find_quiet(s, c) };
+        if (c->key)
+                take_keys(s, c);
+}
+
+/* Of a call that is over by then without key, which the slice beyond may not have kept. */
+static guint64 call_at(const Seams *s, guint32 call, gint64 at)
+{
+        return s->keys && !is_open(s, call, at) ? with_key(s, call, 0) : seams_call(s, call);
+}
+
+static guint64 with_parent(const Seams *s, guint32 call, guint32 parent, double probability,
+                           gint64 at)
+{
+        guint64 digest = call_at(s, call, at), bits;
 
         if (parent == NO_PARENT)
                 return digest_number(digest, 0);
         memcpy(&bits, &probability, sizeof bits);
-        return digest_number(digest_number(digest, seams_call(s, parent)), bits);
+        return digest_number(digest_number(digest, call_at(s, parent, at)), bits);
 }
 
 static gboolean is_at(const Seams *s, guint32 call, guint32 parent, gint64 at)
@@ -106,8 +178,12 @@ static gboolean is_at(const Seams *s, guint32 call, guint32 parent, gint64 at)
 void seams_note_parent(Seams *s, guint32 call, guint32 parent, double probability)
 {
         const gint64 at[2] = { s->slice->from, s->slice->to };
+        const CallPairs *c = &s->calls->pairs;
+        gint64 start = MIN(c->at_caller[call].from, c->at_callee[call].from);
 
+        if (G_LIKELY(start >= s->quiet.from && start < s->quiet.to))
+                return;
         for (guint i = 0; i < 2; i++)
                 if (is_seam(at[i]) && is_at(s, call, parent, at[i]))
-                        s->parents[i] += with_parent(s, call, parent, probability);
+                        s->parents[i] += with_parent(s, call, parent, probability, at[i]);
 }

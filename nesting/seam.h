@@ -15,6 +15,8 @@ typedef struct {
         guint64 *edge;           /* by number of an edge: a digest of the names of its nodes */
         const Slice *slice;      /* borrowed */
         guint64 parents[2];      /* seams_note_parent() at the two ends of the slice */
+        Span quiet;              /* calls that start in it are open at neither end */
+        GHashTable *keys;        /* index of a call to its key; NULL: the calls have them */
 } Seams;
 
 Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window);
@@ -22,6 +24,14 @@ void seams_clear(Seams *seams); /* frees what it holds */
 
 /* A digest of a call, with its nodes, id or key, and stamps. */
 guint64 seams_call(const Seams *seams, guint32 call);
+
+/* The same without id or key. */
+guint64 seams_times(const Seams *seams, guint32 call);
+
+/* Before seams_note_parent(), with all calls. Keeps the keys of those that are open at the two
+ * ends, and forgets all others: a call that is over by then can be told from another with the same
+ * nodes and stamps no more, and makes no difference to what follows. */
+void seams_begin(Seams *seams, CallPairs *pairs);
 
 /* A digest of the calls that are open at a moment. */
 guint64 seams_open(const Seams *seams, gint64 at);

@@ -188,7 +188,9 @@ guint64 slice_run_digest(const SliceRun *r)
 
         for (guint32 i = 0; i < c->n; i++)
                 if (slice_has(&r->slice, c->at_caller[i].from))
-                        sum += digest_number(seams_call(&seams, i), c->edge[i] > 0);
+                        sum += digest_number(r->keeps == SLICE_KEEPS_LITTLE ? seams_times(&seams, i)
+                                                                            : seams_call(&seams, i),
+                                             c->edge[i] > 0);
         seams_clear(&seams);
         return sum;
 }
@@ -216,6 +218,14 @@ static void list_edges(const SliceRun *r, Learned *l)
         }
 }
 
+/* How many stamps a call has; a builtin would be a call into a library. */
+static guint count_stamps(guint8 stamps)
+{
+        static const guint8 bits[16] = { 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4 };
+
+        return bits[stamps & 15] + bits[stamps >> 4];
+}
+
 static void count_call(const CallPairs *c, guint32 i, Learned *l)
 {
         Edge *edge = &g_array_index(l->edges, Edge, c->edge[i] - 1);
@@ -223,7 +233,7 @@ static void count_call(const CallPairs *c, guint32 i, Learned *l)
 
         l->counts.pairs++;
         edge->pairs++;
-        edge->messages += (guint)__builtin_popcount(c->stamps[i]);
+        edge->messages += count_stamps(c->stamps[i]);
         edge->longest = MAX(edge->longest, c->at_caller[i].to - c->at_caller[i].from);
         edge->longest_stay = MAX(edge->longest_stay, c->at_callee[i].to - c->at_callee[i].from);
         if ((c->stamps[i] & all) != all || !c->both_ends)
@@ -623,10 +633,11 @@ gboolean slice_run_decide(SliceRun *r, InstanceTaken take, gpointer data, guint6
         r->data = data;
         if (!end_calls(r, error))
                 return FALSE;
-        if (!same_calls(r, error) || !ids_are_new(r, error) || !take_learned(r, error))
+        if (!same_calls(r, error) || !ids_are_new(r, error))
                 return FALSE;
         seams = seams_new(&r->run.calls, &r->slice, r->how.window);
-        ok = find_paths(r, &seams, error);
+        seams_begin(&seams, &r->run.calls.pairs);
+        ok = take_learned(r, error) && find_paths(r, &seams, error);
         seam[0] = seams.parents[0];
         seam[1] = seams.parents[1];
         seams_clear(&seams);
