@@ -18,4 +18,16 @@ typedef struct {
         gboolean (*agree)(guint64 number, GError **error);
 } Peers;
 
+/* The process with the least to do, of those the last, as the first one has the result to write; of
+ * n. taken: by process, those that are no choice; NULL: all are. */
+static inline guint peers_least_loaded(const double *load, const gboolean *taken, guint n)
+{
+        guint least = n;
+
+        for (guint i = n; i-- > 0;)
+                if (!(taken && taken[i]) && (least == n || load[i] < load[least]))
+                        least = i;
+        return least;
+}
+
 #endif

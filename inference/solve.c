@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/compare.h"
+#include "base/peers.h"
 #include "inference/answer.h"
 #include "inference/assign.h"
 #include "inference/assignment.h"
@@ -683,24 +684,13 @@ double shared_node_learning(void)
         return LEARNING_LOAD;
 }
 
-/* The process with the least to do, of those the last: the first one has the result to write. */
-static guint least_loaded(const double *load, guint n)
-{
-        guint least = n - 1;
-
-        for (guint i = n - 1; i-- > 0;)
-                if (load[i] < load[least])
-                        least = i;
-        return least;
-}
-
 GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
 {
         Bytes b = bytes_to_write();
 
         for (guint32 i = 0; i < s->parts->len; i++) {
                 const Part *part = &g_array_index(s->parts, Part, i);
-                guint who = least_loaded(load, n);
+                guint who = peers_least_loaded(load, NULL, n);
 
                 load[who] += (double)(s->begun.all[part->before] - s->begun.all[part->at]);
                 if (who != mine)

@@ -539,17 +539,6 @@ static Together *together_at(GArray *wave, guint i)
         return &g_array_index(wave, Together, i);
 }
 
-/* The process with the least to do, of those the last: the first one has the result to write. */
-static guint next_learner(const double *load, const gboolean *learns, guint n)
-{
-        guint least = n;
-
-        for (guint i = n; i-- > 0;)
-                if (!learns[i] && (least == n || load[i] < load[least]))
-                        least = i;
-        return least;
-}
-
 /* The next tasks, those with the most work first. */
 static GArray *next_wave(Search *s, const double *load)
 {
@@ -559,7 +548,8 @@ static GArray *next_wave(Search *s, const double *load)
         gpointer task;
 
         while (wave->len < peers->n && take_task(s, &task) == CREW_WORK) {
-                Together t = { .task = task, .learner = next_learner(load, learns, peers->n) };
+                Together t = { .task = task,
+                               .learner = peers_least_loaded(load, learns, peers->n) };
 
                 learns[t.learner] = TRUE;
                 g_array_append_val(wave, t);
