@@ -144,7 +144,7 @@ compare 'all at one moment' moment.trace 3 nesting --method paper
 compare 'out of order' late.trace 2 nesting --method paper --halo=2s
 compare 'connections' connections.trace 2 nesting --method paper --halo=2s
 compare 'calls of many seconds' slow.trace 3 nesting --method paper
-compare 'one call' call.trace 8 nesting --method paper
+compare 'one call' call.trace 4 nesting --method paper
 all=1
 compare 'joint: loss, operations, clients' lossy.trace 3 nesting
 all=$long

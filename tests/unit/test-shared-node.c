@@ -7,7 +7,7 @@
 
 #include "base/peers.h"
 
-enum { FEW = 300, PARENTS = 17000, EACH = 2, MOST = 5 };
+enum { FEW = 300, PARENTS = 17000, EACH = 2, MOST = 3 };
 
 #define MS G_GINT64_CONSTANT(1000000)
 
@@ -23,7 +23,7 @@ static int compare_outs(const void *a, const void *b)
         return (x->start > y->start) - (x->start < y->start);
 }
 
-/* n parents, about three at a time, each with two calls that follow each other. */
+/* n parents, about three at a time, each with two calls, one after the other. */
 static Problem make_problem(guint32 n)
 {
         g_autoptr(GRand) rand = g_rand_new_with_seed(7);
@@ -131,14 +131,10 @@ static void assert_found(GBytes *expected, guint n, guint learner, const double 
 static void test_parts(void)
 {
         g_autoptr(GBytes) expected = found_by_one(PARENTS);
-        const double none[MOST] = { 0 }, busy[MOST] = { 1e18, 0, 1e18 },
-                     learns[MOST] = { 0, 1e18, 1e18 };
+        const double none[MOST] = { 0 }, busy[MOST] = { 1e18, 0, 1e18 };
 
-        assert_found(expected, 1, 0, none, 1);
         assert_found(expected, 2, 1, none, 2);
-        assert_found(expected, MOST, 2, none, MOST);
         assert_found(expected, 3, 0, busy, 1);
-        assert_found(expected, 3, 2, learns, 1);
 }
 
 /* Few calls are not divided: who learns has found all. */
