@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/grow.h"
 
-enum { CHUNK = 1 << 16, CALL_BYTES = 67 };
+enum { CHUNK = 1 << 16, CALL_BYTES = 83 };
 
 static void labels_bytes(GPtrArray *labels, Bytes *b)
 {
@@ -35,6 +35,8 @@ static void call_bytes(PathCall *c, guint32 *ordinal, Bytes *b)
         bytes_i64(b, &c->connect);
         bytes_i64(b, &c->stall);
         bytes_i64(b, &c->ret_stall);
+        bytes_i64(b, &c->call_bytes);
+        bytes_i64(b, &c->ret_bytes);
         bytes_u8(b, &c->stamps);
         bytes_float(b, &c->probability);
         bytes_float(b, &c->family);

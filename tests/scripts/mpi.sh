@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ravel-mpi: stats and nesting by several processes give the bytes of one, whatever their number, by
-# each MPI that is there. TAP. RAVEL_LONG=1: more traces, all numbers of ranks for each.
+# each MPI that is there. TAP. RAVEL_LONG=1: more traces, all numbers of ranks for each; with RAVEL_SHARED, traces of
+# real systems, too.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -43,7 +44,7 @@ use() {
 ranks() {
 	local n=$1
 	shift
-	timeout 60 "$mpirun" -n "$n" "$program" "$@"
+	timeout ${long:+10}60 "$mpirun" -n "$n" "$program" "$@"
 }
 
 dump() { # STORE
@@ -84,7 +85,7 @@ same() { # NAME: the results are those of one process
 compare() {
 	local name=$1 trace=$2 numbers=$3
 	shift 3
-	[ "$long" ] && numbers='2 3 4 8'
+	[ "$long" ] && numbers='1 2 3 4 8'
 	local one=()
 	for option; do
 		[[ $option = --halo=* ]] || one+=("$option")
@@ -96,13 +97,14 @@ compare() {
 	done
 }
 
-# Loss, operations, messages that nobody answers, facts, many messages at one moment, clients.
+# Loss, operations, sizes, messages that nobody answers, facts, many messages at one moment, clients.
 make_lossy() {
 	"$gen_trace" "$1" 4 --clients 30 | awk '
 		NR == 1 { print; print "# observer: tap"; next }
 		NR % 997 == 0 || NR % 889 == 0 { next }
 		{ $1 = substr($1, 1, 12) "0000000" }
-		$2 == "CALL_SENT" { $6 = "label=" (NR % 5 ? "GET%20/" $4 : "PUT") }
+		$2 == "CALL_SENT" { $6 = "label=" (NR % 5 ? "GET%20/" $4 : "PUT") " bytes=" 100 + NR % 7 }
+		$2 == "RET_SENT" { $6 = "bytes=" 1000 + NR % 11 }
 		{ print }
 		NR % 50 == 0 { print $1, "MSG_SENT", "WS1", "log", "-" }
 		NR % 700 == 0 { print "# fact " NR ": " $4 }' | tr ' ' '\t'
@@ -156,6 +158,23 @@ compare 'joint: one call' call.trace 3 nesting
 compare 'stats' some.trace 3 stats
 compare 'stats, loss' lossy.trace 4 stats
 
+# Real systems: both methods, with operations and connections.
+real() { # FOLDER
+	local of=$shared/captures/$1
+	if ! zstd -dqf "$of/b.pcap.zst" -o real.pcap 2>err ||
+		! "$ravel" capture -r real.pcap --nodes "$of/nodes.txt" -w real.trace 2>err; then
+		result 0 "$1 # SKIP it cannot be read here"
+		return
+	fi
+	compare "$1, paper" real.trace '' nesting --method paper
+	compare "$1, joint" real.trace '' nesting
+}
+if [ "$long" ] && [ -d "$shared/captures/wild" ]; then
+	for system in services/p2 services/j24 services/u8 wild/w1 wild/m1; do
+		real $system
+	done
+fi
+
 # What only one process can know is done by rank 0, which says so.
 says_alone() { # NAME TRACE OPTION...
 	local name=$1 trace=$2
@@ -194,22 +213,40 @@ fails 'one step' 2 'are for one process' ranks 2 nesting --method paper --partia
 fails 'a full disk' 4 'No space left' ranks 2 nesting --method paper -w /dev/full some.trace
 fails 'another verb' 2 'expected stats or nesting' ranks 2 merge some.trace
 
+# The processes of a run with these arguments, which are ours.
+victims() {
+	local of
+	for of in $(pgrep -f "$program $1"); do
+		[ "$(readlink "/proc/$of/exe")" = "$(realpath "$program")" ] && echo "$of"
+	done
+}
+
+# dies NAME ARGUMENTS WAIT: runs three ranks, of which the last is killed after a while
+dies() {
+	local name=$1 arguments=$2 victim='' job begun
+	# shellcheck disable=SC2086
+	ranks 3 $arguments >out 2>err &
+	job=$!
+	for _ in $(seq 100); do
+		victim=$(victims "$arguments" | tail -n 1)
+		[ "$victim" ] && break
+		sleep 0.1
+	done
+	sleep "$3"
+	begun=$(date +%s)
+	[ "$victim" ] && kill -KILL "$victim" && ! wait $job &&
+		[ $(($(date +%s) - begun)) -le 10 ] && [ ! -e result.text ] && [ -z "$(victims "$arguments")" ]
+	result $? "$name: all has ended within 10 s" err
+}
+
 # A rank that is killed ends all. It reads a pipe, so that it is there for as long.
 mkfifo never
-ranks 3 nesting --method paper -w result.text never >out 2>err &
-job=$!
 exec 3<>never
-for _ in $(seq 100); do
-	victim=$(pgrep -f "$program nesting --method paper -w result.text never" | tail -n 1)
-	[ "$victim" ] && [ "$(readlink "/proc/$victim/exe")" = "$(realpath "$program")" ] && break
-	sleep 0.1
-done
-sleep 0.3
-begun=$(date +%s)
-[ "$victim" ] && kill -KILL "$victim"
-! wait $job && [ $(($(date +%s) - begun)) -le 10 ] && [ ! -e result.text ]
-result $? 'a rank that is killed: all has ended within 10 s' err
+dies 'a rank that is killed' 'nesting --method paper -w result.text never' 0.3
 exec 3>&-
+# In joint they wait for each other. This one takes many times as long.
+"$gen_trace" 200000 45 >busy.trace
+dies 'joint: a rank that is killed' 'nesting -w result.text busy.trace' 2
 
 # --- the other MPI -------------------------------------------------------------------------
 if [ -x "$build/tests/ravel-mpi-other" ]; then
