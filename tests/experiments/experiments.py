@@ -21,6 +21,7 @@ import time
 import busy_servers
 import configuration as conf
 import convolution
+import drawings
 import joint
 import measure
 import path_probability
@@ -588,6 +589,7 @@ EXPERIMENTS = {
     **real_systems.EXPERIMENTS,
     **path_probability.EXPERIMENTS,
     **trust.EXPERIMENTS,
+    **drawings.EXPERIMENTS,
 }
 # What --update writes besides.
 UPDATES = {"trust": trust.update}
