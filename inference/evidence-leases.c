@@ -33,6 +33,7 @@ static Evidence *make(const NodeModel *model G_GNUC_UNUSED)
         EvidenceLeases *e = g_new0(EvidenceLeases, 1);
 
         e->leases.numbers = g_hash_table_new(NULL, NULL);
+        e->evidence.ties = TRUE;
         return &e->evidence;
 }
 

@@ -8,6 +8,7 @@ const EvidenceKind *const evidence_table[] = {
         &evidence_durations,
         &evidence_contexts,
         &evidence_leases,
+        &evidence_affinity,
         &evidence_identifiers,
         &evidence_order,
         NULL,

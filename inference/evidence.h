@@ -42,7 +42,8 @@ typedef struct {
 typedef struct {
         const EvidenceKind *kind;
         gboolean watched; /* it is told what the trellis and the chain find in this problem */
-        gboolean in_use;  /* and what it says counts. The kind sets both */
+        gboolean in_use;  /* and what it says counts. The kind sets all of these */
+        gboolean ties;    /* it knows calls that hang together: block() */
 } Evidence;
 
 /* What the ratio of a call may go by, of the other calls. */

@@ -334,7 +334,7 @@ static void begin_evidence(Sampler *c)
                         e->kind->begin_chain(e);
                 if (evidence_counts(e) && e->kind->put)
                         c->put[c->n_put++] = e;
-                if (evidence_counts(e) && e->kind->block)
+                if (evidence_counts(e) && e->kind->block && e->ties)
                         c->ties[c->n_ties++] = e;
         }
 }

@@ -105,6 +105,33 @@
 /* The least chance that a call leaves a candidate by itself. */
 #define LEASE_LEAST_CHANCE   1e-4
 
+/* --- Connections that go together (evidence-affinity.c) --- */
+
+/* A connection is looked at if it is used so often in the problem. */
+#define AFFINITY_USES      8
+/* Pairs of connections of a node that there is room for. Memory. */
+#define AFFINITY_PAIRS     (1 << 18)
+/* Parents that follow each other and are judged by others: those that may change calls with each
+ * other are mostly in one block. */
+#define AFFINITY_BLOCK     64
+/* Connections are dealt at random so many times, to compare with. Speed. */
+#define AFFINITY_DEALS     4
+/* Counts of pairs back off to those at random as if so many more had been seen. */
+#define AFFINITY_BACKOFF   2.0
+/* A kind of companions counts if it gains so many nats, and so many times the gain of one more
+ * random deal. As for leases. */
+#define AFFINITY_GAIN      20
+#define AFFINITY_TIMES     4
+/* And so many nats a pair: pools that deal connections last in, first out, have up to 0.09 by how
+ * many are in use at a time, which delays say better; what goes together has 0.3 and more. Chosen on
+ * p8 and pt24, as captured and with such pools. */
+#define AFFINITY_GAIN_EACH 0.15
+/* Connections to two callees are one worker's where more than this part of the pairs of each is with
+ * the other. */
+#define AFFINITY_TIED      0.7
+/* Beliefs of a parent before one that may be of its companions. Speed. */
+#define AFFINITY_LOOK_BACK 64
+
 /* --- Workers (workers.c, assign.c) --- */
 
 /* A parent makes calls before its start so many nats more rarely. Half of that, and twice, make no

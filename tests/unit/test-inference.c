@@ -143,6 +143,8 @@ static void test_identifiers(void)
                         g_autofree Problem *p = g_new(Problem, 1);
 
                         make_crowd(p, rand, 0, 4 * MS / 5);
+                        for (guint32 i = 0; i < p->node.n_out; i++)
+                                p->out[i].connection = 0; /* they go together */
                         if (values > 0)
                                 add_identifiers(p, rand, values - 1);
                         n = p->node.n_out;
@@ -154,6 +156,55 @@ static void test_identifiers(void)
                 for (guint values = 1 + RANDOM; values < 5; values++)
                         g_assert_cmpuint(right[values], ==, right[0]);
         }
+}
+
+/* --- connections that go together -------------------------------------------------- */
+
+typedef enum { DEALT, BY_CALLER, BY_CALLEE } Kept;
+
+enum { WORKERS = 8 };
+
+/* Gives all calls connections, as workers keep them that take parents at random: one to each
+ * callee; and one that parents come by; or dealt at random. */
+static void add_connections(Problem *p, GRand *rand, Kept kept)
+{
+        guint8 worker[PARENTS];
+
+        for (guint32 i = 0; i < p->node.n_in; i++) {
+                worker[i] = (guint8)g_rand_int_range(rand, 0, WORKERS);
+                p->in[i].connection = kept == BY_CALLER ? 1 + worker[i] : 0;
+        }
+        for (guint32 i = 0; i < p->node.n_out; i++) {
+                guint of = kept == DEALT ? (guint)g_rand_int_range(rand, 0, WORKERS)
+                                         : worker[p->made_by[p->out[i].call - PARENTS]];
+
+                p->out[i].connection = 1 + WORKERS * p->out[i].callee + of;
+        }
+}
+
+/* A connection into the node, or one to another callee, tells parents where connections go
+ * together; where they are dealt at random nothing changes. */
+static void test_affinity(void)
+{
+        guint right[4] = { 0 };
+
+        for (guint seed = 51; seed < 53; seed++)
+                for (guint kept = 0; kept < 4; kept++) {
+                        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+                        g_autofree Problem *p = g_new(Problem, 1);
+
+                        make_crowd(p, rand, 0, MS / 3);
+                        for (guint32 i = 0; i < p->node.n_out; i++)
+                                p->out[i].connection = 0;
+                        if (kept > 0)
+                                add_connections(p, rand, kept - 1);
+                        right[kept] += count_right(p);
+                }
+        g_test_message("without %u, dealt %u, by caller %u, by callee %u", right[0], right[1],
+                       right[2], right[3]);
+        g_assert_cmpuint(right[1 + DEALT], ==, right[0]);
+        g_assert_cmpuint(right[1 + BY_CALLER], >, right[0] + 300);
+        g_assert_cmpuint(right[1 + BY_CALLEE], >, right[0] + 200);
 }
 
 /* --- sizes --------------------------------------------------------------------- */
@@ -529,6 +580,7 @@ int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/inference/identifiers", test_identifiers);
+        g_test_add_func("/inference/affinity", test_affinity);
         g_test_add_func("/inference/sizes", test_sizes);
         g_test_add_func("/inference/dispatch", test_dispatch);
         g_test_add_func("/inference/model", test_model);
