@@ -570,8 +570,8 @@ static guint32 companion_before(const Affinity *a, const Family *f, guint32 i, g
 {
         if (kind == 0)
                 return a->row_in[f->parent];
-        while (i-- > 0) {
-                guint32 at = column(a, f->child[i]);
+        for (guint32 last = i; i > 0 && last - i < AFFINITY_LOOK_BACK;) {
+                guint32 at = column(a, f->child[--i]);
 
                 if (1 + a->callee[f->child[i]] == kind && at != NO_PARENT)
                         return a->n_rows_in + at;
@@ -583,8 +583,8 @@ static gboolean is_first(const Affinity *a, const Family *f, guint32 i)
 {
         guint32 connection = a->sequence.connection[f->child[i]];
 
-        while (i-- > 0)
-                if (a->sequence.connection[f->child[i]] == connection)
+        for (guint32 last = i; i > 0 && last - i < AFFINITY_LOOK_BACK;)
+                if (a->sequence.connection[f->child[--i]] == connection)
                         return FALSE;
         return TRUE;
 }

@@ -129,7 +129,7 @@
 /* Connections to two callees are one worker's where more than this part of the pairs of each is with
  * the other. */
 #define AFFINITY_TIED      0.7
-/* Beliefs of a parent before one that may be of its companions. Speed. */
+/* Beliefs of a parent, and children of a family, before one that may be its companions. Speed. */
 #define AFFINITY_LOOK_BACK 64
 
 /* --- Workers (workers.c, assign.c) --- */
