@@ -14,6 +14,7 @@ void scores_init(Scores *s, const Problem *p)
 
         s->share = g_new(float, n + 1);
         s->score = g_new(float, n + 1);
+        s->astray = 0;
         for (gsize k = 0; k < n; k++)
                 s->share[k] = s->score[k] = 1;
 }
@@ -135,7 +136,7 @@ static double find_astray(const Joint *j, const Trust *t)
 /* Calibration: turns shares into probabilities. */
 static void calibrate(Joint *j, const Trust *t)
 {
-        double astray = find_astray(j, t);
+        double astray = j->scores->astray = find_astray(j, t);
 
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                 guint32 n = n_candidates(j->problem, i);

@@ -3,27 +3,46 @@
  * The probability of a family: that a call into the node made exactly the children that it was
  * given.
  *
- * The probabilities of the single children depend on each other. The drawings of the Markov chain
- * say how: the share of drawings that have the whole family, divided by the product of the shares
- * of its members. The drawings are surer of each member than is right, so this ratio multiplies the
- * product of the calibrated probabilities. Without drawings the product stands alone.
+ * The probabilities of its members depend on each other: where two parents changed a call for one
+ * of the other's, four members are wrong by one error. The drawings of the Markov chain say how
+ * much: the doubt that they leave of a family, the negative logarithm of the share that has all of
+ * it, is a part of the sum of the doubts that they leave of each member. Calibration doubts more
+ * than drawings do, and the same part of its doubts is left. The calls that go astray whatever
+ * their shares are, go together, so a family is doubted for them once.
  */
 #include "inference/families.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "inference/assignment.h"
 #include "inference/calibrate.h"
 #include "inference/kinds.h"
+#include "inference/tuning.h"
 
 /* The likelihood of one parent's family, while calls are counted in. Members are the calls that are
  * in the family and the calls that are not. */
 typedef struct {
         Drawings drawn;  /* drawings in which all members are as they are */
-        double product;  /* of the probabilities of its members */
+        double product;  /* of the probabilities of its members that did not go astray */
         double separate; /* of the members' shares of the drawings */
         double least;    /* the least probability of a member: no family is likelier */
 } Likelihood;
+
+/* What is left of the doubts of members in that of a family, both by drawings. */
+typedef struct {
+        double whole, separate; /* nats */
+} Doubt;
+
+/* The probability of a candidate, if the call did not go astray. */
+static double not_astray(const Joint *j, guint32 call, gsize candidate)
+{
+        double astray = j->scores->astray;
+
+        return MAX((double)j->scores->share[candidate] - astray / n_candidates(j->problem, call),
+                   0) /
+               (1 - astray);
+}
 
 /* Rescales the probabilities of the other candidates of a call, so that all add up to 1: each is
  * multiplied by factor, then `even` is added. Calibration lowers the parent's probability without
@@ -39,9 +58,9 @@ static Remainder find_remainder(const Joint *j, guint32 call)
 
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++)
                 if (j->problem->candidate[k] == j->assignment->parent[call]) {
-                        own = (double)j->scores->share[k];
+                        own = not_astray(j, call, k);
                 } else {
-                        others += (double)j->scores->share[k];
+                        others += not_astray(j, call, k);
                         n++;
                 }
         if (others > 1 - own)
@@ -62,6 +81,12 @@ static Drawings all_drawings(const Joint *j, guint32 call)
         return all;
 }
 
+/* What never was drawn may be so rare that it was not. */
+static double drawn_share(guint n, guint of)
+{
+        return (n + 0.5) / (of + 0.5);
+}
+
 /* Counts a call into the families of its candidates. */
 static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
 {
@@ -72,7 +97,7 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++) {
                 Likelihood *l = &likelihoods[j->problem->candidate[k]];
                 gboolean is_parent = j->problem->candidate[k] == j->assignment->parent[call];
-                double share = (double)j->scores->share[k], p;
+                double share = not_astray(j, call, k), p;
 
                 p = is_parent ? share : MAX(1 - share * remainder.factor - remainder.even, 0);
                 l->product *= p;
@@ -87,19 +112,42 @@ static void count_call(const Joint *j, guint32 call, Likelihood *likelihoods)
                 }
                 l->drawn.warm &= as_it_is.warm;
                 l->drawn.cold &= as_it_is.cold;
-                l->separate *= drawings_count(as_it_is) / (double)n_all;
+                l->separate *= drawn_share(drawings_count(as_it_is), n_all);
         }
 }
 
-static double probability_of(const Likelihood *l)
+static Doubt doubt_of(const Likelihood *l)
 {
-        guint n_drawn = drawings_count(l->drawn);
-
         if (l->drawn.warm == G_MAXUINT64) /* no member was drawn */
-                return l->product;
-        if (n_drawn == 0)
-                return 0;
-        return MIN(l->product * n_drawn / (JOINT_DRAWN * 2.0) / l->separate, l->least);
+                return (Doubt){ 0, 0 };
+        return (Doubt){ -log(drawn_share(drawings_count(l->drawn), JOINT_DRAWN * 2)),
+                        -log(l->separate) };
+}
+
+/* usual: the part of the members' doubts that all families have left, for those that drawings leave
+ * little doubt of. */
+static double probability_of(const Likelihood *l, double usual, double astray)
+{
+        Doubt doubt = doubt_of(l);
+        double part = (doubt.whole + FAMILY_DOUBT * usual) / (doubt.separate + FAMILY_DOUBT);
+
+        return l->least < 1 ? (1 - astray) * MIN(pow(l->product, part), l->least) : 1;
+}
+
+static void find_probabilities(const Joint *j, const Likelihood *likelihoods, double *probability)
+{
+        Doubt all = { 0, 0 };
+        double usual;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++) {
+                Doubt doubt = doubt_of(&likelihoods[p]);
+
+                all.whole += doubt.whole;
+                all.separate += doubt.separate;
+        }
+        usual = all.whole < all.separate ? all.whole / all.separate : 1;
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                probability[p] = probability_of(&likelihoods[p], usual, j->scores->astray);
 }
 
 /* --- twins ------------------------------------------------------------------- */
@@ -183,8 +231,7 @@ void joint_find_families(const Joint *j, guint32 first, guint32 end, float *fami
         for (guint32 i = first; i < end; i++)
                 if (n_candidates(j->problem, i) > 1 && problem_decides(j->problem, i))
                         count_call(j, i, likelihoods);
-        for (guint32 p = 0; p < n_in; p++)
-                probability[p] = probability_of(&likelihoods[p]);
+        find_probabilities(j, likelihoods, probability);
         find_all_twins(j, probability);
         for (guint32 p = 0; p < n_in; p++)
                 family[p] *= (float)probability[p];

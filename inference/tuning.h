@@ -282,6 +282,9 @@
 /* and so many more where leases make calls hang together. The first two on C, R, W and captured
  * services, the last on u8 and u24 (docs/evaluation.md). */
 #define TIED_ASTRAY         0.02
+/* Nats of doubt that a family is said to leave as usual, beside what drawings say of its own. From
+ * 0.02 to 1 all is the same to 0.03. */
+#define FAMILY_DOUBT       0.1
 /* The answer names a candidate with at least this share of the best candidate's score. */
 #define WORTH_NAMING        1e-3
 
