@@ -10,8 +10,8 @@
 /* or as this where the mean probability of all paths is less than that. Chosen on 13 systems,
  * captured and generated, where of 334 such patterns 316 were false; of 1,243 on 21 others 1,204
  * (docs/evaluation.md). */
-#define LESS_PROBABLE 0.5
-#define SURE_PATHS    0.85
+#define LESS_PROBABLE 0.7
+#define SURE_PATHS    0.9
 
 gboolean *misassigned_find(const PathSet *set)
 {
