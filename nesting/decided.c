@@ -6,6 +6,7 @@
 #include "base/grow.h"
 
 enum { CHUNK = 1 << 16, CALL_BYTES = 83 };
+#define LONGEST_WAIT 1000000000000000000 /* ns */
 
 static void labels_bytes(GPtrArray *labels, Bytes *b)
 {
@@ -180,6 +181,12 @@ static void make_room(DecidedReader *r, guint32 n)
         r->ordinal = g_renew(guint32, r->ordinal, r->size);
 }
 
+/* As long as a trace can say. */
+static gboolean is_wait(gint64 time)
+{
+        return time >= 0 && time < LONGEST_WAIT;
+}
+
 static void check_call(DecidedReader *r, guint32 i)
 {
         PathCall *c = &r->path[i];
@@ -195,6 +202,8 @@ static void check_call(DecidedReader *r, guint32 i)
         bytes_expect(&r->bytes, c->end >= -MAX_STAMP && c->end <= MAX_STAMP, "a moment");
         bytes_expect(&r->bytes, c->enter >= -MAX_STAMP && c->enter <= MAX_STAMP, "a moment");
         bytes_expect(&r->bytes, c->reply >= -MAX_STAMP && c->reply <= MAX_STAMP, "a moment");
+        bytes_expect(&r->bytes, is_wait(c->connect) && is_wait(c->stall) && is_wait(c->ret_stall),
+                     "how long a call waited");
 }
 
 int decided_reader_next(DecidedReader *r, guint32 *n, gboolean *is_cut, GError **error)
