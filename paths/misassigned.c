@@ -7,9 +7,9 @@
 #define RARE_SHARE    50
 /* A pattern of few paths is probably an error if it is as improbable as this; */
 #define IMPROBABLE    0.1
-/* or as this where the mean probability of all paths is less than that. Chosen on 13 systems,
- * captured and generated, where of 334 such patterns 316 were false; of 1,243 on 21 others 1,204
- * (docs/evaluation.md). */
+/* or as this where the mean probability of all paths is less than that. Chosen on 13 captures,
+ * where of 1,141 such patterns 1,056 were false; of 1,272 on 13 others 1,197 (docs/evaluation.md).
+ */
 #define LESS_PROBABLE 0.7
 #define SURE_PATHS    0.9
 
