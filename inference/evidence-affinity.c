@@ -14,6 +14,7 @@
 #include "base/fill.h"
 #include "base/fixed-log.h"
 #include "base/hash.h"
+#include "base/numbering.h"
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/evidence-table.h"
@@ -108,18 +109,10 @@ static void number_callees(Affinity *a)
         const NodeProblem *node = a->j->problem->node;
         g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
 
-        a->n_callees = 0;
         a->callee = g_new(guint32, node->n_out);
-        for (guint32 i = 0; i < node->n_out; i++) {
-                gpointer key = GUINT_TO_POINTER(node->out[i].callee);
-                gpointer number = g_hash_table_lookup(numbers, key);
-
-                if (!number) {
-                        number = GUINT_TO_POINTER(++a->n_callees);
-                        g_hash_table_insert(numbers, key, number);
-                }
-                a->callee[i] = GPOINTER_TO_UINT(number) - 1;
-        }
+        for (guint32 i = 0; i < node->n_out; i++)
+                a->callee[i] = number_of(numbers, node->out[i].callee);
+        a->n_callees = g_hash_table_size(numbers);
         a->n_kinds = 1 + a->n_callees;
 }
 
@@ -130,7 +123,6 @@ static void find_rows(Affinity *a)
         g_autoptr(GHashTable) uses = g_hash_table_new(NULL, NULL);
         g_autoptr(GHashTable) rows = g_hash_table_new(NULL, NULL);
 
-        a->n_rows_in = 0;
         a->row_in = g_new(guint32, node->n_in);
         for (guint32 p = 0; p < node->n_in; p++) {
                 gpointer key = GUINT_TO_POINTER(node->in[p].connection);
@@ -140,18 +132,13 @@ static void find_rows(Affinity *a)
                         GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(uses, key)) + 1));
         }
         for (guint32 p = 0; p < node->n_in; p++) {
-                gpointer key = GUINT_TO_POINTER(node->in[p].connection), row;
+                guint32 connection = node->in[p].connection;
+                gpointer n = g_hash_table_lookup(uses, GUINT_TO_POINTER(connection));
+                gboolean is_used = connection && GPOINTER_TO_UINT(n) >= AFFINITY_USES;
 
-                a->row_in[p] = NO_PARENT;
-                if (!key || GPOINTER_TO_UINT(g_hash_table_lookup(uses, key)) < AFFINITY_USES)
-                        continue;
-                row = g_hash_table_lookup(rows, key);
-                if (!row) {
-                        row = GUINT_TO_POINTER(++a->n_rows_in);
-                        g_hash_table_insert(rows, key, row);
-                }
-                a->row_in[p] = GPOINTER_TO_UINT(row) - 1;
+                a->row_in[p] = is_used ? number_of(rows, connection) : NO_PARENT;
         }
+        a->n_rows_in = g_hash_table_size(rows);
 }
 
 /* The columns of connections out of the node that are used often enough. */

@@ -3,6 +3,7 @@
 #include "inference/lease-sequence.h"
 
 #include "base/fill.h"
+#include "base/numbering.h"
 
 static LeaseSequence with_room(guint32 n)
 {
@@ -31,21 +32,13 @@ static void number_connections(LeaseSequence *s, const NodeProblem *node)
 {
         g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL);
 
-        s->n_connections = 0;
         for (guint32 i = 0; i < node->n_out; i++) {
-                gpointer key = GUINT_TO_POINTER(node->out[i].connection), number;
+                guint32 connection = node->out[i].connection;
 
                 s->lead[i] = node->out[i].lead;
-                s->connection[i] = NO_PARENT;
-                if (!node->out[i].connection)
-                        continue;
-                number = g_hash_table_lookup(numbers, key);
-                if (!number) {
-                        number = GUINT_TO_POINTER(++s->n_connections);
-                        g_hash_table_insert(numbers, key, number);
-                }
-                s->connection[i] = GPOINTER_TO_UINT(number) - 1;
+                s->connection[i] = connection ? number_of(numbers, connection) : NO_PARENT;
         }
+        s->n_connections = g_hash_table_size(numbers);
 }
 
 void lease_sequence_init(LeaseSequence *s, const NodeProblem *node)

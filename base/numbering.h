@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Numbers from 0, in the order in which keys first come.
+ */
+#ifndef RAVEL_NUMBERING_H
+#define RAVEL_NUMBERING_H
+
+#include <glib.h>
+
+/* The number of a key. numbers: a table of direct keys, empty at first, in which all have come by
+ * this function. */
+static inline guint32 number_of(GHashTable *numbers, guint32 key)
+{
+        gpointer next = g_hash_table_lookup(numbers, GUINT_TO_POINTER(key));
+
+        if (!next) {
+                next = GUINT_TO_POINTER(g_hash_table_size(numbers) + 1);
+                g_hash_table_insert(numbers, GUINT_TO_POINTER(key), next);
+        }
+        return GPOINTER_TO_UINT(next) - 1;
+}
+
+#endif
