@@ -39,7 +39,9 @@ check() {
         if [ "$status" != 0 ] && ! grep -q '^ravel capture: ' "$dir/err"; then
                 ok=no
         fi
-        result "$1" $ok "status $status: $(tail -n 1 "$dir/err")"
+        detail=
+        [ $ok = yes ] || detail="status $status: $(tail -n 1 "$dir/err")"
+        result "$1" $ok "$detail"
 }
 
 # check_text NAME STATUS TEXT COMMAND: and stderr must hold TEXT.
@@ -48,7 +50,9 @@ check_text() {
         status=$?
         ok=no
         [ "$status" = "$2" ] && grep -qF -- "$3" "$dir/err" && ok=yes
-        result "$1" $ok "status $status: $(cat "$dir/err")"
+        detail=
+        [ $ok = yes ] || detail="status $status: $(cat "$dir/err")"
+        result "$1" $ok "$detail"
 }
 
 # A capture of one packet of TCP, Ethernet, as bytes in octal.
@@ -121,7 +125,7 @@ for file in "$shared"/captures/hostile/* "$shared"/captures/corpus/*; do
         case $file in
         *INDEX.tsv | *'*') continue ;;
         esac
-        check "$(basename "$file")" '0 3 4' "./ravel capture -r '$file' --labels -w '$dir/out'"
+        check "${file##*/}" '0 3 4' "./ravel capture -r '$file' --labels -w '$dir/out'"
 done
 echo "1..$n"
 exit $bad

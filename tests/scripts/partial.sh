@@ -92,8 +92,11 @@ compare() {
 }
 
 # --- what works ---------------------------------------------------------------------
-"$gen_trace" 6000 1.6 >t.trace
-for n in 1 2 5; do
+# RAVEL_LONG=1: more numbers of slices and options, of longer traces.
+counts='1 5' times=1 both=('3 --four --skew 30')
+[ -z "${RAVEL_LONG:-}" ] || counts='1 2 5' times=2 both=('3 --four' '3 --four --skew 30')
+"$gen_trace" $((times * 3000)) 1.6 >t.trace
+for n in $counts; do
 	compare 'parallelism 1.6' t.trace $n
 done
 for order in ls 'ls -r' 'shuf -e --random-source=t.trace'; do
@@ -105,20 +108,20 @@ done
 halo=60s
 compare 'more slices than there are seconds' t.trace 40
 unset halo
-"$gen_trace" 12000 5 --clients 30 >t.trace
+"$gen_trace" $((times * 6000)) 5 --clients 30 >t.trace
 compare 'parallelism 5, clients' t.trace 3
 compare 'parallelism 5, other options' t.trace 3 --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
-"$gen_trace" 12000 45 >t.trace
+"$gen_trace" $((times * 6000)) 45 >t.trace
 compare 'parallelism 45' t.trace 2
-for shape in '3 --four' '3 --four --skew 30'; do
+for shape in "${both[@]}"; do
 	# shellcheck disable=SC2086 # options
-	"$gen_trace" 8000 $shape | sort -s -k 1,1 >t.trace
+	"$gen_trace" $((times * 4000)) $shape | sort -s -k 1,1 >t.trace
 	compare "both ends, $shape" t.trace 3
 	compare "both ends, $shape" t.trace 2 --skew-window 5ms --max-call 20s
 done
 
 # Loss, operations, messages that nobody answers, facts, stamps of few digits: many at one moment.
-"$gen_trace" 12000 4 | awk '
+"$gen_trace" $((times * 6000)) 4 | awk '
 	NR == 1 { print; print "# observer: tap"; next }
 	NR % 97 == 0 || NR % 89 == 0 { next }
 	{ $1 = substr($1, 1, 12) "0000000" }

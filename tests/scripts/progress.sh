@@ -59,7 +59,7 @@ python3 terminal "$ravel" stats "$source/tests/data/shop.trace" >said
 matches 'not within the first second' 'first .*'
 
 # What takes longer than reading: a second of it is enough to see.
-"$gen_trace" 80000 8 >many.trace
+"$gen_trace" 40000 8 >many.trace
 python3 terminal sh -c "'$ravel' nesting -j 1 -w /dev/null many.trace" >said
 matches 'the work after reading' \
 	'(ravel nesting: reading, [^\r]*\r +\r)*(ravel nesting: finding parents, (100|[1-9]?[0-9]) %, [0-9]+:[0-9][0-9] left\r +\r)+(ravel nesting: finding paths, .*\r +\r)?(ravel nesting: [0-9]+ clients.*)?'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # ravel why: a planted cause is named first, with true parents and with those that are found; a second
-# computation says the same; filters find packets. RAVEL_LONG=1: all causes with both, and a large recording
+# computation says the same; filters find packets. RAVEL_LONG=1: more requests, all causes with both, and a large recording
 # where ../shared beside the sources has it. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
@@ -16,8 +16,10 @@ check() { # NAME ARGUMENT...: of why.py, which says what is wrong
 	result $? "$1" said
 }
 
+requests=1000
+[ -z "${RAVEL_LONG:-}" ] || requests=2000
 while read -r cause places; do
-	python3 "$source/tests/experiments/planted_causes.py" "$cause" --seed 11 --requests 2000 --parallelism 2.2 >t.trace
+	python3 "$source/tests/experiments/planted_causes.py" "$cause" --seed 11 --requests $requests --parallelism 2.2 >t.trace
 	for parents in --cheat --method=joint; do
 		[ $parents = --cheat ] || [ "${RAVEL_LONG:-}" ] || [ "$cause" = stall ] || continue
 		"$ravel" nesting $parents -o t.sqlite -w out t.trace 2>err

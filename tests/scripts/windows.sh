@@ -3,7 +3,7 @@
 #
 # ravel nesting --window: that where a window ends changes no path, that each path is in the
 # report of the window that it began in, that a report is written as soon as it is complete,
-# and that a call without a return holds nothing up. TAP.
+# and that a call without a return holds nothing up. RAVEL_LONG=1: of more shapes, and longer. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -14,7 +14,9 @@ nesting() { # OPTION... TRACE
 }
 
 # A window that holds the whole trace changes nothing.
-for shape in '1.6' '20 --clients 40' '5 --repeat 3' '5 --four --skew 30' '3 --four'; do
+shapes=('20 --clients 40' '5 --four --skew 30') messages=5000
+[ -z "${RAVEL_LONG:-}" ] || shapes+=('1.6' '5 --repeat 3' '3 --four') messages=20000
+for shape in "${shapes[@]}"; do
 	for options in '' '--skew-window 5ms --smooth 1.5'; do
 		# shellcheck disable=SC2086 # options
 		{
@@ -33,7 +35,7 @@ done
 # nothing to learn, none. Many of these paths lie in two windows.
 for shape in 1 '1 --four --skew 30'; do
 	# shellcheck disable=SC2086 # options
-	"$gen_trace" 20000 $shape | sort -s -k 1,1 >t.trace
+	"$gen_trace" $messages $shape | sort -s -k 1,1 >t.trace
 	nesting t.trace
 	mv calls whole.calls
 	for window in 60s 1s 100ms 7ms; do

@@ -74,6 +74,12 @@ static GArray *find(const gint64 *clock, double lose, gint64 limit)
         return find_in(make_requests(clock, lose), limit, FALSE);
 }
 
+/* Whether a test has a case: each second one, or with RAVEL_LONG all. */
+static gboolean has(guint i)
+{
+        return i % 2 == 0 || g_getenv("RAVEL_LONG");
+}
+
 /* What is less than a delay cannot be told from it. */
 static void test_agree(void)
 {
@@ -110,6 +116,8 @@ static void test_one_node(void)
                         g_autoptr(GArray) found = NULL;
                         const ClockOffset *c;
 
+                        if (!has(id + i))
+                                continue;
                         clock[id] = by[i];
                         found = find(clock, 0, 1000 * MS);
                         g_assert_cmpuint(found->len, ==, 1);
@@ -132,6 +140,8 @@ static void test_proven(void)
                         g_autoptr(GArray) found = NULL;
                         const ClockOffset *c;
 
+                        if (!has(id + i + 1))
+                                continue;
                         clock[id] = by[i];
                         found = find_in(make_requests(clock, 0), 1000 * MS, TRUE);
                         g_assert_cmpuint(found->len, ==, 1);

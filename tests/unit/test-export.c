@@ -106,7 +106,7 @@ static void test_changed_bytes(void)
         gsize n;
 
         g_assert_true(g_file_get_contents(path, &bytes, &n, NULL));
-        for (gsize i = 0; i < n; i += step == 1 ? 61 : 149) {
+        for (gsize i = 0; i < n; i += step == 1 ? 61 : 397) {
                 bytes[i] ^= 0x55;
                 g_free(scratch_write("out.sqlite", bytes, (gssize)n));
                 bytes[i] ^= 0x55;

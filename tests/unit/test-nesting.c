@@ -238,6 +238,12 @@ typedef struct {
         gint64 skew[64]; /* ns, by NodeId */
 } System;
 
+/* All of so many random traces with RAVEL_LONG, else a third. */
+static guint32 rounds(guint32 all)
+{
+        return g_getenv("RAVEL_LONG") ? all : all / 3;
+}
+
 static gboolean chance(System *s, double probability)
 {
         return g_rand_double(s->rand) < probability;
@@ -392,7 +398,7 @@ static void assert_system_agrees(System *s)
 /* Calls below calls, some stamps lost, with and without ids. */
 static void test_requests(void)
 {
-        for (guint32 seed = 0; seed < 1500; seed++) {
+        for (guint32 seed = 0; seed < rounds(1500); seed++) {
                 g_autoptr(System) s = system_new(seed);
 
                 put_requests(s, g_rand_int_range(s->rand, 1, 12), 20 * s->range * s->unit);
@@ -417,7 +423,7 @@ static void test_clients(void)
 /* Each node's clock is off, by more than calls last. */
 static void test_skewed_requests(void)
 {
-        for (guint32 seed = 0; seed < 500; seed++) {
+        for (guint32 seed = 0; seed < rounds(500); seed++) {
                 g_autoptr(System) s = system_new(seed);
 
                 s->both = TRUE;
@@ -431,7 +437,7 @@ static void test_skewed_requests(void)
 /* Messages that make no sense: nodes that call themselves, returns first. */
 static void test_noise(void)
 {
-        for (guint32 seed = 0; seed < 1500; seed++) {
+        for (guint32 seed = 0; seed < rounds(1500); seed++) {
                 g_autoptr(System) s = system_new(seed);
 
                 s->n_nodes = g_rand_int_range(s->rand, 1, 5);
@@ -652,7 +658,7 @@ static void assert_explained(const Nesting *n, const Explanation *e, NestingMeth
 
 static void test_explanations(void)
 {
-        for (guint32 seed = 0; seed < 60; seed++) {
+        for (guint32 seed = 0; seed < rounds(60); seed++) {
                 g_autoptr(System) s = system_new(seed);
                 NestingOptions options = some_options(s);
                 g_autoptr(NodeTable) nodes = make_nodes(s->n_nodes);

@@ -596,9 +596,10 @@ static void test_random(void)
 {
         static const guint tops[] = { 1, 2, 3, 4, 5, 7, 10, 20, 100, G_MAXUINT32 };
         g_autofree Forest *truth = g_new0(Forest, 1), *found = g_new0(Forest, 1);
-        guint forgiven = 0;
+        const int rounds = g_getenv("RAVEL_LONG") ? 150 : 50;
+        int forgiven = 0;
 
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < rounds; i++) {
                 g_autoptr(Score) score = NULL;
 
                 make_forest(truth);
@@ -616,7 +617,7 @@ static void test_random(void)
                         forgiven += row.fn_patterns[0] > row.fn_patterns[2];
                 }
         }
-        g_assert_cmpuint(forgiven, >, 20);
+        g_assert_cmpint(forgiven, >, rounds / 7);
 }
 
 int main(int argc, char **argv)

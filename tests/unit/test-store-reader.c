@@ -443,7 +443,7 @@ static void test_truncated(void)
 /* Some places of each page; with RAVEL_LONG, more. */
 static void test_changed_bytes(void)
 {
-        gsize step = g_getenv("RAVEL_LONG") ? 37 : 137;
+        gsize step = g_getenv("RAVEL_LONG") ? 37 : 337;
         g_autofree char *path = make_store(20);
         g_autofree char *bytes = NULL;
         guint refused = 0;
