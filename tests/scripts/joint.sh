@@ -38,7 +38,7 @@ done <<END
 END
 
 # A request says which application server it will ask: label=AP1 or AP2. (path=REQUEST.2 is that call.)
-"$gen_trace" 20000 5 --path >"$dir/plain"
+"$gen_trace" "$length" 5 --path >"$dir/plain"
 awk -F'\t' -v OFS='\t' '
 	NR == FNR { if ($2 == "CALL_SENT" && sub(/^path=/, "", $6) && sub(/\.2$/, "", $6)) asks[$6] = $4; next }
 	$2 == "CALL_SENT" && $3 == "client" { request = $6; sub(/path=/, "", request); $6 = $6 "\tlabel=" asks[request] }
@@ -96,7 +96,7 @@ awk "BEGIN { exit !($known >= $unknown + 1) }"
 result $? 'what the caller does beside a call helps'
 
 # So many calls that parents are found part by part; in the long form, that not all are learned from.
-messages=30000
+messages=20000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
 "$gen_trace" $messages 5 --path >"$dir/trace"
 "$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" && long=$(right joint -j 4 --calls "$dir/2")
