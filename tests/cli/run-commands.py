@@ -21,6 +21,8 @@ data, work = os.path.join(here, "data"), os.path.join(here, "work")
 def state(path):
     """What changes with any write to it or to what is in it."""
     of = os.lstat(path)
+    if stat.S_ISDIR(of.st_mode) and not os.access(path, os.R_OK | os.X_OK):
+        return None  # no longer what it was
     within = sorted(os.listdir(path)) if stat.S_ISDIR(of.st_mode) else []
     return (of.st_ino, of.st_mode, of.st_uid, of.st_size, of.st_mtime_ns, of.st_ctime_ns,
             [(name, state(os.path.join(path, name))) for name in within])
