@@ -22,7 +22,7 @@ length=12000
 while read -r parallelism least when options; do
 	[ "$when" = always ] || [ "${RAVEL_LONG:-}" ] || continue
 	# shellcheck disable=SC2086 # options are words
-	"$gen_trace" "$length" "$parallelism" $options --path >"$dir/trace" &&
+	"$gen_trace" "$([ "$parallelism" = 20 ] && echo "$length" || echo $((length * 2 / 3)))" "$parallelism" $options --path >"$dir/trace" &&
 		"$ravel" nesting --cheat -o "$dir/true.sqlite" -w /dev/null "$dir/trace" &&
 		joint=$(right joint) && paper=$(right paper) && oracle=$(right oracle)
 	echo "# parallelism $parallelism $options: joint $joint %, paper $paper %, oracle $oracle %"

@@ -137,9 +137,12 @@ hourly days 0 && hourly creeping 0.0005
 "$ravel" trend days >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out &&
 	grep -q "^$hours stores, 2023-11-15 00:00 to 2023-11-$((14 + days)) 23:59" out
 result $? "$days days that are slower by day: no change" out
-mkdir three two && cp days/[0-9].sqlite days/[1-6][0-9].sqlite days/7[01].sqlite three && cp days/[0-9].sqlite days/[1-3][0-9].sqlite days/4[0-7].sqlite two
-"$ravel" trend three >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out
-result $? 'three days' out
+mkdir two && cp days/[0-9].sqlite days/[1-3][0-9].sqlite days/4[0-7].sqlite two
+if [ $days != 3 ]; then
+	mkdir three && cp days/[0-9].sqlite days/[1-6][0-9].sqlite days/7[01].sqlite three
+	"$ravel" trend three >out && grep -q '^No change' out && grep -q 'Each is compared with those of the same hour' out
+	result $? 'three days' out
+fi
 "$ravel" trend two >out && grep -q 'With less than three days the course of a day is not told' out
 result $? 'two do not tell, which is said' out
 found creeping >out
@@ -147,15 +150,15 @@ awk '$1 != "own" || $2 != "creep" || $4 != "web" || $5 < 0.0004 || $5 > 0.0006 {
 result $? 'and 0.05 % slower each hour' out
 condition 1 creeping 'own>6%/week'
 condition 0 creeping 'own>12%/week'
-condition 1 creeping 'own>1%/day'
+[ -z "${RAVEL_LONG:-}" ] || condition 1 creeping 'own>1%/day'
 condition 1 creeping 'latency>0.6%/day'
 mapfile -t shuffled < <(printf '%s\n' creeping/*.sqlite | shuf --random-source=days/0.sqlite)
-"$ravel" trend "${shuffled[@]}" >a && "$ravel" trend creeping >b && cmp a b
+"$ravel" trend creeping >plain && "$ravel" trend "${shuffled[@]}" >a && cmp a plain
 result $? 'their times order them, however they are named'
 "$ravel" trend --by day days >out 2>err
 [ $? = 3 ] && grep -q 'days that can be compared: '"$days"', expected 6 or more' err
 result $? 'by day: too few' err
-"$ravel" trend --by hour creeping >a && "$ravel" trend creeping >b && diff <(grep creeps a | cut -c 1-40) <(grep creeps b | cut -c 1-40) >err
+"$ravel" trend --by hour creeping >a && diff <(grep creeps a | cut -c 1-40) <(grep creeps plain | cut -c 1-40) >err
 result $? 'by hour: the same' err
 
 if [ -n "${RAVEL_LONG:-}" ]; then

@@ -99,12 +99,12 @@ real_systems.written_with_truth(real_systems.shop('$1', $2), 'trace')" 2>err
 }
 
 for cause in caller stall miss queue none; do
-	plant $cause 5 3000 2.2 && paths trace --cheat
+	plant $cause 5 2000 2.2 && paths trace --cheat
 	found $cause "planted: $cause"
 done
 agrees trace 'a planted system'
 for seed in 1 6; do
-	python3 "$experiments/busy_servers.py" $seed 12 2000 >trace
+	python3 "$experiments/busy_servers.py" $seed 12 1000 >trace
 	agrees trace "busy servers $seed"
 done
 sed '/CALL_SENT/s/$/ label=x/' trace >labels.trace
