@@ -121,7 +121,10 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
                 "$user '$dir/ravel' capture -i nosuch0 -w /dev/null"
 fi
 
-for file in "$shared"/captures/hostile/* "$shared"/captures/corpus/*; do
+# The corpus has a test of its own.
+set -- "$shared"/captures/hostile/*
+[ -z "${RAVEL_LONG:-}" ] || set -- "$@" "$shared"/captures/corpus/*
+for file; do
         case $file in
         *INDEX.tsv | *'*') continue ;;
         esac

@@ -3,7 +3,8 @@
 #
 # ravel import of mails: as an mbox, a maildir, compressed, with clocks that agree and that are off by
 # seconds, the trace has every message that the mails went by, nothing of their text, and
-# convolution finds all frequent paths in it and no other. TAP.
+# convolution finds all frequent paths in it and no other. RAVEL_LONG=1: nor would it with
+# clocks that are off by a minute. TAP.
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 command -v python3 >/dev/null || skip_all 'python3 is not installed'
 experiments=$source/tests/experiments
@@ -101,6 +102,7 @@ for name in off far; do
 	result $? "$name: clocks are put right" "$name.err"
 	paths "$name.trace" >why 2>&1
 	result $? "$name: all frequent paths and no false one" why
+	[ $name = off ] || [ "${RAVEL_LONG:-}" ] || continue
 	imported as-it-is --one-clock "$name.mbox" && ! grep -q 'skew removed' as-it-is.trace &&
 		grep -q '^# clocks: one' as-it-is.trace && ! paths as-it-is.trace >why 2>&1
 	result $? "$name: they would not be found with clocks as they are" why

@@ -7,6 +7,7 @@
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
+command -v python3 >/dev/null || skip_all 'python3 is not installed'
 cd "$dir" || exit 99
 
 # cut_times TRACE N: the times, but the first, at which N slices of the same length begin
@@ -49,14 +50,18 @@ both_steps() {
 }
 
 dump() { # STORE: but for the command
-	"$ravel" query --format tsv "$1" "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name" |
-		sed 1d | while read -r table; do
-		case $table in
-		sqlite_*) ;;
-		run) "$ravel" query --format tsv "$1" 'SELECT method, parameters, messages, calls, unmatched_calls, unmatched_returns FROM run' ;;
-		*) "$ravel" query --format tsv "$1" "SELECT * FROM \"$table\"" ;;
-		esac
-	done
+	python3 - "$1" <<-'END'
+		import sqlite3, sys
+		store = sqlite3.connect(sys.argv[1])
+		store.text_factory = bytes
+		for table, in store.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall():
+		    table = table.decode()
+		    if not table.startswith("sqlite_"):
+		        of = "method, parameters, messages, calls, unmatched_calls, unmatched_returns" if table == "run" else "*"
+		        rows = store.execute(f'SELECT {of} FROM "{table}"')
+		        print(table, *(column[0] for column in rows.description))
+		        print(*rows, sep="\n")
+	END
 }
 
 # results NAME COMMAND...: the five results of it as NAME.text and so on

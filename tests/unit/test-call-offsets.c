@@ -7,7 +7,7 @@
 
 #include "clocks/call-offsets.h"
 
-enum { CLIENT, WEB, APP, DB, N_NODES, N_EDGES = 3, REQUESTS = 1000 };
+enum { CLIENT, WEB, APP, DB, N_NODES, N_EDGES = 3, REQUESTS = 600 };
 
 #define MS G_GINT64_CONSTANT(1000000)
 
