@@ -49,9 +49,13 @@ void call_pairs_split_ends(CallPairs *p)
         memcpy(p->at_callee, p->at_caller, p->n * sizeof *p->at_callee);
 }
 
-void call_pairs_want_trees(CallPairs *p)
+void call_pairs_want(CallPairs *p, guint wanted)
 {
-        p->tree = big_renew(NULL, 0, p->size * sizeof *p->tree);
+        if ((wanted & WANT_PROGRESS) && !p->progress)
+                RENEW(p->progress, 0, p->size);
+        if ((wanted & WANT_TREES) && !p->tree)
+                RENEW(p->tree, 0, p->size);
+        p->wanted |= wanted;
 }
 
 void call_pairs_forget_keys(CallPairs *p)

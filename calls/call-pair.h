@@ -89,8 +89,8 @@ static inline void call_pairs_set_cause(CallPairs *pairs, guint32 call, Cause ca
 /* Moves n pairs to a place before them. */
 void call_pairs_move(CallPairs *pairs, guint32 to, guint32 from, guint32 n);
 
-/* Makes the column of trees, of zeros, where it was not wanted from the start. */
-void call_pairs_want_trees(CallPairs *pairs);
+/* Makes columns, of zeros, where they were not wanted from the start: WANT_PROGRESS, WANT_TREES. */
+void call_pairs_want(CallPairs *pairs, guint wanted);
 
 /* Frees the column of keys, which nothing asks for any more. */
 void call_pairs_forget_keys(CallPairs *pairs);

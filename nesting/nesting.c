@@ -168,7 +168,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_find_cuts(&n->paths);
         if ((!n->order.at_once || n->calls.links.parent) &&
             nesting_parents_from(&n->options) == PARENTS_SCORED)
-                call_pairs_want_trees(&n->calls.pairs);
+                call_pairs_want(&n->calls.pairs, WANT_TREES);
         /* What goes on may do so long after all else. */
         n->paths.trees.hold |= n->calls.links.parent != NULL;
         n->paths.roots = roots;

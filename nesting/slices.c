@@ -617,7 +617,7 @@ static gboolean find_paths(SliceRun *r, Seams *seams, GError **error)
         n->paths.take = take_instance;
         n->paths.data = r;
         if (!n->order.at_once)
-                call_pairs_want_trees(&n->calls.pairs);
+                call_pairs_want(&n->calls.pairs, WANT_TREES);
         return find_nested_pairs(&search, &n->paths.trees, error) &&
                call_trees_hand_on(&n->paths.trees, G_MAXINT64, error);
 }

@@ -23,6 +23,7 @@ enum {
 struct Windows {
         Nesting run;
         gboolean joint; /* parents are found jointly */
+        gboolean whole; /* the trace was shorter than a window */
         WindowDone done;
         gpointer data;
         gint64 from, to;         /* the window in hand; from is G_MININT64 before the first */
@@ -148,17 +149,47 @@ static void make_models(Windows *w)
                 w->models[w->n_models] = node_model_new();
 }
 
+/* What is gone through step by step: columns that a trace shorter than a window does without. */
+static void want_steps(Windows *w)
+{
+        call_pairs_want(&w->run.calls.pairs, WANT_PROGRESS | WANT_TREES);
+        w->run.cycles = TRUE; /* stamps of both ends may come at any time */
+}
+
+/* Instead: what was read is all there is, and nothing goes on. Not with links, whose steps differ.
+ */
+static void want_whole(Windows *w)
+{
+        Nesting *n = &w->run;
+
+        w->whole = TRUE;
+        known_calls_close_up(&n->calls);
+        n->cycles = n->options.window > 0 || n->calls.pairs.both_ends;
+        if (w->joint || n->cycles)
+                call_pairs_want(&n->calls.pairs, WANT_TREES);
+}
+
+static void order_whole(Nesting *n)
+{
+        call_order_init(&n->order, &n->calls.pairs, n->options.window,
+                        !call_matcher_counts(n->calls.matcher)->disorder);
+}
+
 /* Decides on calls before a moment, with those before the other in view. */
 static void decide(Windows *w, gint64 before, gint64 until)
 {
         Nesting *n = &w->run;
         NodesSearch search;
 
-        make_models(w);
+        if (!w->whole)
+                make_models(w);
         if (nesting_methods[n->options.method].truth)
                 n->true_parent =
                         find_true_parents(&n->calls, before - n->options.window, &n->truth);
-        call_order_init_before(&n->order, &n->calls.pairs, n->options.window, until);
+        if (w->whole)
+                order_whole(n);
+        else
+                call_order_init_before(&n->order, &n->calls.pairs, n->options.window, until);
         search = nesting_run_nodes_search(n);
         search.view = (View){ w->decided, before };
         search.models = w->models;
@@ -176,7 +207,7 @@ static gboolean find_pairs(Windows *w, GError **error)
 
         score_nestings(&n->calls, &n->order, &n->board, &SLICE_ALL, n->options.smooth, n->cycles);
         call_order_restart(&n->order);
-        search.faded = TRUE;
+        search.faded = !w->whole;
         return find_nested_pairs(&search, &n->paths.trees, error);
 }
 
@@ -203,7 +234,10 @@ static gboolean step(Windows *w, gint64 before, gint64 until, guint64 oldest, GE
         call_paths_set(&n->paths, n->paths.set);
         if (w->joint)
                 decide(w, before, until);
-        call_order_init_until(&n->order, &n->calls.pairs, n->options.window, before);
+        if (w->whole)
+                order_whole(n);
+        else
+                call_order_init_until(&n->order, &n->calls.pairs, n->options.window, before);
         ok = (w->joint ? call_paths_place(&n->paths, &n->order, n->options.progress, error)
                        : find_pairs(w, error)) &&
              call_trees_hand_on(&n->paths.trees, before, error);
@@ -247,6 +281,7 @@ static gboolean take_step(Windows *w, gint64 time, GError **error)
         gint64 part = n->options.span / STEPS + 1, until, before, next;
         guint64 number;
 
+        want_steps(w);
         if (!known_calls_expire(&n->calls, time, max_call(n), error))
                 return FALSE;
         call_matcher_oldest(n->calls.matcher, &until, &number);
@@ -287,8 +322,6 @@ Windows *windows_new(NodeTable *nodes, const NestingOptions *options, PathSet *f
         n->paths.set = first;
         n->paths.begins = begin_instance;
         n->paths.data = w;
-        n->calls.pairs.wanted |= WANT_PROGRESS | WANT_TREES;
-        n->cycles = TRUE; /* stamps of both ends may come at any time */
         return w;
 }
 
@@ -320,7 +353,11 @@ gboolean windows_finish(Windows *w, GError **error)
                 return FALSE;
         if (n->calls.pairs.n == 0)
                 return TRUE;
-        nesting_run_find_roles(n, TRUE);
+        if (n->calls.pairs.progress || n->calls.links.linked)
+                want_steps(w);
+        else
+                want_whole(w);
+        nesting_run_find_roles(n, !w->whole);
         return step(w, G_MAXINT64, G_MAXINT64, G_MAXUINT64, error) && close_window(w, error);
 }
 
