@@ -14,6 +14,14 @@
  * new_size bytes, new bytes zero. Aborts where there is none, as g_realloc(). */
 gpointer big_renew(gpointer memory, gsize old_size, gsize new_size);
 
+/* The same for what is gone through in order, again and again: what is beyond the first megabytes
+ * lies in a temporary file (TMPDIR) where that is on a disk with room for it, in pages of 4 KB. */
+gpointer big_renew_in_file(gpointer memory, gsize old_size, gsize new_size);
+
+/* What of it lies in a file is not needed now: it takes no memory that others want until it is
+ * looked at again. What it holds stays. NULL is allowed. On any thread, at any time. */
+void big_put_away(gconstpointer memory, gsize size);
+
 void big_free(gpointer memory, gsize size); /* NULL is allowed */
 
 #endif

@@ -49,7 +49,7 @@ static CallConnection *place_of(CallConnections *c, guint64 call)
         if (call >= c->size) {
                 guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
 
-                c->of = big_renew(c->of, c->size * sizeof *c->of, size * sizeof *c->of);
+                c->of = big_renew_in_file(c->of, c->size * sizeof *c->of, size * sizeof *c->of);
                 c->size = size;
         }
         for (; c->n <= call; c->n++)

@@ -15,7 +15,7 @@ static CallFact *place_of(CallFacts *f, guint64 call)
         if (call >= f->size) {
                 guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
 
-                f->of = big_renew(f->of, f->size * sizeof *f->of, size * sizeof *f->of);
+                f->of = big_renew_in_file(f->of, f->size * sizeof *f->of, size * sizeof *f->of);
                 f->size = size;
         }
         for (; f->n <= call; f->n++)

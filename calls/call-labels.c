@@ -82,7 +82,8 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message)
         if (call >= l->size) {
                 guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
 
-                l->label = big_renew(l->label, l->size * sizeof *l->label, size * sizeof *l->label);
+                l->label = big_renew_in_file(l->label, l->size * sizeof *l->label,
+                                             size * sizeof *l->label);
                 l->size = size;
         }
         for (; l->n <= call; l->n++)

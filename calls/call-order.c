@@ -35,7 +35,7 @@ static guint32 *sort_all(const Span *spans, guint32 n)
                 i++;
         if (i >= n)
                 return NULL;
-        order = big_renew(NULL, 0, n * sizeof *order);
+        order = big_renew_in_file(NULL, 0, n * sizeof *order);
         for (i = 0; i < n; i++)
                 order[i] = i;
         sort(order, n, spans);
@@ -64,8 +64,8 @@ static void init_before(CallOrder *o, const CallPairs *calls, gint64 window, gin
         o->calls = calls;
         o->window = window;
         o->size = calls->n;
-        o->by_start = big_renew(NULL, 0, o->size * sizeof *o->by_start);
-        o->by_enter = big_renew(NULL, 0, o->size * sizeof *o->by_enter);
+        o->by_start = big_renew_in_file(NULL, 0, o->size * sizeof *o->by_start);
+        o->by_enter = big_renew_in_file(NULL, 0, o->size * sizeof *o->by_enter);
         for (guint32 i = 0; i < calls->n; i++) {
                 if (!calls->edge[i])
                         continue;
@@ -92,6 +92,12 @@ void call_order_init_until(CallOrder *o, const CallPairs *calls, gint64 window, 
 void call_order_init_before(CallOrder *o, const CallPairs *calls, gint64 window, gint64 before)
 {
         init_before(o, calls, window, before, 0);
+}
+
+void call_order_put_away(const CallOrder *o)
+{
+        big_put_away(o->by_enter, o->size * sizeof *o->by_enter);
+        big_put_away(o->by_start, o->size * sizeof *o->by_start);
 }
 
 void call_order_clear(CallOrder *o)

@@ -38,6 +38,9 @@ void call_order_clear(CallOrder *order);
 /* In calls->progress. */
 enum { CALL_STARTED = 1, CALL_ENTERED = 2 };
 
+/* What of it lies in files takes no memory until it is looked at again. */
+void call_order_put_away(const CallOrder *order);
+
 /* Begins again. */
 static inline void call_order_restart(CallOrder *order)
 {
@@ -63,6 +66,8 @@ static inline gboolean call_order_next(CallOrder *o, guint32 *call, gboolean *st
                 k = o->by_enter ? o->by_enter[o->next_enter] : o->next_enter;
         if (i == NO_PARENT && k == NO_PARENT)
                 return FALSE;
+        if (G_UNLIKELY((o->next_start + o->next_enter) % (1 << 16) == 0))
+                call_order_put_away(o);
         *starts = k == NO_PARENT ||
                   (i != NO_PARENT && c->at_caller[i].from + o->window <= c->at_callee[k].from);
         *enters = !*starts;

@@ -6,7 +6,7 @@
 #include "base/big-memory.h"
 
 #define RENEW(column, from, to)                                                                    \
-        ((column) = big_renew(column, (from) * sizeof *(column), (to) * sizeof *(column)))
+        ((column) = big_renew_in_file(column, (from) * sizeof *(column), (to) * sizeof *(column)))
 
 void call_pairs_make_room(CallPairs *p, guint32 i)
 {
@@ -45,7 +45,8 @@ void call_pairs_make_room(CallPairs *p, guint32 i)
 void call_pairs_split_ends(CallPairs *p)
 {
         p->both_ends = TRUE;
-        p->at_callee = big_renew(NULL, 0, p->size * sizeof *p->at_callee);
+        p->at_callee = NULL;
+        RENEW(p->at_callee, 0, p->size);
         memcpy(p->at_callee, p->at_caller, p->n * sizeof *p->at_callee);
 }
 
@@ -62,6 +63,26 @@ void call_pairs_forget_keys(CallPairs *p)
 {
         big_free(p->key, p->size * sizeof *p->key);
         p->key = NULL;
+}
+
+#define PUT_AWAY(column) big_put_away(column, p->size * sizeof *(column))
+
+void call_pairs_put_away(const CallPairs *p)
+{
+        PUT_AWAY(p->at_caller);
+        if (p->both_ends)
+                PUT_AWAY(p->at_callee);
+        PUT_AWAY(p->edge);
+        PUT_AWAY(p->stamps);
+        PUT_AWAY(p->tree);
+        PUT_AWAY(p->cause);
+        PUT_AWAY(p->candidates);
+        PUT_AWAY(p->place);
+        PUT_AWAY(p->id_at);
+        PUT_AWAY(p->key);
+        PUT_AWAY(p->progress);
+        PUT_AWAY(p->context);
+        PUT_AWAY(p->family);
 }
 
 #define MOVE(column, to, from, n)                                                                  \

@@ -95,6 +95,9 @@ void call_pairs_want(CallPairs *pairs, guint wanted);
 /* Frees the column of keys, which nothing asks for any more. */
 void call_pairs_forget_keys(CallPairs *pairs);
 
+/* What of the columns lies in files takes no memory until it is looked at again. */
+void call_pairs_put_away(const CallPairs *pairs);
+
 /* Forgets the first pairs; the others move to the front. */
 void call_pairs_drop(CallPairs *pairs, guint32 n);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/big-memory.h"
 #include "base/compare.h"
 #include "base/error.h"
 #include "calls/open-stays.h"
@@ -44,6 +45,15 @@ void known_calls_clear(KnownCalls *k)
                 g_string_free(k->key, TRUE);
 }
 
+void known_calls_put_away(const KnownCalls *k)
+{
+        call_pairs_put_away(&k->pairs);
+        big_put_away(k->labels.label, k->labels.size * sizeof *k->labels.label);
+        big_put_away(k->connections.of, k->connections.size * sizeof *k->connections.of);
+        big_put_away(k->identifiers.of, k->identifiers.size * sizeof *k->identifiers.of);
+        big_put_away(k->facts.of, k->facts.size * sizeof *k->facts.of);
+}
+
 /* A call's place is its number, so that calls are in the order in which they were
  * opened; the places of those that found no return are closed up later. */
 static gboolean take_done(KnownCalls *k, GError **error)
@@ -62,6 +72,7 @@ static gboolean take_done(KnownCalls *k, GError **error)
                         return FALSE;
                 }
                 call_pairs_put(&k->pairs, place, &done->pair, done->edge);
+                known_calls_pass(k, (guint32)place);
                 if (k->pairs.key)
                         k->pairs.key[place] = lone_message_key(done->id, done->id_length);
                 if (k->ids) {

@@ -87,6 +87,18 @@ const char *known_calls_path(const KnownCalls *calls, guint32 call, guint32 *len
 /* Puts indices of calls in order of start, ties in the order of the trace. */
 void known_calls_sort(const KnownCalls *calls, guint32 *call, guint32 n);
 
+/* What of all columns lies in files takes no memory until it is looked at again. */
+void known_calls_put_away(const KnownCalls *calls);
+
+/* Who goes through calls in about their order says so of each, to keep little of them in memory. */
+static inline void known_calls_pass(const KnownCalls *k, guint32 i)
+{
+        enum { EACH = 1 << 15 };
+
+        if (G_UNLIKELY(i % EACH == EACH - 1))
+                known_calls_put_away(k);
+}
+
 /* The edge of a call. */
 static inline const EdgeRole *known_calls_edge(const KnownCalls *k, guint32 call)
 {

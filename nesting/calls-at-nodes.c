@@ -40,12 +40,13 @@ static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
         gboolean starts, enters;
         guint32 call;
 
-        by->in = big_renew(NULL, 0, c->n * sizeof *by->in);
-        by->out = big_renew(NULL, 0, c->n * sizeof *by->out);
+        by->in = big_renew_in_file(NULL, 0, c->n * sizeof *by->in);
+        by->out = big_renew_in_file(NULL, 0, c->n * sizeof *by->out);
         /* One longer: while they are filled, [node + 1] is where the next one goes. */
         by->first_in = g_new0(guint32, n_nodes + 2);
         by->first_out = g_new0(guint32, n_nodes + 2);
         while (call_order_next(n->order, &call, &starts, &enters)) {
+                known_calls_pass(n->calls, call);
                 by->first_in[known_calls_edge(n->calls, call)->callee + 2] +=
                         enters && is_in(n, call);
                 by->first_out[known_calls_edge(n->calls, call)->caller + 2] +=
@@ -59,6 +60,7 @@ static void index_calls(const NodesSearch *n, CallsByNode *by, guint n_nodes)
         while (call_order_next(n->order, &call, &starts, &enters)) {
                 const EdgeRole *role = known_calls_edge(n->calls, call);
 
+                known_calls_pass(n->calls, call);
                 if (starts && is_out(n, call))
                         by->out[by->first_out[role->caller + 1]++] = call;
                 if (enters && is_in(n, call))
@@ -158,7 +160,8 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
         const CallPairs *c = &n->calls->pairs;
         const guint32 *in = by->in + by->first_in[id], *out = by->out + by->first_out[id];
 
-        for (guint32 i = 0; i < node->n_in; i++)
+        for (guint32 i = 0; i < node->n_in; i++) {
+                known_calls_pass(n->calls, i);
                 node->in[i] = (CallIn){
                         .enter = c->at_callee[in[i]].from,
                         .reply = call_links_stay(&n->calls->links, c, in[i]).to,
@@ -170,9 +173,12 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .identifiers = call_identifiers_get(&n->calls->identifiers, in[i]),
                         .label = operation_of(n, in[i])
                 };
+                get_sizes(n, in[i], node->in[i].size);
+        }
         for (guint32 i = 0; i < node->n_out; i++) {
                 CallConnection way = connection_of(n, out[i]);
 
+                known_calls_pass(n->calls, i);
                 node->out[i] = (CallOut){
                         .start = c->at_caller[out[i]].from,
                         .lead = way.lead,
@@ -185,11 +191,8 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                         .identifiers = call_identifiers_get(&n->calls->identifiers, out[i]),
                         .connection = way.connection
                 };
-        }
-        for (guint32 i = 0; i < node->n_in; i++)
-                get_sizes(n, in[i], node->in[i].size);
-        for (guint32 i = 0; i < node->n_out; i++)
                 get_sizes(n, out[i], node->out[i].size);
+        }
         node->identifiers = call_identifiers_lists(&n->calls->identifiers);
         for (guint32 i = 0; n->true_parent && i < node->n_out; i++)
                 node->truth[i] = n->true_parent[out[i]];
@@ -468,8 +471,8 @@ static NodeProblem problem_of(const Search *s, const Task *task)
 {
         const NodesSearch *n = s->of;
 
-        return (NodeProblem){ .in = big_renew(NULL, 0, task->n_in * sizeof(CallIn)),
-                              .out = big_renew(NULL, 0, task->n_out * sizeof(CallOut)),
+        return (NodeProblem){ .in = big_renew_in_file(NULL, 0, task->n_in * sizeof(CallIn)),
+                              .out = big_renew_in_file(NULL, 0, task->n_out * sizeof(CallOut)),
                               .n_in = task->n_in,
                               .n_out = task->n_out,
                               .window = n->window,

@@ -192,6 +192,7 @@ gboolean call_paths_place(CallPaths *p, CallOrder *order, WorkShow progress, GEr
                 const Cause *cause = &p->calls->pairs.cause[call];
                 double probability = cause->parent == NO_PARENT ? 1 : cause->probability;
 
+                known_calls_pass(p->calls, call);
                 if (starts && !call_trees_place(&p->trees, tree_of(p, call),
                                                 tree_of(p, cause->parent), probability, error))
                         return FALSE;

@@ -217,6 +217,7 @@ static gboolean find_pairs(Run *r, GError **error)
                 const EdgeRole *role = known_calls_edge(calls, call);
                 guint32 tree = call_trees_open(r->trees, call);
 
+                known_calls_pass(calls, call);
                 if (starts) {
                         double probability = 1;
                         guint32 parent = NO_TREE;

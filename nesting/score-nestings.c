@@ -52,6 +52,7 @@ void score_nestings(KnownCalls *calls, CallOrder *order, Scoreboard *board, cons
         while (call_order_next(order, &call, &starts, &enters)) {
                 const EdgeRole *role = known_calls_edge(calls, call);
 
+                known_calls_pass(calls, call);
                 if (starts && role->at_caller &&
                     (G_LIKELY(all) || slice_has(slice, calls->pairs.at_caller[call].from)) &&
                     call_links_parent(&calls->links, call) == NO_PARENT &&

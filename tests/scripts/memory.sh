@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What ravel nesting takes of memory: no more with --window than without where the trace is shorter
-# than a window, of which all that is found is the same. TAP.
+# than a window, of which all that is found is the same; and hardly more for a longer trace, whose
+# calls lie in a temporary file. TAP.
 set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
@@ -31,4 +32,24 @@ result $? 'paper: a window that holds the trace takes no more memory than the tr
 	"$ravel" nesting --window 8000h --calls calls -w /dev/null t.trace 2>err &&
 	cmp -s calls whole.calls
 result $? 'joint: a window that holds the trace changes nothing' err
+
+# Only a disk is worth a file.
+if python3 -c 'import os, sys
+os.close(os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR))' "$dir" 2>/dev/null &&
+	[ "$(stat -f -c %T "$dir")" != tmpfs ]; then
+	export TMPDIR="$dir"
+	for messages in 600000 2000000; do
+		"$gen_trace" $messages 1 >t.trace
+		peak --method paper t.trace >>peaks
+	done
+	echo "# paper, 600,000 and 2,000,000 messages: $(tr '\n' ' ' <peaks)KB"
+	[ "$(tail -n 1 peaks)" -le $(($(head -n 1 peaks) + 4000)) ]
+	result $? 'paper: three times as long a trace takes hardly more memory'
+	[ -z "$(find "$dir" -mindepth 1 -name 'ravel-*')" ]
+	result $? 'and leaves no file'
+	"$ravel" nesting --method paper -n 0 -w out t.trace 2>err &&
+		TMPDIR=/nowhere "$ravel" nesting --method paper -n 0 -w memory t.trace 2>err &&
+		cmp -s out memory
+	result $? 'where there can be no file, memory does' err
+fi
 finish
