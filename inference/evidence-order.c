@@ -291,8 +291,9 @@ static gboolean is_by_event_loop(Joint *j, float *chance)
 }
 
 /* The same, with walks of its own. */
-static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
+static gboolean may_be_event_loop(Evidence *e, Joint *j)
 {
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
         ParentWalk walk = j->model->walk;
         gboolean may_be;
@@ -311,19 +312,28 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
 }
 
 /* Begins with the parents of an event loop if the node may be one. Rounds of beliefs seldom find
- * them from other parents. */
-static void begin_with_event_loop(Evidence *e, Joint *j, float *chance)
+ * them from other parents. Returns whether it did. */
+static gboolean begin_with_event_loop(Evidence *e, Joint *j)
 {
         g_autofree guint32 *parent = g_memdup2(
                 j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
 
-        if (!may_be_event_loop(e, j, chance)) {
+        if (!may_be_event_loop(e, j)) {
                 assignment_take(j->assignment, parent);
-                return;
+                return FALSE;
         }
         parent_walk_forget(&j->model->walk);
         joint_learn_from_assigned(j, G_MAXUINT64);
         joint_start_beliefs(j);
+        return TRUE;
+}
+
+/* Begins with the beliefs of before another try: what was noted was of walks that are no more. */
+static void begin_again(Evidence *e, Joint *j, const JointState *before)
+{
+        joint_restore(j, before);
+        forget(e);
+        joint_learn_from_beliefs(j, G_MAXUINT64);
 }
 
 /* Which outputs may be in order. */
@@ -368,12 +378,6 @@ static Stage try_order(Evidence *e, Joint *j, Ordered which)
         Sampler *chain;
 
         allow(e, j, which);
-        if (which == ALL_OUTPUTS) {
-                begin_with_event_loop(e, j, chance);
-        } else { /* what was noted was of walks that are no more */
-                forget(e);
-                joint_learn_from_beliefs(j, G_MAXUINT64);
-        }
         suppose(e, j);
         joint_begin_chain(j, chance);
         chain = sampler_new(j, chance, TRUE);
@@ -399,7 +403,7 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         gint64 log = joint_judge_all(j, 2);
         gboolean counts;
 
-        joint_restore(j, before);
+        begin_again(e, j, before);
         counts = shows_order(try_order(e, j, DISPATCHED), DISPATCHED);
         if (counts) {
                 JointState *found = joint_save(j);
@@ -413,11 +417,19 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         return counts;
 }
 
+/* Threads that serve in order may look like an event loop, whose parents then hide the order that
+ * those before show. */
 static gboolean try_last(Evidence *e, Joint *j)
 {
         JointState *before = joint_save(j);
-        gboolean ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
+        gboolean loop = begin_with_event_loop(e, j),
+                 ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
 
+        if (!ordered && loop) {
+                drop(e);
+                begin_again(e, j, before);
+                ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
+        }
         if (!ordered) {
                 undo(e, j, before);
                 ordered = is_dispatched(e, j, before);

@@ -159,4 +159,24 @@ done <<END
 1466 work 0 90 long
 4000 call 80 97 always
 END
+
+# Servers that are busy. Of the calls of one: how many in 100 have their true parents, and are said to.
+busy() # SEED REQUESTS NODE
+{
+	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/busy_servers.py" "$1" $clients "$2" >"$dir/trace" &&
+		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
+		"$ravel" nesting --calls "$dir/found" -w /dev/null "$dir/trace" &&
+		awk -F'\t' -v node="$3" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["caller"] != node { next }
+			NR == FNR { true[$at["id"]] = $at["parent_id"]; next }
+			{ n++; right += true[$at["id"]] == $at["parent_id"]; said += $at["probability"] }
+			END { printf "%.1f %.1f\n", 100 * right / n, 100 * said / n }' "$dir/true" "$dir/found"
+}
+if command -v python3 >/dev/null; then
+	# 80.4 are right where order is supposed only of the parents of an event loop.
+	clients=40
+	figures=$(busy 744 700 n4)
+	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 84) }"
+	result $? "order that the parents of an event loop hide: right, said (%): $figures"
+fi
 finish
