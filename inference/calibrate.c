@@ -5,6 +5,7 @@
 
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
+#include "inference/family.h"
 #include "inference/node-model.h"
 #include "inference/tuning.h"
 
@@ -85,12 +86,26 @@ static double temper(double odds)
 
 /* What all calls of the node that have a choice say of how far its shares can be trusted. */
 typedef struct {
-        double excess; /* how much surer the first shares are than the second of the same parents */
+        double excess; /* how much surer the first shares are than the second of the same parents,
+                          as far as those count */
         double doubt;  /* what is left of the shares by the best candidates, in the mean */
         double crowd;  /* how many candidates are about as good by beliefs, in the mean */
 } Trust;
 
-static Trust find_trust(const Joint *j, const float *second, const float *beliefs)
+/* How far the second parents count against the first: 1 where walks are about as likely by them, 0
+ * where they are so much less likely that beliefs only got stuck there. */
+static double weight_of_second(Joint *j, const float *second)
+{
+        double first, lost;
+
+        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
+        first = joint_log_of_families(j);
+        assignment_take_best(j->assignment, j->problem, second, FALSE);
+        lost = (first - joint_log_of_families(j)) / j->problem->n_choice;
+        return CLAMP((SECOND_LOST - lost) / (SECOND_LOST - SECOND_LESS_LIKELY), 0, 1);
+}
+
+static Trust find_trust(const Joint *j, const float *second, double weight, const float *beliefs)
 {
         const Problem *p = j->problem;
         Trust t = { 0, 0, 0 };
@@ -105,7 +120,7 @@ static Trust find_trust(const Joint *j, const float *second, const float *belief
                 t.doubt += 1 - (double)j->scores->share[best];
                 t.crowd += 1 / squares_of(p, i, beliefs);
         }
-        t.excess = MAX(t.excess, 0) / p->n_choice;
+        t.excess = weight * MAX(t.excess, 0) / p->n_choice;
         t.doubt = MAX(t.doubt, 0) / p->n_choice;
         t.crowd /= p->n_choice;
         return t;
@@ -253,6 +268,7 @@ static void find_scores(Joint *j)
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         gboolean refined = evidence_refines(&j->model->evidence);
+        double weight;
         Trust trust;
 
         j->scores->drawn = g_new0(Drawings, n);
@@ -265,11 +281,13 @@ static void find_scores(Joint *j)
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)
                 find_again(j, second, both);
-        trust = find_trust(j, second, both);
+        weight = weight_of_second(j, second);
+        trust = find_trust(j, second, weight, both);
         calibrate(j, &trust);
         j->scores->refuted = is_refuted(j, trust.excess);
-        /* What refines chances tells parents whatever the model is. */
-        if (j->scores->refuted && !refined)
+        /* What refines chances tells parents whatever the model is, and so does order that makes
+         * all others much less likely. */
+        if (j->scores->refuted && !refined && weight > 0)
                 distrust(j);
 }
 

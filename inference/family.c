@@ -172,6 +172,19 @@ double joint_log_of_assignment(Joint *j)
         return (double)log / LOG_UNIT;
 }
 
+double joint_log_of_families(Joint *j)
+{
+        gint64 log = 0;
+        Family f;
+
+        for (guint32 p = 0; p < j->problem->node->n_in; p++)
+                if (family_gather(j, p, &f)) {
+                        family_walk(j, &f);
+                        log += f.log;
+                }
+        return (double)log / LOG_UNIT;
+}
+
 void joint_find_starts(Joint *j)
 {
         for (guint32 p = 0; p < j->problem->node->n_in; p++)

@@ -36,4 +36,7 @@ void joint_count_bounds(Joint *j, guint32 child, guint32 parent, guint32 count);
 /* The natural logarithm of the likelihood of the assignment. */
 double joint_log_of_assignment(Joint *j);
 
+/* The same without families of very many children, and the evidence is not told of it. */
+double joint_log_of_families(Joint *j);
+
 #endif

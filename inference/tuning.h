@@ -274,6 +274,13 @@
 #define USUAL_ODDS          9.0
 /* which are divided by a doubt that this scales. C, R (docs/evaluation.md). */
 #define DOUBT               4.0
+/* The second shares count fully where walks are less likely by their parents by at most so many nats
+ * a call with a choice, */
+#define SECOND_LESS_LIKELY 1.25
+/* and not at all where by so many. Wrong parents lost up to 1.3 (services, generated event loops and
+ * busy servers), right ones of which much was doubted 1.9 to 12. W, captured services, busy
+ * servers with seeds 501 to 506 (docs/evaluation.md). */
+#define SECOND_LOST        2.0
 /* So many calls are in error whatever is said of them, times x to the power of 1.5, with x what the
  * node's calls are in doubt in the mean; */
 #define ASTRAY              1.25

@@ -178,5 +178,10 @@ if command -v python3 >/dev/null; then
 	figures=$(busy 744 700 n4)
 	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 84) }"
 	result $? "order that the parents of an event loop hide: right, said (%): $figures"
+	# 63 are said to be right where second parents count that are far less likely.
+	clients=32
+	figures=$(busy 503 800 n1)
+	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 80 && f[2] >= f[1] - 6 && f[2] <= f[1] + 6) }"
+	result $? "second parents that are far less likely: right, said (%): $figures"
 fi
 finish
