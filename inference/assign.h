@@ -10,7 +10,7 @@
 #include <glib.h>
 
 /* Assign each child: to the candidate that the bounds alone favour; or, in order of time, to the
- * candidate with the greatest hazard. */
+ * candidate with the greatest hazard. The first assignment is the true one where it is told. */
 void joint_assign_first(Joint *j);
 void joint_assign_in_time(Joint *j);
 

@@ -160,6 +160,22 @@ done <<END
 4000 call 80 97 always
 END
 
+# The oracle knows workers, too, and learns from the true parents where they were supposed.
+if command -v python3 >/dev/null; then
+	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/server_configuration.py" 1 2 110 400 >"$dir/two" &&
+		"$ravel" maketrace -w "$dir/trace" "$dir/two" &&
+		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
+		"$ravel" nesting --method oracle --calls "$dir/found" -w /dev/null "$dir/trace"
+	right=$(awk -F'\t' 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["caller"] != "web" { next }
+		{ call = $at["callee"] " " $at["id"]; parent = $at["parent_caller"] " " $at["parent_id"] }
+		NR == FNR { true[call] = parent; next }
+		{ n++; right += true[call] == parent }
+		END { printf "%.1f\n", 100 * right / n }' "$dir/true" "$dir/found")
+	awk "BEGIN { exit !($right >= 85) }"
+	result $? "the oracle at a queue of two workers: right (%): $right"
+fi
+
 # Servers that are busy. Of the calls of one: how many in 100 have their true parents, and are said to.
 busy() # SEED REQUESTS NODE
 {
