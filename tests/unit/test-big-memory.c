@@ -103,6 +103,17 @@ static void test_shrink(void)
         g_assert_true(big_renew(NULL, 0, 0) == NULL);
 }
 
+/* Runs the test in hand in a process of its own, which may take a limit for itself. */
+static void run_limited(void)
+{
+#ifdef SANITIZED
+        g_test_skip("sanitizers take address space without end");
+#else
+        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
+        g_test_trap_assert_passed();
+#endif
+}
+
 /* Where address space has a limit, arrays are moved when they are past their room. */
 static void test_move(void)
 {
@@ -113,12 +124,7 @@ static void test_move(void)
                 grow(5, 5 << 24, 4);
                 return;
         }
-#ifdef SANITIZED
-        g_test_skip("sanitizers take address space without end");
-#else
-        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
-        g_test_trap_assert_passed();
-#endif
+        run_limited();
 }
 
 /* A limit on address space leaves no room to grow, but what fits into it is there. */
@@ -131,12 +137,7 @@ static void test_limit(void)
                 grow(1 << 24, 1 << 26, 2);
                 return;
         }
-#ifdef SANITIZED
-        g_test_skip("sanitizers take address space without end");
-#else
-        g_test_trap_subprocess(NULL, 0, G_TEST_SUBPROCESS_INHERIT_STDERR);
-        g_test_trap_assert_passed();
-#endif
+        run_limited();
 }
 
 int main(int argc, char **argv)

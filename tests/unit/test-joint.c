@@ -836,6 +836,15 @@ static void find_small_families(SmallJoint *small, const float *share, float *fa
         joint_find_families(&small->j, 0, node->n_out, family);
 }
 
+/* Three parents that enter one after the other, and five children. */
+static void begin_three(SmallJoint *small, GRand *rand, const gsize *candidates,
+                        const guint32 *candidate)
+{
+        begin_small(small, rand, 3, 5, candidates, candidate);
+        for (guint32 p = 0; p < 3; p++)
+                small->s.in[p].enter = 1000 + p;
+}
+
 /* Nothing drawn: the product over what a parent has of p, and of 1 - p over what it might have. A
  * call's parent was taken for less than its share: the others have the rest. */
 static void test_families_by_product(void)
@@ -847,9 +856,7 @@ static void test_families_by_product(void)
         SmallJoint small;
         float family[3];
 
-        begin_small(&small, rand, 3, 5, candidates, candidate);
-        for (guint32 p = 0; p < 3; p++)
-                small.s.in[p].enter = 1000 + p;
+        begin_three(&small, rand, candidates, candidate);
         find_small_families(&small, share, family);
         g_assert_cmpfloat_with_epsilon(family[0], 0.75 * 0.5, 1e-6);
         g_assert_cmpfloat_with_epsilon(family[1], 0.75 * 0.5 * 0.875, 1e-6);
@@ -872,9 +879,7 @@ static void test_families_by_drawings(void)
                 SmallJoint small;
                 float family[3];
 
-                begin_small(&small, rand, 3, 5, candidates, candidate);
-                for (guint32 p = 0; p < 3; p++)
-                        small.s.in[p].enter = 1000 + p;
+                begin_three(&small, rand, candidates, candidate);
                 small.scores.drawn = g_new0(Drawings, 7);
                 small.scores.drawn[0] = first;
                 small.scores.drawn[1] = last;
@@ -902,9 +907,7 @@ static void test_families_doubted(void)
         SmallJoint small;
         float family[3];
 
-        begin_small(&small, rand, 3, 5, candidates, candidate);
-        for (guint32 p = 0; p < 3; p++)
-                small.s.in[p].enter = 1000 + p;
+        begin_three(&small, rand, candidates, candidate);
         small.scores.drawn = g_new0(Drawings, 7);
         small.scores.drawn[0] = small.scores.drawn[2] = first;
         small.scores.drawn[1] = small.scores.drawn[3] = last;
