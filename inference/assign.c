@@ -102,16 +102,12 @@ static guint32 count_against(const Joint *j, guint32 child, guint32 parent, cons
 
 /* Gives each call, in order of start, to the candidate with the greatest weight, discounted by what
  * speaks against it. */
-void joint_assign_first(Joint *j)
+static void assign_by_bounds(Joint *j)
 {
         guint32 n_out = j->problem->node->n_out, n_in = j->problem->node->n_in;
         g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
         g_autofree guint32 *weight = g_new(guint32, j->problem->candidates[n_out]);
 
-        if (j->problem->node->truth) { /* the oracle: what is tried is judged by true parents */
-                assignment_take_truth(j->assignment, j->problem);
-                return;
-        }
         learn_bounds(j, weight);
         fill(last, 0xff, n_in * sizeof *last);
         for (guint32 i = 0; i < n_out; i++) {
@@ -135,6 +131,14 @@ void joint_assign_first(Joint *j)
                 last[parent] = i;
         }
         assignment_link(j->assignment);
+}
+
+void joint_assign_first(Joint *j)
+{
+        if (j->problem->node->truth) /* the oracle: what is tried is judged by true parents */
+                assignment_take_truth(j->assignment, j->problem);
+        else
+                assign_by_bounds(j);
 }
 
 /* --- assignment in the order of time --------------------------------------- */
