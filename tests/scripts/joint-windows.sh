@@ -36,7 +36,8 @@ no_worse() # POINTS METHOD TRACE WINDOW...: than without windows, by so much
 
 # A request is ten seconds to a minute of them, and a window a few dozens of requests at least.
 shapes=('2 --repeat 3') windows=(30s) messages=12000
-[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s) messages=60000
+labelled=12000
+[ -z "${RAVEL_LONG:-}" ] || shapes=(1 2 8 '2 --four' '2 --repeat 3') windows=(8000h 300s 30s) messages=60000 labelled=90000
 for shape in "${shapes[@]}"; do
 	# shellcheck disable=SC2086 # options
 	"$gen_trace" "$messages" $shape --path | sort -s -k 1,1 >t.trace
@@ -92,7 +93,7 @@ result $? 'each call is in --calls once' err
 
 # Labels that are rare, new ones all the time, and more new services later on than there is room
 # for: these are to be learned from less.
-"$gen_trace" $((3 * messages / 2)) 2 --path | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' -v half="$((3 * messages / 4))" '
+"$gen_trace" $labelled 2 --path | sort -s -k 1,1 | awk -F'\t' -v OFS='\t' -v half="$((labelled / 2))" '
 	$2 == "CALL_SENT" {
 		label = "\tlabel=" (NR % 3 ? "common" : "rare" NR)
 		late[$5] = NR > half

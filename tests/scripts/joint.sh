@@ -16,8 +16,8 @@ right() # METHOD [OPTION...]
 			$1 == "all" { print 100 * $at["right_parents"] / $at["children"] }'
 }
 
-length=12000
-[ -z "${RAVEL_LONG:-}" ] || length=20000
+length=12000 requests=1500
+[ -z "${RAVEL_LONG:-}" ] || length=20000 requests=2500
 # parallelism, how many per cent of the parents are right at least, and when it is tried
 while read -r parallelism least when options; do
 	[ "$when" = always ] || [ "${RAVEL_LONG:-}" ] || continue
@@ -55,7 +55,7 @@ result $? 'labels of requests help'
 # unless logins come by chance.
 shop() # KNOWN
 {
-	awk -v known="$1" 'function after(mean) { return -mean * log(1 - rand()) + 0.0001 }
+	awk -v known="$1" -v requests=$requests 'function after(mean) { return -mean * log(1 - rand()) + 0.0001 }
 	function at(time, what, from, to, path) {
 		printf "%.6f\t%s\t%s\t%s\t%s\tpath=%s\n", 1000000 + time, what, from, to, n, path
 	}
@@ -66,7 +66,7 @@ shop() # KNOWN
 	}
 	BEGIN {
 		srand(1)
-		for (r = 1; r <= 2500; r++) {
+		for (r = 1; r <= requests; r++) {
 			arrival += after(0.003)
 			t = arrival + after(0.001)
 			orders = rand() < 0.5

@@ -27,7 +27,7 @@ echo "# paper: $whole KB, in a window $window KB"
 [ "$window" -le $((whole + whole / 20)) ]
 result $? 'paper: a window that holds the trace takes no more memory than the trace'
 
-"$gen_trace" 20000 8 --clients 40 >t.trace
+"$gen_trace" 10000 8 --clients 40 >t.trace
 "$ravel" nesting --calls whole.calls -w /dev/null t.trace 2>err &&
 	"$ravel" nesting --window 8000h --calls calls -w /dev/null t.trace 2>err &&
 	cmp -s calls whole.calls

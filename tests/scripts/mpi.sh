@@ -58,23 +58,32 @@ dump() { # STORE
 	done
 }
 
-# results NAME COMMAND...: what COMMAND OPTION... makes, as NAME.text and so on; what costs more if $all
+# results NAME COMMAND...: what COMMAND OPTION... makes, as NAME.text and so on; what costs more if $all, of which
+# 'store' is what one run makes beside the text
 results() {
 	local name=$1
 	shift
 	rm -f "$name".*
-	"$@" >"$name.text" 2>"$name.err"
+	if [ "$all" = store ]; then
+		"$@" --calls "$name.calls" -o "$name.sqlite" >"$name.text" 2>"$name.err"
+	else
+		"$@" >"$name.text" 2>"$name.err"
+	fi
 	grep -v '^-\|^mpirun\|^$' "$name.err" | sed 's/^ravel [a-z-]*://' >"$name.says"
 	[ "$all" ] || return 0
-	"$@" -n 0 --format json --calls "$name.calls" >"$name.json" 2>/dev/null
-	"$@" --format tsv -o "$name.sqlite" >"$name.tsv" 2>/dev/null
+	if [ "$all" != store ]; then
+		"$@" -n 0 --format json --calls "$name.calls" >"$name.json" 2>/dev/null
+		"$@" --format tsv -o "$name.sqlite" >"$name.tsv" 2>/dev/null
+	fi
 	dump "$name.sqlite" >"$name.dump"
 	rm -f "$name.sqlite"
 }
 
 same() { # NAME: the results are those of one process
 	local bad=
-	for what in text says ${all:+json tsv calls dump}; do
+	local what all_of=${all:+calls dump}
+	[ "$all" != 1 ] || all_of+=' json tsv'
+	for what in text says $all_of; do
 		cmp -s "one.$what" "two.$what" && { [ -s "one.$what" ] || [ "$what" = says ]; } || bad+=" $what"
 	done
 	[ -z "$bad" ]
@@ -136,7 +145,7 @@ use "$MPICC" "$build/ravel-mpi"
 all=1
 compare 'parallelism 1.6' few.trace 3 nesting --method paper --halo=1s
 compare 'loss, operations, one-way messages, clients' lossy.trace 2 nesting --method paper --halo=3s
-all=$long
+all=${long:+1}
 compare 'parallelism 5, other options' some.trace 4 nesting --method paper --halo=2s --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
 compare 'parallelism 45, a halo that is too short' many.trace 3 nesting --method paper --halo=300ms
 compare 'both ends, clocks that are off' ends.trace 3 nesting --method paper --halo=4s
@@ -147,9 +156,11 @@ compare 'out of order' late.trace 2 nesting --method paper --halo=2s
 [ -z "$long" ] || compare 'connections' connections.trace 2 nesting --method paper --halo=2s
 compare 'calls of many seconds' slow.trace 3 nesting --method paper
 compare 'one call' call.trace 4 nesting --method paper
-all=1
+[ -n "$long" ] || make_lossy 3000 >lossy.trace
+all=store
+[ -z "$long" ] || all=1
 compare 'joint: loss, operations, clients' lossy.trace 3 nesting
-all=$long
+all=${long:+1}
 [ -z "$long" ] || compare 'joint: nodes in parts' large.trace 3 nesting
 compare 'joint: parallelism 45' many.trace 2 nesting
 compare 'joint: both ends, clocks that are off' ends.trace 4 nesting
