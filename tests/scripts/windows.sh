@@ -127,6 +127,46 @@ for trace in phase lost; do
 	result $? "-o: the database has the paths of all windows ($trace)" out
 done
 
+# What is known of a call goes with it when calls before it are forgotten, the first after 32,768:
+# links, operations, ids, connections, bytes, what the network did. Copies of a trace, 2 s apart,
+# with ids and links of their own, and with a call that takes 9 s, so that some is always open.
+awk -F'\t' -v OFS='\t' -v copies=800 '
+	/^#/ { print; next }
+	{ line[n++] = $0; split($1, t, "."); start = n == 1 ? t[1] : start }
+	function add(after, tenth, operation, from, to, id, attributes) {
+		line[n++] = start + after "." tenth "00000000" OFS operation OFS from OFS to OFS id OFS attributes
+	}
+	END {
+		add(0, 5, "CALL_SENT", "sender", "box", "l.0", "label=put link=l")
+		add(0, 6, "RET_SENT", "box", "sender", "l.0", "")
+		add(1, 4, "CALL_SENT", "box", "reader", "m.0", "label=take link=l")
+		add(10, 5, "RET_SENT", "reader", "box", "m.0", "")
+		for (c = 0; c < copies; c++)
+			for (i = 0; i < n; i++) {
+				split(line[i], f)
+				gsub(/link=/, "&" c "-", f[6])
+				known = f[2] ~ /^RET/ ? "bytes=" c + 1 " stall=" 1000 + i : \
+					f[2] ~ /^CALL/ ? "bytes=" i + 1 " syn=" c + 1 : ""
+				split(f[1], t, ".")
+				print sprintf("%d.%s", t[1] + 2 * c, t[2]), f[2], f[3], f[4], c "-" f[5], f[6] " " known
+			}
+	}' "$source/tests/data/queues.trace" | sort -s -k 1,1 >copies.trace
+known='SELECT call.call_sent, call.caller, call.callee, parent.call_sent, parent.caller, parent.callee,
+	call.call_recv, call.ret_sent, call.ret_recv, call.last, call.own, call.network, call.probability,
+	call.trace_id, label.name, call.continues, call.queued, call.call_bytes, call.ret_bytes,
+	call.connect, call.connecting
+	FROM call LEFT JOIN call AS parent ON parent.id = call.parent LEFT JOIN label ON label.id = call.label
+	ORDER BY call.call_sent, call.caller, call.callee'
+for method in paper joint; do
+	for how in '' '--window=10s'; do
+		# shellcheck disable=SC2086 # none, or an option
+		"$ravel" nesting --method $method $how -n 1 -w out -o "known$how.sqlite" copies.trace 2>err
+		"$ravel" query --format tsv "known$how.sqlite" "$known" >"known$how" 2>>err
+	done
+	[ "$(wc -l <known)" -gt 42400 ] && cmp -s known known--window=10s
+	result $? "--method $method: all that is known of 42,400 calls, by windows as at once" err
+done
+
 "$ravel" nesting --window 10s --format svg phase.trace >out 2>err
 [ $? = 2 ] && grep -q -- '--window with --format svg' err
 result $? 'svg: refused' err
