@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "calls/call-facts.h"
+
+#include <string.h>
+
+static void add(CallFacts *f, guint64 call, MessageOp op, const char *attrs)
+{
+        Message m = { .op = op, .attrs = attrs, .attrs_length = (guint32)strlen(attrs) };
+
+        call_facts_add(f, call, &m, TRUE);
+}
+
+static void expect(const CallFacts *f, guint32 call, CallFact expected)
+{
+        CallFact found = call_facts_get(f, call);
+
+        g_assert_cmpint(found.call_bytes, ==, expected.call_bytes);
+        g_assert_cmpint(found.ret_bytes, ==, expected.ret_bytes);
+        g_assert_cmpint(found.connect, ==, expected.connect);
+        g_assert_cmpint(found.stall, ==, expected.stall);
+        g_assert_cmpint(found.ret_stall, ==, expected.ret_stall);
+        g_assert_cmpint(found.wait, ==, expected.wait);
+        g_assert_cmpuint(found.workers, ==, expected.workers);
+}
+
+/* Each fact is of the message that may have it, and of numbers. */
+static void test_attributes(void)
+{
+        CallFacts f = { 0 };
+        Message m = { .op = CALL_SENT, .attrs = "bytes=9 syn=8", .attrs_length = 13 };
+
+        add(&f, 1, CALL_SENT, "bytes=10 syn=20  stall=30 label=x resent=99");
+        add(&f, 1, RET_SENT, "bytes=11\tsyn=21 stall=31");
+        expect(&f, 0, (CallFact){ 0 });
+        expect(&f, 1,
+               (CallFact){ .call_bytes = 10,
+                           .ret_bytes = 11,
+                           .connect = 20,
+                           .stall = 30,
+                           .ret_stall = 31 });
+        add(&f, 2, CALL_SENT, "stall=5");
+        add(&f, 2, RET_SENT, "resent=7");
+        expect(&f, 2, (CallFact){ .stall = 7 });
+        add(&f, 3, CALL_SENT, "stall=9");
+        add(&f, 3, RET_SENT, "resent=7");
+        expect(&f, 3, (CallFact){ .stall = 9 });
+        add(&f, 4, CALL_SENT, "bytes=x syn= stall=-1 bytes resent=1 xbytes=5");
+        expect(&f, 4, (CallFact){ 0 });
+        call_facts_add(&f, 5, &m, FALSE);
+        expect(&f, 5, (CallFact){ .connect = 8 });
+        add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
+        g_assert_cmpuint(f.n, ==, 6);
+        call_facts_clear(&f);
+}
+
+/* What was found first stays; calls become others, and the first are forgotten. */
+static void test_calls(void)
+{
+        CallFacts f = { 0 };
+
+        for (guint32 i = 0; i < 3000; i++)
+                call_facts_add_wait(&f, i, i + 1, 10 * i);
+        call_facts_add_wait(&f, 7, 3, 4);
+        expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
+        call_facts_move(&f, 5, 7, 2);
+        expect(&f, 5, (CallFact){ .workers = 8, .wait = 70 });
+        expect(&f, 6, (CallFact){ .workers = 9, .wait = 80 });
+        expect(&f, 7, (CallFact){ .workers = 8, .wait = 70 });
+        call_facts_move(&f, 2998, 2999, 3);
+        expect(&f, 2998, (CallFact){ .workers = 3000, .wait = 29990 });
+        expect(&f, 2999, (CallFact){ 0 });
+        call_facts_drop(&f, 6);
+        expect(&f, 0, (CallFact){ .workers = 9, .wait = 80 });
+        expect(&f, 2991, (CallFact){ .workers = 2998, .wait = 29970 });
+        expect(&f, 2994, (CallFact){ 0 });
+        g_assert_cmpuint(f.n, ==, 2994);
+        call_facts_drop(&f, 5000);
+        expect(&f, 0, (CallFact){ 0 });
+        call_facts_clear(&f);
+}
+
+int main(int argc, char **argv)
+{
+        g_test_init(&argc, &argv, NULL);
+        g_test_add_func("/call-facts/attributes", test_attributes);
+        g_test_add_func("/call-facts/calls", test_calls);
+        return g_test_run();
+}
