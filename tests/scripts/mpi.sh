@@ -144,6 +144,7 @@ awk -F '\t' '/^[0-9]/ { split($1, at, "."); at[1] = (at[1] - 1047680000) * 20 + 
 use "$MPICC" "$build/ravel-mpi"
 all=1
 compare 'parallelism 1.6' few.trace 3 nesting --method paper --halo=1s
+[ -n "$long" ] || all=store
 compare 'loss, operations, one-way messages, clients' lossy.trace 2 nesting --method paper --halo=3s
 all=${long:+1}
 compare 'parallelism 5, other options' some.trace 4 nesting --method paper --halo=2s --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
@@ -162,6 +163,7 @@ all=store
 compare 'joint: loss, operations, clients' lossy.trace 3 nesting
 all=${long:+1}
 [ -z "$long" ] || compare 'joint: nodes in parts' large.trace 3 nesting
+[ -n "$long" ] || "$gen_trace" 3000 45 >many.trace
 compare 'joint: parallelism 45' many.trace 2 nesting
 compare 'joint: both ends, clocks that are off' ends.trace 4 nesting
 compare 'joint: connections, compressed' connections.trace.gz 2 nesting

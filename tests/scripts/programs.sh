@@ -30,7 +30,7 @@ fi
 
 # --- where they are found -------------------------------------------------------------
 
-"$ravel" maketrace "$source/examples/multi-tier.conf" --messages 2000 >trace 2>/dev/null
+"$ravel" maketrace "$source/examples/multi-tier.conf" --messages 500 >trace 2>/dev/null
 "$ravel" nesting --format svg trace >drawn 2>/dev/null
 "$ravel" convolution -n 3 trace >found 2>/dev/null
 mkdir -p one moved/bin moved/libexec/ravel
@@ -74,12 +74,13 @@ draws()
 	chmod 755 one/ravel-draw
 }
 
+one/ravel nesting -o new.sqlite trace >/dev/null 2>&1
+
 # broken TEXT: nothing is left but one line with TEXT
 broken()
 {
 	says "$1" 4 one/ravel nesting --format dot -w new.dot trace
 	says "$1" 4 one/ravel nesting --format svg -w new.svg trace
-	one/ravel nesting -o new.sqlite trace >/dev/null 2>&1
 	says "$1" 4 one/ravel report new.sqlite -o new.html
 	[ ! -s out ] && [ -z "$(find . -name 'new.[dhs][otv]*' -print)" ]
 	result $? "$1: no output is left"
