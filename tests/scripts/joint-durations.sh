@@ -56,7 +56,7 @@ awk -v j="${joint:-0}" -v p="${paper:-100}" 'BEGIN { exit !(j >= 97 && j >= p + 
 result $? 'calls of two durations' "joint $joint %, paper $paper %"
 
 # Calm: every parent is sure, so windows must find the same.
-messages=100000
+messages=50000
 [ -z "${RAVEL_LONG:-}" ] || messages=200000
 "$gen_trace" $messages 1 --path | awk '/CALL/ { $0 = $0 "\tlabel=l" NR % 7 } { print }' >calm.trace
 for method in joint paper; do
