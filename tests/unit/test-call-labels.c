@@ -51,6 +51,8 @@ static void test_calls(void)
         expect(&l, 0, "a");
         expect(&l, 2997, "d");
         expect(&l, 2998, NULL);
+        add(&l, 3002, "label=a"); /* where those stood that are fewer numbers now */
+        expect(&l, 3000, NULL);
         call_labels_drop(&l, 5000);
         expect(&l, 0, NULL);
         g_assert_cmpuint(l.n, ==, 0);
@@ -133,6 +135,7 @@ static void test_too_many(void)
         }
         expect(&l, G_MAXUINT16 - 1, "65534");
         expect(&l, G_MAXUINT16, NULL);
+        g_assert_cmpuint(l.names->len, ==, G_MAXUINT16);
         call_labels_clear(&l);
 }
 

@@ -1229,31 +1229,40 @@ static void test_mixed_order(void)
         }
 }
 
-/* Calls to a callee last 100 us in one context and 1 ms in the other; to another one too, but
- * whatever the context is; to a third a time that goes with the context, of no two kinds. */
+/* Calls to a callee last 100 us in one context and 1 ms in the other; to a second one too, but
+ * whatever the context is; to a third a time that goes with the context, of no two kinds; to a
+ * fourth as to the first, but they are few; to a fifth as to the second, but for one in twelve, as
+ * to the first: more than chance, but it tells little of a call. */
 static void test_durations(void)
 {
-        enum { N = 2000 };
-        DurationSample samples[3 * N];
-        DurationLimits limits[3];
-        guint32 random = 1, limit;
+        enum { N = 4000, CALLEES = 5, FEW = 20 };
+        g_autofree DurationSample *samples = g_new(DurationSample, CALLEES * N);
+        DurationLimits limits[CALLEES];
+        guint32 random = 1, n = 0, limit;
 
         for (guint i = 0; i < N; i++) {
                 guint16 context = i % 2, other = i / 2 % 2;
+                gboolean follows = i / 4 % 25 < 2;
                 guint spread;
 
                 random = random * 1103515245 + 12345;
                 spread = random >> 16 & 7;
-                samples[3 * i] =
-                        (DurationSample){ 0, context,
-                                          density_bin(context ? 1000000 : 100000) + spread };
-                samples[3 * i + 1] =
-                        (DurationSample){ 1, context,
-                                          density_bin(other ? 1000000 : 100000) + spread };
-                samples[3 * i + 2] =
+                samples[n++] = (DurationSample){ 0, context,
+                                                 density_bin(context ? 1000000 : 100000) + spread };
+                samples[n++] = (DurationSample){ 1, context,
+                                                 density_bin(other ? 1000000 : 100000) + spread };
+                samples[n++] =
                         (DurationSample){ 2, context, density_bin(100000) + spread + 4 * context };
+                if (i < FEW)
+                        samples[n++] = (DurationSample){
+                                3, context, density_bin(context ? 1000000 : 100000) + spread
+                        };
+                samples[n++] = (DurationSample){
+                        4, context,
+                        density_bin((follows ? context : other) ? 1000000 : 100000) + spread
+                };
         }
-        g_assert_cmpuint(duration_limits_find(limits, 3, samples, 3 * N), ==, 1);
+        g_assert_cmpuint(duration_limits_find(limits, CALLEES, samples, n), ==, 1);
         g_assert_cmpuint(limits[0].n, ==, 1);
         limit = limits[0].limit[0];
         g_assert_cmpuint(limit, >, density_bin(100000) + 7);
