@@ -3,7 +3,7 @@
 #
 # Two things that only longer traces show: calls to one node that are of two kinds, told apart by how
 # long they last; and calls that windows have done with, which are dropped with their ids and
-# labels and change nothing of what is found. RAVEL_LONG=1: a trace twice as long. TAP.
+# labels and change nothing of what is found. RAVEL_LONG=1: a trace four times as long. TAP.
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 cd "$dir" || exit 99
