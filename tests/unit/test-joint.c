@@ -1493,6 +1493,70 @@ static void test_event_loop(void)
         g_free(out);
 }
 
+enum { TOLD = 400 };
+
+/* Parents that look something up in 1 ms, ask another node, and write for 80 ms to the same node as
+ * before, or that read there for 80 ms and then look up; or, at random, these calls take either
+ * time. One parent in eight comes while the one before it is served. Returns the number of calls.
+ */
+static guint32 make_two_durations(CallIn *in, CallOut *out, GRand *rand, gboolean at_random)
+{
+        const gint64 ms = 1000000;
+        guint32 n = 0;
+
+        for (guint32 i = 0; i < TOLD; i++) {
+                gint64 at = (gint64)i * 200 * ms - (i % 8 == 7 ? 140 * ms : 0);
+                guint asks = (guint)g_rand_int_range(rand, 0, 2);
+
+                in[i] = (CallIn){ .enter = at, .call = i, .caller = 1 };
+                for (guint k = 0; k < 2 + asks; k++) {
+                        guint is_other = asks && k == 1;
+                        guint takes_long = at_random ? (guint)g_rand_int_range(rand, 0, 2)
+                                                     : (asks ? k == 2 : k == 0);
+                        gint64 start = at + 3 * ms + g_rand_int_range(rand, 0, 1000000);
+
+                        at = start +
+                             (is_other     ? 20
+                              : takes_long ? 80
+                                           : 1) *
+                                     ms +
+                             g_rand_int_range(rand, 0, 100000);
+                        out[n] = (CallOut){ .start = start,
+                                            .end = at,
+                                            .call = TOLD + n,
+                                            .callee = 2 + is_other,
+                                            .parent = NO_PARENT };
+                        n++;
+                }
+                in[i].reply = at + 3 * ms;
+        }
+        qsort(in, TOLD, sizeof *in, compare_in_calls);
+        qsort(out, n, sizeof *out, compare_out_calls);
+        return n;
+}
+
+/* Calls to one callee become two kinds where their durations tell what comes before and after them,
+ * and only there. */
+static void test_duration_kinds(void)
+{
+        for (guint at_random = 0; at_random < 2; at_random++) {
+                g_autofree CallIn *in = g_new(CallIn, TOLD);
+                g_autofree CallOut *out = g_new(CallOut, 3 * TOLD);
+                g_autoptr(GRand) rand = g_rand_new_with_seed(1);
+                NodeModel *model = node_model_new();
+                NodeProblem node = {
+                        .in = in, .out = out, .n_in = TOLD, .from = G_MININT64, .decide = G_MAXINT64
+                };
+                NodeAnswer answer;
+
+                node.n_out = make_two_durations(in, out, rand, at_random);
+                find_parents_jointly(&node, model, &answer);
+                g_assert_cmpuint(model->n_callees, ==, model->n_whole + !at_random);
+                node_answer_clear(&answer);
+                node_model_free(model);
+        }
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -1518,6 +1582,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/order", test_order);
         g_test_add_func("/joint/mixed-order", test_mixed_order);
         g_test_add_func("/joint/durations", test_durations);
+        g_test_add_func("/joint/duration-kinds", test_duration_kinds);
         g_test_add_func("/joint/queue", test_queue);
         g_test_add_func("/joint/workers", test_workers);
         g_test_add_func("/joint/event-loop", test_event_loop);
