@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/big-memory.h"
 #include "base/hash.h"
 
 /* What tells connections apart, and the number of the latest. */
@@ -41,20 +40,12 @@ void call_connections_clear(CallConnections *c)
 {
         if (c->numbers)
                 g_hash_table_unref(c->numbers);
-        big_free(c->of, c->size * sizeof *c->of);
+        call_column_clear(&c->column, sizeof(CallConnection));
 }
 
 static CallConnection *place_of(CallConnections *c, guint64 call)
 {
-        if (call >= c->size) {
-                guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
-
-                c->of = big_renew_in_file(c->of, c->size * sizeof *c->of, size * sizeof *c->of);
-                c->size = size;
-        }
-        for (; c->n <= call; c->n++)
-                c->of[c->n] = (CallConnection){ 0 };
-        return &c->of[call];
+        return call_column_place(&c->column, sizeof(CallConnection), call);
 }
 
 /* The number of the connection of a call. opened: it is a new one. */
@@ -92,7 +83,7 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
                         place_of(c, call)->transaction = TRUE;
                 return;
         }
-        if (call < c->n && c->of[call].connection)
+        if (call_connections_get(c, (guint32)call).connection)
                 return; /* its other stamp */
         given = message->attrs_length ? message_number(message, "conn") : 0;
         lead = message->attrs_length ? message_number(message, "syn") : 0;
@@ -105,15 +96,10 @@ void call_connections_add(CallConnections *c, guint64 call, const Message *messa
 
 void call_connections_move(CallConnections *c, guint32 to, guint32 from, guint32 n)
 {
-        for (guint32 i = 0; i < n && to + i < c->n; i++)
-                c->of[to + i] = call_connections_get(c, from + i);
+        call_column_move(&c->column, sizeof(CallConnection), to, from, n);
 }
 
 void call_connections_drop(CallConnections *c, guint32 n)
 {
-        guint32 drop = MIN(n, c->n);
-
-        c->n -= drop;
-        if (c->n > 0)
-                memmove(c->of, c->of + drop, c->n * sizeof *c->of);
+        call_column_drop(&c->column, sizeof(CallConnection), n);
 }

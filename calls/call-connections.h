@@ -6,6 +6,7 @@
 #ifndef RAVEL_CALL_CONNECTIONS_H
 #define RAVEL_CALL_CONNECTIONS_H
 
+#include "calls/call-column.h"
 #include "tracefmt/message.h"
 
 typedef struct {
@@ -19,8 +20,7 @@ typedef struct {
         GHashTable *numbers; /* of the latest connection of an edge and a port; NULL: none seen */
         guint32 last;        /* the number of the latest connection */
         gboolean by_id;      /* ids begin with the client's port */
-        CallConnection *of;  /* by call */
-        guint32 n, size;     /* calls up to the last of which something is known */
+        CallColumn column;   /* of CallConnection */
 } CallConnections;
 
 /* Whether the facts of a trace say that ids begin with the client's port. */
@@ -39,7 +39,8 @@ void call_connections_drop(CallConnections *c, guint32 n);
 
 static inline CallConnection call_connections_get(const CallConnections *c, guint32 call)
 {
-        return call < c->n ? c->of[call] : (CallConnection){ 0 };
+        return call < c->column.n ? ((const CallConnection *)c->column.of)[call]
+                                  : (CallConnection){ 0 };
 }
 
 #endif

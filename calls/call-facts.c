@@ -3,24 +3,14 @@
 
 #include <string.h>
 
-#include "base/big-memory.h"
-
 void call_facts_clear(CallFacts *f)
 {
-        big_free(f->of, f->size * sizeof *f->of);
+        call_column_clear(&f->column, sizeof(CallFact));
 }
 
 static CallFact *place_of(CallFacts *f, guint64 call)
 {
-        if (call >= f->size) {
-                guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
-
-                f->of = big_renew_in_file(f->of, f->size * sizeof *f->of, size * sizeof *f->of);
-                f->size = size;
-        }
-        for (; f->n <= call; f->n++)
-                f->of[f->n] = (CallFact){ 0 };
-        return &f->of[call];
+        return call_column_place(&f->column, sizeof(CallFact), call);
 }
 
 /* The value of word where it is of key, else NULL. */
@@ -89,15 +79,10 @@ void call_facts_add_wait(CallFacts *f, guint32 call, guint32 workers, gint64 wai
 
 void call_facts_move(CallFacts *f, guint32 to, guint32 from, guint32 n)
 {
-        for (guint32 i = 0; i < n && to + i < f->n; i++)
-                f->of[to + i] = call_facts_get(f, from + i);
+        call_column_move(&f->column, sizeof(CallFact), to, from, n);
 }
 
 void call_facts_drop(CallFacts *f, guint32 n)
 {
-        guint32 drop = MIN(n, f->n);
-
-        f->n -= drop;
-        if (f->n > 0)
-                memmove(f->of, f->of + drop, f->n * sizeof *f->of);
+        call_column_drop(&f->column, sizeof(CallFact), n);
 }

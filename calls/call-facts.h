@@ -8,6 +8,7 @@
 #ifndef RAVEL_CALL_FACTS_H
 #define RAVEL_CALL_FACTS_H
 
+#include "calls/call-column.h"
 #include "tracefmt/message.h"
 
 typedef struct {
@@ -19,8 +20,7 @@ typedef struct {
 } CallFact;
 
 typedef struct {
-        CallFact *of;    /* by call */
-        guint32 n, size; /* calls up to the last of which something is known */
+        CallColumn column; /* of CallFact */
 } CallFacts;
 
 void call_facts_clear(CallFacts *f);
@@ -39,7 +39,7 @@ void call_facts_drop(CallFacts *f, guint32 n);
 
 static inline CallFact call_facts_get(const CallFacts *f, guint32 call)
 {
-        return call < f->n ? f->of[call] : (CallFact){ 0 };
+        return call < f->column.n ? ((const CallFact *)f->column.of)[call] : (CallFact){ 0 };
 }
 
 #endif

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "base/big-memory.h"
-
 #define TWO_MINUTES (120 * G_GINT64_CONSTANT(1000000000))
 
 void call_identifiers_clear(CallIdentifiers *c)
@@ -13,7 +11,7 @@ void call_identifiers_clear(CallIdentifiers *c)
         g_clear_pointer(&c->older, g_hash_table_unref);
         if (c->lists)
                 g_array_free(c->lists, TRUE);
-        big_free(c->of, c->size * sizeof *c->of);
+        call_column_clear(&c->column, sizeof(guint32));
 }
 
 /* --- numbers --------------------------------------------------------------- */
@@ -111,19 +109,6 @@ static void list_read(CallIdentifiers *c, guint32 *list, const char *text, gsize
         }
 }
 
-static guint32 *place_of(CallIdentifiers *c, guint64 call)
-{
-        if (call >= c->size) {
-                guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
-
-                c->of = big_renew_in_file(c->of, c->size * sizeof *c->of, size * sizeof *c->of);
-                c->size = size;
-        }
-        for (; c->n <= call; c->n++)
-                c->of[c->n] = 0;
-        return &c->of[call];
-}
-
 void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *message)
 {
         guint32 list[MOST_IDENTIFIERS + 1] = { 0 }, *of;
@@ -140,7 +125,7 @@ void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *messa
         if (c->lists->len > G_MAXUINT32 - 2 * MOST_IDENTIFIERS)
                 return;
         take_time(c, message->time);
-        of = place_of(c, call);
+        of = call_column_place(&c->column, sizeof *of, call);
         if (*of) { /* its other end */
                 const guint32 *had = &g_array_index(c->lists, guint32, *of);
 
@@ -155,23 +140,22 @@ void call_identifiers_add(CallIdentifiers *c, guint64 call, const Message *messa
 
 void call_identifiers_move(CallIdentifiers *c, guint32 to, guint32 from, guint32 n)
 {
-        for (guint32 i = 0; i < n && to + i < c->n; i++)
-                c->of[to + i] = call_identifiers_get(c, from + i);
+        call_column_move(&c->column, sizeof(guint32), to, from, n);
 }
 
 /* Lists that no call has any more go. */
 static void close_up(CallIdentifiers *c)
 {
         GArray *lists = g_array_new(FALSE, FALSE, sizeof(guint32));
-        guint32 none = 0;
+        guint32 none = 0, *of = c->column.of;
 
         g_array_append_val(lists, none);
-        for (guint32 i = 0; i < c->n; i++) {
-                const guint32 *list = &g_array_index(c->lists, guint32, c->of[i]);
+        for (guint32 i = 0; i < c->column.n; i++) {
+                const guint32 *list = &g_array_index(c->lists, guint32, of[i]);
 
-                if (!c->of[i])
+                if (!of[i])
                         continue;
-                c->of[i] = lists->len;
+                of[i] = lists->len;
                 g_array_append_vals(lists, list, 1 + list[0]);
         }
         g_array_free(c->lists, TRUE);
@@ -180,12 +164,10 @@ static void close_up(CallIdentifiers *c)
 
 void call_identifiers_drop(CallIdentifiers *c, guint32 n)
 {
-        guint32 drop = MIN(n, c->n);
+        gboolean any = n > 0 && c->column.n > 0;
 
-        c->n -= drop;
-        if (c->n > 0)
-                memmove(c->of, c->of + drop, c->n * sizeof *c->of);
-        if (c->lists && drop > 0)
+        call_column_drop(&c->column, sizeof(guint32), n);
+        if (c->lists && any)
                 close_up(c);
 }
 

@@ -7,6 +7,7 @@
 #ifndef RAVEL_CALL_IDENTIFIERS_H
 #define RAVEL_CALL_IDENTIFIERS_H
 
+#include "calls/call-column.h"
 #include "tracefmt/message.h"
 
 enum { MOST_IDENTIFIERS = 32 }; /* of a call, seen at both ends */
@@ -15,8 +16,7 @@ typedef struct {
         GHashTable *newer, *older; /* numbers by hash, of two minutes each; NULL: none seen */
         gint64 minutes;            /* which two the newer one is of */
         guint32 last;              /* the largest number */
-        guint32 *of;               /* by call: where its list begins; 0: it has none */
-        guint32 n, size;           /* calls up to the last of which something is known */
+        CallColumn column;         /* of guint32: where its list begins; 0: it has none */
         /* Lists, each the number of its identifiers and then these, ascending. The first is
          * empty. */
         GArray *lists;
@@ -36,7 +36,7 @@ void call_identifiers_drop(CallIdentifiers *c, guint32 n);
 /* Where the list of a call begins in c->lists. */
 static inline guint32 call_identifiers_get(const CallIdentifiers *c, guint32 call)
 {
-        return call < c->n ? c->of[call] : 0;
+        return call < c->column.n ? ((const guint32 *)c->column.of)[call] : 0;
 }
 
 /* All lists; NULL: no call has any. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/big-memory.h"
 #include "base/hash.h"
 
 void call_labels_init(CallLabels *l)
@@ -18,7 +17,7 @@ void call_labels_clear(CallLabels *l)
         g_ptr_array_unref(l->written);
         if (l->numbers)
                 g_hash_table_unref(l->numbers);
-        big_free(l->label, l->size * sizeof *l->label);
+        call_column_clear(&l->column, sizeof(guint16));
 }
 
 /* The text that a field of a trace stands for; the field itself where that is no text. */
@@ -76,33 +75,21 @@ void call_labels_add(CallLabels *l, guint64 call, const Message *message)
 {
         gsize length = 0;
         const char *label = message_attribute(message, "label", &length);
+        guint16 *place;
 
         if (length == 0 || call >= G_MAXUINT32)
                 return;
-        if (call >= l->size) {
-                guint32 size = MIN(MAX(1024, 2 * call), G_MAXUINT32);
-
-                l->label = big_renew_in_file(l->label, l->size * sizeof *l->label,
-                                             size * sizeof *l->label);
-                l->size = size;
-        }
-        for (; l->n <= call; l->n++)
-                l->label[l->n] = 0;
-        if (l->label[call] == 0)
-                l->label[call] = find_number(l, label, length);
+        place = call_column_place(&l->column, sizeof *place, call);
+        if (*place == 0)
+                *place = find_number(l, label, length);
 }
 
 void call_labels_move(CallLabels *l, guint32 to, guint32 from, guint32 n)
 {
-        for (guint32 i = 0; i < n && to + i < l->n; i++)
-                l->label[to + i] = call_labels_get(l, from + i);
+        call_column_move(&l->column, sizeof(guint16), to, from, n);
 }
 
 void call_labels_drop(CallLabels *l, guint32 n)
 {
-        guint32 drop = MIN(n, l->n);
-
-        l->n -= drop;
-        if (l->n > 0)
-                memmove(l->label, l->label + drop, l->n * sizeof *l->label);
+        call_column_drop(&l->column, sizeof(guint16), n);
 }

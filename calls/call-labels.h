@@ -6,6 +6,7 @@
 #ifndef RAVEL_CALL_LABELS_H
 #define RAVEL_CALL_LABELS_H
 
+#include "calls/call-column.h"
 #include "tracefmt/message.h"
 
 typedef struct {
@@ -13,8 +14,7 @@ typedef struct {
         GPtrArray *names;    /* by number less 1: the operation, as text */
         GPtrArray *written;  /* the same as the trace writes it, owned by numbers */
         guint16 cache[256];  /* by hash: a number that was looked for lately; 0: none */
-        guint16 *label;      /* by call; 0: none, or one after the first 65,535 */
-        guint32 n, size;     /* calls up to the last with a label */
+        CallColumn column;   /* of guint16: 0: none, or one after the first 65,535 */
 } CallLabels;
 
 void call_labels_init(CallLabels *l);
@@ -34,7 +34,7 @@ void call_labels_drop(CallLabels *l, guint32 n);
 
 static inline guint16 call_labels_get(const CallLabels *l, guint32 call)
 {
-        return call < l->n ? l->label[call] : 0;
+        return call < l->column.n ? ((const guint16 *)l->column.of)[call] : 0;
 }
 
 #endif

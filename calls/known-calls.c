@@ -48,10 +48,10 @@ void known_calls_clear(KnownCalls *k)
 void known_calls_put_away(const KnownCalls *k)
 {
         call_pairs_put_away(&k->pairs);
-        big_put_away(k->labels.label, k->labels.size * sizeof *k->labels.label);
-        big_put_away(k->connections.of, k->connections.size * sizeof *k->connections.of);
-        big_put_away(k->identifiers.of, k->identifiers.size * sizeof *k->identifiers.of);
-        big_put_away(k->facts.of, k->facts.size * sizeof *k->facts.of);
+        call_column_put_away(&k->labels.column, sizeof(guint16));
+        call_column_put_away(&k->connections.column, sizeof(CallConnection));
+        call_column_put_away(&k->identifiers.column, sizeof(guint32));
+        call_column_put_away(&k->facts.column, sizeof(CallFact));
 }
 
 /* A call's place is its number, so that calls are in the order in which they were

@@ -49,7 +49,7 @@ static void test_attributes(void)
         call_facts_add(&f, 5, &m, FALSE);
         expect(&f, 5, (CallFact){ .connect = 8 });
         add(&f, G_MAXUINT32, CALL_SENT, "syn=1");
-        g_assert_cmpuint(f.n, ==, 6);
+        g_assert_cmpuint(f.column.n, ==, 6);
         call_facts_clear(&f);
 }
 
@@ -73,7 +73,7 @@ static void test_calls(void)
         expect(&f, 0, (CallFact){ .workers = 9, .wait = 80 });
         expect(&f, 2991, (CallFact){ .workers = 2998, .wait = 29970 });
         expect(&f, 2994, (CallFact){ 0 });
-        g_assert_cmpuint(f.n, ==, 2994);
+        g_assert_cmpuint(f.column.n, ==, 2994);
         call_facts_drop(&f, 5000);
         expect(&f, 0, (CallFact){ 0 });
         call_facts_clear(&f);

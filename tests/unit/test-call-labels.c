@@ -37,7 +37,7 @@ static void test_calls(void)
         expect(&l, 3, NULL);
         expect(&l, 4, "a");
         expect(&l, 5, NULL);
-        g_assert_cmpuint(l.n, ==, 5);
+        g_assert_cmpuint(l.column.n, ==, 5);
         g_assert_cmpuint(l.names->len, ==, 2);
         add(&l, 3000, "label=d");
         expect(&l, 4, "a");
@@ -55,7 +55,7 @@ static void test_calls(void)
         expect(&l, 3000, NULL);
         call_labels_drop(&l, 5000);
         expect(&l, 0, NULL);
-        g_assert_cmpuint(l.n, ==, 0);
+        g_assert_cmpuint(l.column.n, ==, 0);
         call_labels_clear(&l);
 }
 
