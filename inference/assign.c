@@ -64,12 +64,12 @@ static inline guint32 weight_of(const Joint *j, const guint32 *weight, guint32 c
 
 /* Learns bounds by expectation maximisation, before any parent is known: each call counts for all
  * its candidates, first alike, then by their weights. */
-static void learn_bounds(Joint *j, guint32 *weight)
+static void learn_bounds(Joint *j, guint32 *weight, guint rounds)
 {
         for (guint32 i = 0; i < j->problem->node->n_out; i++)
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
                         weight[k] = 1 + k - j->problem->candidates[i];
-        for (guint round = 0; round < BOUNDS_ROUNDS; round++) {
+        for (guint round = 0; round < rounds; round++) {
                 delay_densities_fade(&j->model->bounds);
                 for (guint32 i = 0; i < j->problem->node->n_out; i++) {
                         gsize end = j->problem->candidates[i + 1];
@@ -102,13 +102,13 @@ static guint32 count_against(const Joint *j, guint32 child, guint32 parent, cons
 
 /* Gives each call, in order of start, to the candidate with the greatest weight, discounted by what
  * speaks against it. */
-static void assign_by_bounds(Joint *j)
+static void assign_by_bounds(Joint *j, guint rounds)
 {
         guint32 n_out = j->problem->node->n_out, n_in = j->problem->node->n_in;
         g_autofree guint32 *last = g_new(guint32, n_in), *before = g_new(guint32, n_out);
         g_autofree guint32 *weight = g_new(guint32, j->problem->candidates[n_out]);
 
-        learn_bounds(j, weight);
+        learn_bounds(j, weight, rounds);
         fill(last, 0xff, n_in * sizeof *last);
         for (guint32 i = 0; i < n_out; i++) {
                 guint32 parent = NO_PARENT;
@@ -138,7 +138,14 @@ void joint_assign_first(Joint *j)
         if (j->problem->node->truth) /* the oracle: what is tried is judged by true parents */
                 assignment_take_truth(j->assignment, j->problem);
         else
-                assign_by_bounds(j);
+                assign_by_bounds(j, BOUNDS_ROUNDS);
+}
+
+void joint_assign_anew(Joint *j, guint rounds)
+{
+        delay_densities_forget(&j->model->bounds);
+        delay_densities_learn(&j->model->bounds);
+        assign_by_bounds(j, rounds);
 }
 
 /* --- assignment in the order of time --------------------------------------- */

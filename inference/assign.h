@@ -12,6 +12,8 @@
 /* Assign each child: to the candidate that the bounds alone favour; or, in order of time, to the
  * candidate with the greatest hazard. The first assignment is the true one where it is told. */
 void joint_assign_first(Joint *j);
+/* The first assignment again, by bounds that are learned anew in so many rounds. */
+void joint_assign_anew(Joint *j, guint rounds);
 void joint_assign_in_time(Joint *j);
 
 #endif

@@ -354,7 +354,7 @@ static gboolean is_hopeless(Stage stage, Stage before, Ordered which)
                 return TRUE;
         return stage.n >= HOPELESS_PAIRS &&
                (stage.odds >= HOPELESS_ODDS ||
-                (stage.odds >= ORDER_ODDS && stage.odds >= before.odds));
+                (stage.odds >= RISING_ODDS && stage.odds >= before.odds));
 }
 
 static void allow(Evidence *e, const Joint *j, Ordered which)

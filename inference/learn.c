@@ -2,6 +2,7 @@
 #include "inference/learn.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "inference/assign.h"
 #include "inference/assignment.h"
@@ -61,6 +62,62 @@ static void learn_by_chain(Joint *j)
 
 /* --- all of it ------------------------------------------------------------- */
 
+/* One start: rounds that assign in order of time, from the first assignment on, and the first that
+ * learn from beliefs. */
+static void learn_first_rounds(Joint *j, const guint64 *concurrencies)
+{
+        guint32 n_in = j->problem->node->n_in;
+
+        for (guint round = 0; round < FRESH_ROUNDS; round++) {
+                joint_learn_from_assigned(j, calm_until(concurrencies, n_in, round));
+                joint_assign_in_time(j);
+                evidence_round(&j->model->evidence, j);
+        }
+        joint_learn_from_assigned(j, calm_until(concurrencies, n_in, 0));
+        joint_start_beliefs(j);
+        for (guint round = 0; round < START_ROUNDS; round++)
+                joint_learn_from_beliefs(j, calm_until(concurrencies, n_in, round));
+}
+
+/* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
+ * beliefs. */
+static gint64 judge_start(Joint *j)
+{
+        joint_assign_by_beliefs(j);
+        return joint_judge_all(j, 2);
+}
+
+/* Learning ends in one of many optima; the first assignment decides in which. So it starts twice,
+ * by bounds that were learned for longer and for shorter, and goes on from where parents are
+ * likelier. */
+static void learn_from_starts(Joint *j, const guint64 *concurrencies)
+{
+        gsize size = j->problem->node->n_out * sizeof *j->assignment->parent;
+        g_autofree guint32 *parent = g_memdup2(j->assignment->parent, size);
+        JointState *begun, *first;
+        gint64 log;
+
+        joint_start_beliefs(j);
+        begun = joint_save(j);
+        learn_first_rounds(j, concurrencies);
+        first = joint_save(j);
+        log = judge_start(j);
+        joint_restore(j, begun);
+        joint_assign_anew(j, OTHER_BOUNDS);
+        if (memcmp(parent, j->assignment->parent, size) == 0) {
+                joint_restore(j, first);
+        } else {
+                JointState *second;
+
+                learn_first_rounds(j, concurrencies);
+                second = joint_save(j);
+                joint_restore(j, judge_start(j) > log ? second : first);
+                joint_state_free(second);
+        }
+        joint_state_free(first);
+        joint_state_free(begun);
+}
+
 void joint_learn(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
@@ -72,15 +129,11 @@ void joint_learn(Joint *j)
         qsort(concurrencies, j->problem->node->n_in, sizeof *concurrencies, compare_concurrency);
         joint_assign_first(j);
         evidence_try_first(evidence, j, TRUE);
-        for (guint round = 0; round < FRESH_ROUNDS; round++) {
-                joint_learn_from_assigned(j,
-                                          calm_until(concurrencies, j->problem->node->n_in, round));
-                joint_assign_in_time(j);
-                evidence_round(evidence, j);
-        }
-        joint_learn_from_assigned(j, calm_until(concurrencies, j->problem->node->n_in, 0));
-        joint_start_beliefs(j);
-        for (guint round = 0; round < ROUNDS; round++) {
+        if (j->problem->node->truth) /* the oracle starts from it */
+                learn_first_rounds(j, concurrencies);
+        else
+                learn_from_starts(j, concurrencies);
+        for (guint round = START_ROUNDS; round < ROUNDS; round++) {
                 joint_learn_from_beliefs(j,
                                          calm_until(concurrencies, j->problem->node->n_in, round));
                 problem_done(j->problem, LEARNT * (round + 1) / (ROUNDS + 1));
