@@ -44,6 +44,8 @@ typedef struct {
         Place at[LOOP_REACH];
 } Places;
 
+enum { NOT_HEARD = G_MAXUINT32 };
+
 struct EventLoop {
         const Joint *j;
         gboolean begun; /* a round was run */
@@ -55,6 +57,8 @@ struct EventLoop {
                                        next, first and later */
         double *part;               /* by kind of output: its share of all outputs */
         Triggers *triggers;         /* by output */
+        guint32 *row;               /* by part of outputs: of the first in agreement; NOT_HEARD:
+                                       none of them is of a parent that is learned from */
         float *agreement;           /* by output and input in reach, as of this round */
         float *before, *after;      /* by candidate: by what led to the call, and by what its return
                                        leads to; the latter is 1 in the mean */
@@ -116,6 +120,43 @@ static void gather(EventLoop *l)
         }
 }
 
+/* Whether something is learned of an output. */
+static gboolean is_heard(const EventLoop *l, guint32 o)
+{
+        const Problem *p = l->j->problem;
+        guint32 call = l->outputs[o].call;
+
+        return call < p->node->n_out ? n_candidates(p, call) > 0
+                                     : is_training_parent(p, call - p->node->n_out);
+}
+
+static inline gboolean is_heard_part(const EventLoop *l, guint32 o)
+{
+        return o < l->n_outputs && l->row[o / LOOP_PART] != NOT_HEARD;
+}
+
+/* Gives the parts room for their agreement. Returns for how many outputs. */
+static gsize find_rows(EventLoop *l)
+{
+        guint32 n_parts = l->n_outputs / LOOP_PART + 1;
+        gsize n_rows = 0;
+
+        l->row = g_new(guint32, n_parts);
+        memset(l->row, 0xff, n_parts * sizeof *l->row);
+        for (guint32 o = 0; o < l->n_outputs; o++)
+                if (!is_heard_part(l, o) && is_heard(l, o)) {
+                        l->row[o / LOOP_PART] = (guint32)n_rows;
+                        n_rows += LOOP_PART;
+                }
+        return MIN(n_rows, l->n_outputs);
+}
+
+/* The agreement of an output of a part that is heard. */
+static inline float *agreement_of(const EventLoop *l, guint32 o)
+{
+        return l->agreement + ((gsize)l->row[o / LOOP_PART] + o % LOOP_PART) * LOOP_REACH;
+}
+
 static void begin(EventLoop *l)
 {
         gsize n_steps = (gsize)l->n_kinds * (l->n_made + 1), n = problem_n_all(l->j->problem);
@@ -133,8 +174,7 @@ static void begin(EventLoop *l)
         for (guint32 o = 0; o < l->n_outputs; o++)
                 l->part[l->outputs[o].kind] += 1.0 / l->n_outputs;
         l->triggers = g_new0(Triggers, l->n_outputs);
-        l->agreement =
-                g_new0(float, (gsize)l->n_outputs *LOOP_REACH); /* of what is out of reach: 0 */
+        l->agreement = g_new0(float, find_rows(l) * LOOP_REACH); /* of what is out of reach: 0 */
         l->before = g_new(float, n + 1);
         l->after = g_new(float, n + 1);
         for (guint32 i = 0; i < l->j->problem->node->n_out; i++)
@@ -156,6 +196,7 @@ static void loop_clear(EventLoop *l)
         }
         g_free(l->part);
         g_free(l->triggers);
+        g_free(l->row);
         g_free(l->agreement);
         g_free(l->before);
         g_free(l->after);
@@ -203,10 +244,13 @@ static void find_agreement(EventLoop *l)
         for (guint32 o = 0; o < l->n_outputs; o++) {
                 const LoopOutput *output = &l->outputs[o];
                 guint32 first = first_in_reach(output);
+                float *row;
 
+                if (!is_heard_part(l, o))
+                        continue;
+                row = agreement_of(l, o);
                 for (guint32 i = first; i < output->end; i++)
-                        l->agreement[(gsize)o * LOOP_REACH + i - first] =
-                                LOOP_LEAST_AGREEMENT + agreement(l, &l->inputs[i], output);
+                        row[i - first] = LOOP_LEAST_AGREEMENT + agreement(l, &l->inputs[i], output);
         }
 }
 
@@ -245,7 +289,7 @@ static void move_on(Places *at, const LoopOutput *o)
 static void find_ways(const EventLoop *l, const Places *at, guint32 number, Ways *w)
 {
         const LoopOutput *o = &l->outputs[number];
-        const float *agreement = &l->agreement[(gsize)number * LOOP_REACH];
+        const float *agreement = agreement_of(l, number);
         double coming = 0, in_turn = 1 - LOOP_ASTRAY;
 
         w->n = at->n;
@@ -369,8 +413,14 @@ static void run(EventLoop *l)
                         l->count[used][k] = LOOP_BACKOFF;
         at->n = 1;
         at->at[0].fresh = 1;
-        for (guint32 o = 0; o < l->n_outputs; o += LOOP_BLOCK)
-                run_block(l, o, MIN(o + LOOP_BLOCK, l->n_outputs), at);
+        for (guint32 first = 0, end; first < l->n_outputs; first = end) {
+                end = first + LOOP_PART;
+                if (!is_heard_part(l, first))
+                        continue;
+                while (end < first + LOOP_BLOCK && is_heard_part(l, end))
+                        end += LOOP_PART;
+                run_block(l, first, MIN(end, l->n_outputs), at);
+        }
         g_free(at);
 }
 

@@ -424,6 +424,8 @@
 #define LOOP_MOST            (1 << 18)
 /* Outputs that are looked at together. Memory. */
 #define LOOP_BLOCK           2048
+/* and outputs that are looked at, or not, together: a divisor of that. Speed. */
+#define LOOP_PART            256
 /* So many outputs come out of turn. Where that is learned, it takes over. W: one event loop. */
 #define LOOP_ASTRAY          0.02
 /* A step has been seen so often before it was. */
