@@ -293,16 +293,18 @@ static void find_scores(Joint *j)
 
 void joint_settle(Joint *j)
 {
+        double learnt = problem_learnt(j->problem);
+
         evidence_unwatch_unused(&j->model->evidence);
         for (guint round = 0; round < SETTLE; round++) {
                 joint_update_all(j, FALSE);
-                problem_done(j->problem, LEARNT + (1 - LEARNT) * (round + 1) / (SETTLE + DECIDE));
+                problem_done(j->problem, learnt + (1 - learnt) * (round + 1) / (SETTLE + DECIDE));
         }
         joint_get_shares(j, j->scores->share);
         for (guint round = 0; round < DECIDE; round++) {
                 joint_update_all(j, TRUE);
                 problem_done(j->problem,
-                             LEARNT + (1 - LEARNT) * (SETTLE + round + 1) / (SETTLE + DECIDE));
+                             learnt + (1 - learnt) * (SETTLE + round + 1) / (SETTLE + DECIDE));
         }
         joint_get_shares(j, j->scores->score);
         find_scores(j);

@@ -283,6 +283,7 @@ static gboolean is_by_event_loop(Joint *j, float *chance)
 
         for (guint round = 1; round <= LOOP_ROUNDS && !hopeless; round++) {
                 event_loop_round(loop, chance);
+                problem_round_done(j->problem);
                 assignment_take_best(j->assignment, j->problem, chance, FALSE);
                 hopeless = -gain_of_walks(j, log) > most_loss(round);
         }

@@ -136,7 +136,6 @@ void joint_learn(Joint *j)
         for (guint round = START_ROUNDS; round < ROUNDS; round++) {
                 joint_learn_from_beliefs(j,
                                          calm_until(concurrencies, j->problem->node->n_in, round));
-                problem_done(j->problem, LEARNT * (round + 1) / (ROUNDS + 1));
                 if (round + 2 == ROUNDS)
                         evidence_watch(evidence, j);
         }
@@ -144,7 +143,7 @@ void joint_learn(Joint *j)
         if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
                 learn_by_chain(j);
         evidence_forget(evidence);
-        problem_done(j->problem, LEARNT);
+        problem_done(j->problem, problem_learnt(j->problem));
 }
 
 /* Begins a further step: if there are enough new parents the model learns from them and from the

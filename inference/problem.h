@@ -14,6 +14,7 @@ typedef struct Problem {
         NodeProblem *node;
         gint64 from, before; /* new parents reply from `from` on and before `before`, ns */
         gint64 resolution;   /* of the stamps, ns; 0: they are exact */
+        guint n_rounds;      /* of learning that were done */
         guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
         gint64 *start;       /* by call into the node: when a worker took it: its entry, or later by
                                 evidence, ns. joint_find_starts() */
@@ -115,13 +116,15 @@ void problem_drop_candidates(Problem *p);
 /* Finds the concurrency of each call into the node. */
 void problem_find_concurrency(Problem *p);
 
-/* Reports progress at a node whose calls are all solved at once. A node solved in parts reports
- * after each part. */
+/* Reports progress at a node: the share of its time that has passed. */
 void problem_done(const Problem *p, double share);
 
-/* The share of a node's time that learning takes. It was measured on the testbed at concurrency 8,
- * and only the progress display uses it. */
-#define LEARNT 0.7
+/* The share of a node's time that learning takes, for problem_done(). */
+double problem_learnt(const Problem *p);
+
+/* Reports progress: one round of learning more is done. Nobody knows how many there will be, as
+ * tries end when they are hopeless; so the share rises less and less. */
+void problem_round_done(Problem *p);
 
 /* Numbers the outputs of the node, its calls and its replies, in order of time. */
 void problem_order_outputs(Problem *p);

@@ -29,6 +29,7 @@ void joint_learn_from_assigned(Joint *j, guint64 calm)
         joint_count_assigned(j, calm);
         parent_walk_learn(&j->model->walk);
         delay_densities_learn(&j->model->bounds);
+        problem_round_done(j->problem);
 }
 
 void joint_learn_from_beliefs(Joint *j, guint64 calm)
@@ -36,6 +37,7 @@ void joint_learn_from_beliefs(Joint *j, guint64 calm)
         parent_walk_forget(&j->model->walk);
         joint_update_to_learn(j, calm);
         parent_walk_learn(&j->model->walk);
+        problem_round_done(j->problem);
 }
 
 void joint_learn_from_chain(Joint *j, Sampler *chain)

@@ -255,15 +255,15 @@ static void do_part(gpointer data, guint32 number, guint slot)
         PartSearch *s = data;
         FoundPart found =
                 find_in_part(s->whole, model_for(s, slot), &g_array_index(s->parts, Part, number));
-        const NodeProblem *node = s->whole->problem->node;
+        const Problem *whole = s->whole->problem;
+        double learnt = problem_learnt(whole);
 
         g_mutex_lock(&s->lock);
         s->found[number] = found;
         s->found[number].done = TRUE;
         for (; s->n_handed < s->parts->len && s->found[s->n_handed].done; s->n_handed++)
                 hand_out(s, s->n_handed);
-        if (node->work)
-                work_part_done(node->work, (double)s->n_handed / s->parts->len);
+        problem_done(whole, learnt + (1 - learnt) * s->n_handed / s->parts->len);
         g_mutex_unlock(&s->lock);
 }
 

@@ -206,6 +206,9 @@
 #define GO_ON_ROUNDS     3
 /* Rounds that learn from assignments of the Markov chain. C, R. */
 #define CHAIN_ROUNDS     8
+/* After so many rounds half of learning is said to be done: there are 34 before order is tried, which
+ * takes 20 to 100 more. The progress display alone uses it. */
+#define HALF_THE_ROUNDS  40.0
 /* Sweeps of the chain before each of these rounds. C, R. */
 #define CHAIN_SWEEPS     4
 /* If the mean share of the best parents is less, learning from a chain is skipped: it would learn

@@ -64,15 +64,28 @@ static void clear_problem(Problem *p)
         g_array_free(p->out, TRUE);
 }
 
+static guint n_early; /* shares of progress below a half */
+
+static void count_early(double share)
+{
+        n_early += share < 0.5;
+}
+
 static GBytes *found_by_one(guint32 n_parents)
 {
         Problem p = make_problem(n_parents);
+        Work work;
+        WorkPart part = { .work = &work, .size = 1 };
         NodeAnswer answer;
         GBytes *bytes;
 
+        n_early = 0;
+        work_init(&work, count_early, 1);
+        p.node.work = &part;
         find_parents_jointly(&p.node, NULL, &answer);
         bytes = node_answer_to_bytes(&answer);
         node_answer_clear(&answer);
+        work_clear(&work);
         clear_problem(&p);
         return bytes;
 }
@@ -133,6 +146,7 @@ static void test_parts(void)
         g_autoptr(GBytes) expected = found_by_one(PARENTS);
         const double none[MOST] = { 0 }, busy[MOST] = { 1e18, 0, 1e18 }, two[MOST] = { 0, 1e18, 0 };
 
+        g_assert_cmpuint(n_early, >=, 20); /* while it learned, too */
         if (g_getenv("RAVEL_LONG")) {
                 assert_found(expected, 2, 1, none, 2);
                 assert_found(expected, 3, 0, busy, 1);
