@@ -266,20 +266,28 @@ typedef struct {
         double stray;
 } Ways;
 
+/* How many of the first places are out of reach, or hardly one where the loop still is. */
+static guint32 n_left_behind(const Places *at, guint32 first_in_reach)
+{
+        guint32 n = MIN(first_in_reach - at->first, at->n);
+
+        while (n + 1 < at->n && at->at[n].fresh + at->at[n].used < LOOP_NOWHERE)
+                n++;
+        return n;
+}
+
 /* Moves the first place on to an input from which all inputs that have come are in reach. */
 static void move_on(Places *at, const LoopOutput *o)
 {
-        guint32 first = first_in_reach(o), gone;
+        guint32 first = first_in_reach(o);
+        guint32 gone = n_left_behind(at, MAX(first, at->first));
         double lost = 0;
 
-        if (first > at->first) {
-                gone = MIN(first - at->first, at->n);
-                for (guint32 i = 0; i < gone; i++)
-                        lost += at->at[i].fresh + at->at[i].used;
-                at->n -= gone;
-                memmove(at->at, at->at + gone, at->n * sizeof *at->at);
-                at->first = first;
-        }
+        for (guint32 i = 0; i < gone; i++)
+                lost += at->at[i].fresh + at->at[i].used;
+        at->n -= gone;
+        memmove(at->at, at->at + gone, at->n * sizeof *at->at);
+        at->first = MAX(first, at->first + gone);
         for (; at->first + at->n < o->end; at->n++)
                 at->at[at->n] = (Place){ 0, 0 };
         if (at->n > 0)
@@ -289,7 +297,7 @@ static void move_on(Places *at, const LoopOutput *o)
 static void find_ways(const EventLoop *l, const Places *at, guint32 number, Ways *w)
 {
         const LoopOutput *o = &l->outputs[number];
-        const float *agreement = agreement_of(l, number);
+        const float *agreement = agreement_of(l, number) + (at->first - first_in_reach(o));
         double coming = 0, in_turn = 1 - LOOP_ASTRAY;
 
         w->n = at->n;
@@ -370,6 +378,18 @@ static void step_backward(EventLoop *l, guint32 o, const Places *before, const W
         }
 }
 
+/* Goes back from places to those that begin so many inputs before. What is out of reach then counts
+ * as the first place. Between two outputs more inputs may have come than are in reach. */
+static void shift_places(Place *rest, guint32 shift)
+{
+        Place first = rest[0];
+        guint32 gone = MIN(shift, LOOP_REACH);
+
+        memmove(rest + gone, rest, (LOOP_REACH - gone) * sizeof *rest);
+        for (guint32 i = 0; i < gone; i++)
+                rest[i] = first;
+}
+
 /* Outputs from first to end - 1. at: where the loop is before; becomes where it is after. */
 static void run_block(EventLoop *l, guint32 first, guint32 end, Places *at)
 {
@@ -391,14 +411,8 @@ static void run_block(EventLoop *l, guint32 first, guint32 end, Places *at)
 
                 find_ways(l, b, o, &w);
                 step_backward(l, o, b, &w, sum[o - first], rest);
-                if (o > first) {
-                        guint32 shift = b->first - before[o - first - 1].first;
-
-                        /* what is out of reach counts as the first place. */
-                        memmove(rest + shift, rest, (LOOP_REACH - shift) * sizeof *rest);
-                        for (guint32 i = 0; i < shift; i++)
-                                rest[i] = rest[MIN(shift, LOOP_REACH - 1)];
-                }
+                if (o > first)
+                        shift_places(rest, b->first - before[o - first - 1].first);
         }
 }
 

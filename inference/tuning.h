@@ -429,6 +429,8 @@
 #define LOOP_BLOCK           2048
 /* and outputs that are looked at, or not, together: a divisor of that. Speed. */
 #define LOOP_PART            256
+/* The loop is at an input, and at those before it, no more, if it was with this probability. Speed. */
+#define LOOP_NOWHERE         1e-12
 /* So many outputs come out of turn. Where that is learned, it takes over. W: one event loop. */
 #define LOOP_ASTRAY          0.02
 /* A step has been seen so often before it was. */

@@ -113,6 +113,31 @@ result $? 'whatever the threads'
 	cmp -s "$dir/once" "$dir/again"
 result $? 'the same parents and probabilities each time'
 
+# More calls come between two that the node makes than an event loop is looked at over at once.
+awk 'function at(time, what, from, to, id) {
+		printf "%.6f\t%s\t%s\t%s\t%s\n", 1000000 + time, what, from, to, id
+	}
+	function call(from, to, start, end) {
+		at(start, "CALL_SENT", from, to, ++n)
+		at(end, "RET_SENT", to, from, n)
+	}
+	BEGIN {
+		srand(2)
+		for (i = 0; i < 100; i++) { # at once, made in turn after a stall
+			made = 0.05 + 0.0007 * i
+			call("client", "web", 0.00002 * i, made + 0.4 + 0.0001 * rand())
+			call("web", "db", made, made + 0.3 + 0.01 * rand())
+		}
+		for (i = 0; i < 400; i++) { # and a few at a time
+			start = 2 + 0.004 * i + 0.01 * rand()
+			end = start + 0.003 + 0.01 * rand()
+			call("web", "db", start + 0.001 + 0.0005 * rand(), end)
+			call("client", "web", start, end + 0.001 + 0.0005 * rand())
+		}
+	}' | sort -s -k 1,1 >"$dir/trace"
+"$ravel" nesting --calls "$dir/found" -w /dev/null "$dir/trace"
+result $? 'a burst of calls after a stall'
+
 # A node that holds a worker while it works, as an event loop does, or until it has answered.
 # The calls that are given 0.9 or more: how many in 100, and how many of these have their true
 # parents.
