@@ -500,10 +500,24 @@ static gboolean do_little(const Sample *s)
                count[1] * time[0] <= LOW_WAITING * count[0] * time[1];
 }
 
+/* Whether hardly a call is answered before one of k workers has taken it, were they to serve in
+ * order and each to hold a call until its reply. */
+static gboolean is_possible(const Sample *s)
+{
+        const CallIn *in = s->j->problem->node->in;
+        guint32 n_waiting = 0, n_early = 0;
+
+        for (guint32 p = s->first_in; p < s->end_in; p++) {
+                n_waiting += s->start[p] > in[p].enter;
+                n_early += s->start[p] > in[p].reply;
+        }
+        return n_early <= MOST_TOO_EARLY * n_waiting;
+}
+
 static void try(Sample *s, guint32 k, Guess *best)
 {
         double log = judge(s, k);
-        gboolean queues = do_little(s);
+        gboolean queues = do_little(s) && is_possible(s);
 
         if (log > best->log && queues)
                 *best = (Guess){ k, log };
