@@ -80,7 +80,7 @@ static gboolean record_decode(const guint8 *p, Record *r)
 /* Whether a handshake record begins with a hello: n bytes of its payload are there. */
 static gboolean is_hello(const Record *r, const guint8 *p, gsize n)
 {
-        if (n < HELLO || (p[0] != CLIENT_HELLO && p[0] != SERVER_HELLO))
+        if (n < HELLO || r->length < HELLO || (p[0] != CLIENT_HELLO && p[0] != SERVER_HELLO))
                 return FALSE;
         guint32 length = 4 + ((guint32)p[1] << 16 | read_u16(p + 2));
         return p[4] == 3 && p[5] <= 3 &&

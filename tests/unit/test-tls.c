@@ -56,6 +56,7 @@ static void test_not_tls(void)
                 "'GET / HTTP/1.1'",
                 "15 0303 0001 01", /* no alert is as short as that, */
                 "15 0303 0100 00", /* nor as long */
+                "16 0303 0004 02000000 0303 0000", /* a hello goes on after its record */
                 CHANGE,
                 "17 0303 0010 00000000000000000000000000000000", /* shorter than a tag */
                 "17 0303 4801 00",                               /* longer than a record */
