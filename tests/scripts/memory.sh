@@ -43,7 +43,7 @@ os.close(os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR))' "$dir" 2>/dev/null &&
 		peak --method paper t.trace >>peaks
 	done
 	echo "# paper, 600,000 and 2,000,000 messages: $(tr '\n' ' ' <peaks)KB"
-	[ "$(tail -n 1 peaks)" -le $(($(head -n 1 peaks) + 4000)) ]
+	[ "$(tail -n 1 peaks)" -le $(($(head -n 1 peaks) + 8000)) ] # 700,000 calls take 28 MB in memory
 	result $? 'paper: three times as long a trace takes hardly more memory'
 	[ -z "$(find "$dir" -mindepth 1 -name 'ravel-*')" ]
 	result $? 'and leaves no file'
