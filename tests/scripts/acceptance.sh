@@ -62,10 +62,10 @@ recordings=testbed-conc8
 [ -z "${RAVEL_LONG:-}" ] || recordings='testbed-conc8 testbed-conc32'
 for recording in $recordings; do
         if [ -f "$shared/captures/$recording/bridge.pcap.zst" ]; then
-                truth $recording
+                truth "$recording"
                 ./ravel capture -r "$shared/captures/$recording/bridge.pcap.zst" \
                         --nodes "$dir/$recording/nodes.txt" -w "$dir/$recording.trace" 2>"$dir/err"
-                check $recording $recording $recording.trace
+                check "$recording" "$recording" "$recording.trace"
         fi
 done
 

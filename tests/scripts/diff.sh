@@ -45,8 +45,8 @@ done
 methods=paper
 [ -z "${RAVEL_LONG:-}" ] || methods='paper joint'
 for method in $methods; do
-	store a.sqlite multi-tier 1 --method $method
-	store b.sqlite multi-tier-added-delay 2 --method $method
+	store a.sqlite multi-tier 1 --method "$method"
+	store b.sqlite multi-tier-added-delay 2 --method "$method"
 	"$ravel" diff --fail-on 'own-p50>+100ms' --format tsv a.sqlite b.sqlite >out 2>err
 	[ $? = 1 ]
 	result $? "an added delay, method $method: status 1" err

@@ -115,7 +115,9 @@ result $? 'diff: by drawings the shares of patterns do not change beyond their e
 mkdir many
 for seed in 1 2 3 4 5 6; do
 	sed "s/^seed=.*/seed=$seed/; s/^messages=.*/messages=$((messages * 3 / 10))/; s/^parallel=.*/parallel=$((seed < 4 ? 40 : 500))/" conf >one
-	"$ravel" maketrace one >trace 2>err && "$ravel" nesting -j 1 -n 0 --format json -o many/$seed.sqlite trace >json 2>>err || break
+	if ! "$ravel" maketrace one >trace 2>err || ! "$ravel" nesting -j 1 -n 0 --format json -o many/$seed.sqlite trace >json 2>>err; then
+		break
+	fi
 	[ $seed != 4 ] || { cp json one.json && "$ravel" nesting -j 3 -n 0 --format json trace >threads.json 2>>err; }
 done
 grep -q drawn one.json && cmp one.json threads.json

@@ -35,7 +35,9 @@ for trace; do
 		figures=$(python3 "$source/tests/scripts/compare-calls.py" "$dir/calls" "$dir/other.parents" \
 			"$dir/other.paths" "$dir/json") || figures=failed
 	# calls, those that agree, patterns, those that agree, patterns that only ravel found
+	# shellcheck disable=SC2016 # fields of awk
 	holds "$name: parents" "$figures" 'NF == 5 && $1 > 0 && $2 >= 0.999 * $1'
+	# shellcheck disable=SC2016
 	holds "$name: path patterns" "$figures" \
 		'NF == 5 && $3 > 0 && $3 - $4 + $5 <= 4 * ($1 - $2)'
 done

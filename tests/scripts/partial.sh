@@ -102,7 +102,7 @@ counts='1 5' times=1 both=('3 --four --skew 30')
 [ -z "${RAVEL_LONG:-}" ] || counts='1 2 5' times=2 both=('3 --four' '3 --four --skew 30')
 "$gen_trace" $((times * 3000)) 1.6 >t.trace
 for n in $counts; do
-	compare 'parallelism 1.6' t.trace $n
+	compare 'parallelism 1.6' t.trace "$n"
 done
 for order in ls 'ls -r' 'shuf -e --random-source=t.trace'; do
 	results two "$ravel" merge-state $($order d[0-9]*)
