@@ -44,7 +44,7 @@ typedef struct {
         Place at[LOOP_REACH];
 } Places;
 
-enum { NOT_HEARD = G_MAXUINT32 };
+#define NOT_HEARD G_MAXUINT32
 
 struct EventLoop {
         const Joint *j;
@@ -148,7 +148,7 @@ static gsize find_rows(EventLoop *l)
                         l->row[o / LOOP_PART] = (guint32)n_rows;
                         n_rows += LOOP_PART;
                 }
-        return MIN(n_rows, l->n_outputs);
+        return n_rows;
 }
 
 /* The agreement of an output of a part that is heard. */
@@ -266,10 +266,11 @@ typedef struct {
         double stray;
 } Ways;
 
-/* How many of the first places are out of reach, or hardly one where the loop still is. */
-static guint32 n_left_behind(const Places *at, guint32 first_in_reach)
+/* How many of the first places are before the first in reach, or hardly one where the loop still
+ * is. */
+static guint32 n_left_behind(const Places *at, guint32 first)
 {
-        guint32 n = MIN(first_in_reach - at->first, at->n);
+        guint32 n = MIN(first - at->first, at->n);
 
         while (n + 1 < at->n && at->at[n].fresh + at->at[n].used < LOOP_NOWHERE)
                 n++;
@@ -279,8 +280,7 @@ static guint32 n_left_behind(const Places *at, guint32 first_in_reach)
 /* Moves the first place on to an input from which all inputs that have come are in reach. */
 static void move_on(Places *at, const LoopOutput *o)
 {
-        guint32 first = first_in_reach(o);
-        guint32 gone = n_left_behind(at, MAX(first, at->first));
+        guint32 first = MAX(first_in_reach(o), at->first), gone = n_left_behind(at, first);
         double lost = 0;
 
         for (guint32 i = 0; i < gone; i++)

@@ -81,8 +81,9 @@ static void learn_first_rounds(Joint *j, const guint64 *concurrencies)
 
 /* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
  * beliefs. */
-static gint64 judge_start(Joint *j)
+static gint64 judge_start(Joint *j, const JointState *found)
 {
+        joint_restore(j, found);
         joint_assign_by_beliefs(j);
         return joint_judge_all(j, 2);
 }
@@ -94,26 +95,20 @@ static void learn_from_starts(Joint *j, const guint64 *concurrencies)
 {
         gsize size = j->problem->node->n_out * sizeof *j->assignment->parent;
         g_autofree guint32 *parent = g_memdup2(j->assignment->parent, size);
-        JointState *begun, *first;
-        gint64 log;
+        JointState *begun, *first, *second = NULL;
 
         joint_start_beliefs(j);
         begun = joint_save(j);
         learn_first_rounds(j, concurrencies);
         first = joint_save(j);
-        log = judge_start(j);
         joint_restore(j, begun);
         joint_assign_anew(j, OTHER_BOUNDS);
-        if (memcmp(parent, j->assignment->parent, size) == 0) {
-                joint_restore(j, first);
-        } else {
-                JointState *second;
-
+        if (memcmp(parent, j->assignment->parent, size) != 0) {
                 learn_first_rounds(j, concurrencies);
                 second = joint_save(j);
-                joint_restore(j, judge_start(j) > log ? second : first);
-                joint_state_free(second);
         }
+        joint_restore(j, second && judge_start(j, second) > judge_start(j, first) ? second : first);
+        g_clear_pointer(&second, joint_state_free);
         joint_state_free(first);
         joint_state_free(begun);
 }

@@ -502,24 +502,24 @@ static gboolean do_little(const Sample *s)
 
 /* Whether hardly a call is answered before one of k workers has taken it, were they to serve in
  * order and each to hold a call until its reply. */
-static gboolean is_possible(const Sample *s)
+static gboolean is_possible(const Sample *s, guint32 k)
 {
         const CallIn *in = s->j->problem->node->in;
-        guint32 n_waiting = 0, n_early = 0;
+        guint32 n_early = 0;
 
-        for (guint32 p = s->first_in; p < s->end_in; p++) {
-                n_waiting += s->start[p] > in[p].enter;
-                n_early += s->start[p] > in[p].reply;
-        }
-        return n_early <= MOST_TOO_EARLY * n_waiting;
+        for (guint32 p = MAX(s->first_in, k); p < s->end_in; p++)
+                n_early += s->replies[p - k] > in[p].reply;
+        return n_early <= MOST_TOO_EARLY * count_waiting(s, k);
 }
 
 static void try(Sample *s, guint32 k, Guess *best)
 {
-        double log = judge(s, k);
-        gboolean queues = do_little(s) && is_possible(s);
+        double log;
 
-        if (log > best->log && queues)
+        if (!is_possible(s, k))
+                return;
+        log = judge(s, k);
+        if (log > best->log && do_little(s))
                 *best = (Guess){ k, log };
 }
 

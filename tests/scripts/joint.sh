@@ -185,45 +185,44 @@ done <<END
 4000 call 80 97 always
 END
 
-# Of the calls of a node, in true and found: how many in 100 have their true parents, and are said to.
-figures() # NODE
+# Of the calls of a node of the trace: how many in 100 have their true parents, and are said to.
+figures() # NODE [OPTION...]
 {
-	awk -F'\t' -v node="$1" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-		$at["caller"] != node { next }
-		{ call = $at["callee"] " " $at["id"]; parent = $at["parent_caller"] " " $at["parent_id"] }
-		NR == FNR { true[call] = parent; next }
-		{ n++; right += true[call] == parent; said += $at["probability"] }
-		END { printf "%.1f %.1f\n", 100 * right / n, 100 * said / n }' "$dir/true" "$dir/found"
+	node=$1
+	shift
+	"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
+		"$ravel" nesting "$@" --calls "$dir/found" -w /dev/null "$dir/trace" &&
+		awk -F'\t' -v node="$node" 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+			$at["caller"] != node { next }
+			{ call = $at["callee"] " " $at["id"]; parent = $at["parent_caller"] " " $at["parent_id"] }
+			NR == FNR { true[call] = parent; next }
+			{ n++; right += true[call] == parent; said += $at["probability"] }
+			END { printf "%.1f %.1f\n", 100 * right / n, 100 * said / n }' "$dir/true" "$dir/found"
 }
 
-# The oracle knows workers, too, and learns from the true parents where they were supposed.
-if command -v python3 >/dev/null; then
-	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/server_configuration.py" 1 2 110 400 >"$dir/two" &&
-		"$ravel" maketrace -w "$dir/trace" "$dir/two" &&
-		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
-		"$ravel" nesting --method oracle --calls "$dir/found" -w /dev/null "$dir/trace" && figures=$(figures web)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 85) }"
-	result $? "the oracle at a queue of two workers: right, said (%): $figures"
-fi
-
-# 65.7 are right where learning starts once, from bounds that were learned for long.
-if command -v python3 >/dev/null; then
-	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/server_configuration.py" 4 16 50 1500 >"$dir/sixteen" &&
-		"$ravel" maketrace --seed 4 -w "$dir/trace" "$dir/sixteen" &&
-		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
-		"$ravel" nesting --calls "$dir/found" -w /dev/null "$dir/trace" && figures=$(figures web)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 69) }"
-	result $? "sixteen workers, two starts of learning: right, said (%): $figures"
-fi
-
-# Servers that are busy, the calls of one.
+# A node of so many workers.
+server() # SEED WORKERS LOAD REQUESTS [OPTION...]
+{
+	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/server_configuration.py" "$1" "$2" "$3" "$4" >"$dir/conf" &&
+		"$ravel" maketrace --seed "$1" -w "$dir/trace" "$dir/conf" || return
+	shift 4
+	figures web "$@"
+}
+# Servers that are busy.
 busy() # SEED REQUESTS NODE
 {
 	PYTHONDONTWRITEBYTECODE=1 python3 "$source/tests/experiments/busy_servers.py" "$1" $clients "$2" >"$dir/trace" &&
-		"$ravel" nesting --cheat --calls "$dir/true" -w /dev/null "$dir/trace" &&
-		"$ravel" nesting --calls "$dir/found" -w /dev/null "$dir/trace" && figures "$3"
+		figures "$3"
 }
 if command -v python3 >/dev/null; then
+	# The oracle knows workers, too, and learns from the true parents where they were supposed.
+	figures=$(server 1 2 110 400 --method oracle)
+	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 85) }"
+	result $? "the oracle at a queue of two workers: right, said (%): $figures"
+	# 65.7 are right where learning starts once, from bounds that were learned for long.
+	figures=$(server 4 16 50 1500)
+	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 69) }"
+	result $? "sixteen workers, two starts of learning: right, said (%): $figures"
 	# 80.4 are right where order is supposed only of the parents of an event loop.
 	clients=40
 	figures=$(busy 744 700 n4)

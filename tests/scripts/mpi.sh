@@ -8,7 +8,8 @@ set -u
 # shellcheck source=tests/scripts/tap.sh
 . "${srcdir:-$(dirname "$0")/../..}/tests/scripts/tap.sh"
 build=$(dirname "$ravel")
-long=${RAVEL_LONG:-}
+long=${RAVEL_LONG:-} more='' store=store # values of all (results())
+[ -z "$long" ] || more=1 store=1
 cd "$dir" || exit 99
 
 # ravel itself needs none, whatever was found.
@@ -144,9 +145,9 @@ awk -F '\t' '/^[0-9]/ { split($1, at, "."); at[1] = (at[1] - 1047680000) * 20 + 
 use "$MPICC" "$build/ravel-mpi"
 all=1
 compare 'parallelism 1.6' few.trace 3 nesting --method paper --halo=1s
-[ -n "$long" ] || all=store
+all=$store
 compare 'loss, operations, one-way messages, clients' lossy.trace 2 nesting --method paper --halo=3s
-all=${long:+1}
+all=$more
 compare 'parallelism 5, other options' some.trace 4 nesting --method paper --halo=2s --no-fold --smooth 1.5 --penalty 1,0.5,0.5 --sibling-order strict
 compare 'parallelism 45, a halo that is too short' many.trace 3 nesting --method paper --halo=300ms
 compare 'both ends, clocks that are off' ends.trace 3 nesting --method paper --halo=4s
@@ -158,10 +159,9 @@ compare 'out of order' late.trace 2 nesting --method paper --halo=2s
 compare 'calls of many seconds' slow.trace 3 nesting --method paper
 compare 'one call' call.trace 4 nesting --method paper
 [ -n "$long" ] || make_lossy 3000 >lossy.trace
-all=store
-[ -z "$long" ] || all=1
+all=$store
 compare 'joint: loss, operations, clients' lossy.trace 3 nesting
-all=${long:+1}
+all=$more
 [ -z "$long" ] || compare 'joint: nodes in parts' large.trace 3 nesting
 [ -n "$long" ] || "$gen_trace" 3000 45 >many.trace
 compare 'joint: parallelism 45' many.trace 2 nesting
