@@ -70,6 +70,11 @@ static void begin(Evidence *of, const Joint *j)
         lease_chain_init(&e->chain, node->n_out);
 }
 
+static void narrow(Evidence *of, Joint *j)
+{
+        leases_narrow(&((EvidenceLeases *)of)->leases, j);
+}
+
 /* --- learning ---------------------------------------------------------------------- */
 
 static void learn_from_assignment(EvidenceLeases *e)
@@ -134,6 +139,7 @@ static void bytes(Evidence *of, Bytes *b)
                 lease_table_bytes(&l->table[k], b);
                 in_use |= l->table[k].in_use;
         }
+        l->are_told |= l->n_tables > 0;
         bytes_expect(b, of->in_use == in_use, "leases where they are in use");
 }
 
@@ -277,6 +283,7 @@ const EvidenceKind evidence_leases = {
         .make = make,
         .free = clear,
         .bytes = bytes,
+        .narrow = narrow,
         .begin = begin,
         .end = end,
         .try_first = try_first,

@@ -46,6 +46,16 @@ void evidence_set_bytes(EvidenceSet *s, Bytes *b)
         }
 }
 
+void evidence_narrow(EvidenceSet *s, Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (e->kind->narrow)
+                        e->kind->narrow(e, j);
+        }
+}
+
 void evidence_begin(EvidenceSet *s, const Joint *j)
 {
         for (guint i = 0; i < s->n; i++) {

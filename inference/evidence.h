@@ -68,6 +68,9 @@ struct EvidenceKind {
 
         /* --- one node problem, or a part of it --- */
 
+        /* Its calls and candidates are known. Leaves out candidates that cannot have made their
+         * call: problem_keep_candidates(). */
+        void (*narrow)(Evidence *e, Joint *j);
         /* Its calls, candidates and outputs are known, and no parent. */
         void (*begin)(Evidence *e, const Joint *j);
         void (*end)(Evidence *e);
@@ -158,6 +161,7 @@ void evidence_set_keep(EvidenceSet *s, gboolean half);
 /* To bytes; or back, into a set that was made of the same table. */
 void evidence_set_bytes(EvidenceSet *s, Bytes *b);
 
+void evidence_narrow(EvidenceSet *s, Joint *j);
 void evidence_begin(EvidenceSet *s, const Joint *j);
 void evidence_end(EvidenceSet *s);
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "inference/lease-spans.h"
 #include "inference/tuning.h"
 
 #define SQRT2 1.4142135623730951
@@ -82,10 +83,32 @@ static gboolean is_linked(const Leases *l, guint32 call)
         return l->actual.before[call] != NO_PARENT && table_of(l, call)->in_use;
 }
 
+/* By call: how many calls in a row one parent made: those of a lease, or of runs in the mean. To be
+ * freed with g_free(). */
+static float *find_runs(const Leases *l)
+{
+        guint32 n_out = l->j->problem->node->n_out;
+        float *run = g_new(float, n_out);
+        g_autofree guint32 *first = g_new(guint32, n_out), *n = g_new0(guint32, n_out);
+
+        for (guint32 i = 0; i < n_out; i++) {
+                gboolean joined =
+                        lease_spans_join(l->j, &l->actual, i, table_of(l, i)->leased);
+
+                first[i] = joined ? first[l->actual.before[i]] : i;
+                n[first[i]]++;
+        }
+        for (guint32 i = 0; i < n_out; i++)
+                run[i] = n[first[i]] > 1 || table_of(l, i)->leased == LEASED_WHOLE
+                                 ? (float)n[first[i]]
+                                 : (float)table_of(l, i)->run;
+        return run;
+}
+
 /* What each call says by itself: its chances, and of the first one those by the opening. The calls
  * of a run say the same again, as each of them was judged by the others: of a run of about 2^n
  * calls the root is taken n times, so that all of them together count as one. */
-static void take_chances(const Leases *l, guint32 call, float *chance)
+static void take_chances(const Leases *l, guint32 call, double run, float *chance)
 {
         const Joint *j = l->j;
         const LeaseTable *t = table_of(l, call);
@@ -94,7 +117,7 @@ static void take_chances(const Leases *l, guint32 call, float *chance)
         for (gsize k = j->problem->candidates[call]; k < j->problem->candidates[call + 1]; k++) {
                 double root = MAX(chance[k], LEASE_LEAST_CHANCE);
 
-                for (double n = t->run; n > SQRT2; n /= 2)
+                for (double n = run; n > SQRT2; n /= 2)
                         root = sqrt(root);
                 chance[k] = (float)root;
                 if (opened)
@@ -108,13 +131,13 @@ void leases_refine(const Leases *l, float *chance)
 {
         const Joint *j = l->j;
         guint32 n_out = j->problem->node->n_out, most = 1;
-        g_autofree float *backward = NULL;
+        g_autofree float *run = find_runs(l), *backward = NULL;
         g_autofree double *sum = NULL;
 
         for (guint32 i = 0; i < n_out; i++) {
                 most = MAX(most, n_candidates(j->problem, i));
                 if (table_of(l, i)->in_use)
-                        take_chances(l, i, chance);
+                        take_chances(l, i, (double)run[i], chance);
         }
         backward = g_memdup2(chance, j->problem->candidates[n_out] * sizeof *chance);
         sum = g_new(double, most);

@@ -60,6 +60,22 @@ static void suppose(double *seen, const double *dealt, double gain, double by_ch
         seen[HOLDS] = MAX(seen[HOLDS], LEASE_SUPPOSED * n);
 }
 
+/* Whether a parent that may have made the call before and this one is known to have made both. */
+static gboolean is_known(const LeaseTable *t, guint i)
+{
+        return t->leased == LEASED_WHOLE
+                       ? i % 2
+                       : t->leased == LEASED_TRANSACTION && i == situation(TRANSACTION, TRUE);
+}
+
+static void hold(double *seen)
+{
+        double n = sum_of(seen);
+
+        for (guint k = 0; k < N_STANDINGS; k++)
+                seen[k] = k == HOLDS ? n : 0;
+}
+
 /* How many calls follow each other on a connection with one parent, in the mean. */
 static double mean_run(const LeaseTable *t)
 {
@@ -110,11 +126,14 @@ void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes)
 
                 gain += of_this;
                 by_chance += of_chance;
-                if (supposes && is_supposed(t, i))
+                if (is_known(t, i))
+                        hold(t->seen[i]);
+                else if (supposes && is_supposed(t, i))
                         suppose(t->seen[i], t->dealt[i], of_this, of_chance);
         }
         find_ratios(t);
-        t->in_use = gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0);
+        t->in_use = t->leased != LEASED_NO ||
+                    gain > LEASE_GAIN + LEASE_TIMES * MAX(by_chance, 0);
 }
 
 static void counts_bytes(LeaseCounts counts, Bytes *b)
@@ -130,7 +149,13 @@ static void counts_bytes(LeaseCounts counts, Bytes *b)
 
 void lease_table_bytes(LeaseTable *t, Bytes *b)
 {
+        guint8 leased = t->leased;
+
         bytes_bool(b, &t->in_use);
+        bytes_u8(b, &leased);
+        t->leased = bytes_expect(b, leased < N_LEASED, "what connections are leased for")
+                            ? (Leased)leased
+                            : LEASED_NO;
         counts_bytes(t->seen, b);
         counts_bytes(t->dealt, b);
         if (bytes_reads(b))

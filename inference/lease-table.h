@@ -35,6 +35,14 @@ typedef enum {
         N_STANDINGS
 } Standing;
 
+/* What one parent is known to hold a connection for (lease-spans.h). */
+typedef enum {
+        LEASED_NO,          /* nothing */
+        LEASED_TRANSACTION, /* the calls of a transaction */
+        LEASED_WHOLE,       /* all calls of the connection */
+        N_LEASED
+} Leased;
+
 typedef double LeaseCounts[N_SITUATIONS][N_STANDINGS];
 
 /* What is known of the connections to one callee. */
@@ -46,6 +54,7 @@ typedef struct {
         guint32 n_connections, n_opened;       /* in this problem; whose opening is known */
         double other[N_SITUATIONS]; /* the ratio for a parent that did not make the call before */
         guint8 ties[N_BEFORE];      /* calls that follow each other hang together */
+        Leased leased;
         gboolean in_use;
 } LeaseTable;
 
@@ -59,7 +68,7 @@ static inline guint situation(Before before, gboolean open)
 void lease_table_learn(LeaseTable *t, LeaseCounts *more, gboolean supposes);
 
 /* To bytes, of this number; or back. */
-enum { LEASE_TABLE_BYTES = 1 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
+enum { LEASE_TABLE_BYTES = 2 + 2 * 8 * N_SITUATIONS * N_STANDINGS };
 
 void lease_table_bytes(LeaseTable *t, Bytes *b);
 

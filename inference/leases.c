@@ -4,6 +4,7 @@
 
 #include "base/fill.h"
 #include "base/hash.h"
+#include "inference/lease-spans.h"
 #include "inference/tuning.h"
 
 /* Numbers the callees; those that are new get a table. */
@@ -64,6 +65,68 @@ gboolean leases_begin(Leases *l, const Joint *j)
                 if (l->actual.before[i] != NO_PARENT)
                         l->after[l->actual.before[i]] = i;
         return TRUE;
+}
+
+/* Counts the leases if connections are leased so: as captured, and dealt at random. */
+static void count_spans(const Leases *l, Leased leased, SpanCount *seen, SpanCount *dealt)
+{
+        guint64 random = HASH_SEED;
+        LeaseSequence deal = lease_sequence_copy(&l->actual, l->j->problem->node->n_out);
+
+        memset(seen, 0, l->n_tables * sizeof *seen);
+        memset(dealt, 0, l->n_tables * sizeof *dealt);
+        lease_spans_count(l->j, &l->actual, l->callee, leased, seen);
+        for (guint i = 0; i < LEASE_DEALS; i++) {
+                lease_sequence_deal(&deal, l->j->problem->node, l->callee, l->n_tables, &random);
+                lease_spans_count(l->j, &deal, l->callee, leased, dealt);
+        }
+        lease_sequence_clear(&deal);
+}
+
+static void find_leased(Leases *l)
+{
+        g_autofree SpanCount *seen = g_new(SpanCount, l->n_tables);
+        g_autofree SpanCount *dealt = g_new(SpanCount, l->n_tables);
+
+        for (guint32 k = 0; k < l->n_tables; k++)
+                l->table[k].leased = LEASED_NO;
+        for (guint as = LEASED_NO + 1; as < N_LEASED; as++) {
+                count_spans(l, as, seen, dealt);
+                for (guint32 k = 0; k < l->n_tables; k++)
+                        if (lease_spans_tell(seen[k], dealt[k]))
+                                l->table[k].leased = as;
+        }
+        l->are_told = TRUE;
+}
+
+/* By number of the callee; NULL: nothing is leased. */
+static Leased *list_leased(const Leases *l)
+{
+        Leased *leased = g_new(Leased, l->n_tables);
+        gboolean any = FALSE;
+
+        for (guint32 k = 0; k < l->n_tables; k++)
+                any |= (leased[k] = l->table[k].leased) != LEASED_NO;
+        if (!any)
+                g_clear_pointer(&leased, g_free);
+        return leased;
+}
+
+void leases_narrow(Leases *l, Joint *j)
+{
+        g_autofree Leased *leased = NULL;
+        g_autofree guint8 *spans = NULL;
+
+        if (leases_begin(l, j)) {
+                if (!l->are_told)
+                        find_leased(l);
+                leased = list_leased(l);
+        }
+        if (leased) {
+                spans = lease_spans_find(j, &l->actual, l->callee, leased);
+                problem_keep_candidates(j->problem, spans);
+        }
+        leases_end(l);
 }
 
 static inline gboolean is_learned_from(const Joint *j, guint32 call)

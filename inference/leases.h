@@ -10,11 +10,13 @@
 #include "inference/evidence.h"
 #include "inference/lease-sequence.h"
 #include "inference/lease-table.h"
+#include "inference/problem.h"
 
 typedef struct {
         LeaseTable *table;   /* by number of the callee */
         GHashTable *numbers; /* of callees, by node, from 1 */
         guint32 n_tables;
+        gboolean are_told; /* what connections are leased for was found out */
 
         /* Of the present problem. */
         const Joint *j;
@@ -26,6 +28,10 @@ typedef struct {
 /* Takes a problem. FALSE if no connection of its calls is known. */
 gboolean leases_begin(Leases *l, const Joint *j);
 void leases_end(Leases *l);
+
+/* Before that: leaves out candidates that cannot hold what is leased. Finds out first what that is,
+ * where the tables are new. */
+void leases_narrow(Leases *l, Joint *j);
 
 /* Learns the tables from the assignment. TRUE if one of them is in use. */
 gboolean leases_learn(Leases *l, gboolean supposes);

@@ -115,6 +115,24 @@ void problem_find_candidates(Problem *p, Candidates *open, guint32 first, guint3
         p->candidates[end - first] = n_all;
 }
 
+void problem_keep_candidates(Problem *p, const guint8 *keep)
+{
+        gsize n = 0, from = 0;
+
+        p->n_choice = p->n_sole = 0;
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                gsize first = n, end = p->candidates[i + 1];
+
+                for (; from < end; from++)
+                        if (keep[from])
+                                p->candidate[n++] = p->candidate[from];
+                p->candidates[i] = first;
+                p->n_choice += n - first > 1;
+                p->n_sole += n - first == 1;
+        }
+        p->candidates[p->node->n_out] = n;
+}
+
 void problem_drop_candidates(Problem *p)
 {
         g_clear_pointer(&p->candidates, g_free);

@@ -111,6 +111,8 @@ gboolean problem_count_candidates(const Problem *p, Candidates *open, gsize *all
  * parent among their candidates. */
 void problem_find_candidates(Problem *p, Candidates *open, guint32 first, guint32 end,
                              gboolean to_learn);
+/* Leaves out the candidates that are not to be kept. keep: by candidate. */
+void problem_keep_candidates(Problem *p, const guint8 *keep);
 void problem_drop_candidates(Problem *p);
 
 /* Finds the concurrency of each call into the node. */

@@ -123,6 +123,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         guint32 n_out = j->problem->node->n_out;
 
         problem_find_candidates(j->problem, open, 0, n_out, FALSE);
+        evidence_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         if (j->problem->n_choice > 0)
                 find_beliefs(j);
@@ -189,6 +190,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         n.kinds = (Kinds){ .calls = whole->kinds->calls + part->first,
                            .kind = whole->kinds->kind + found.first_in,
                            .fine = whole->kinds->fine + found.first_in };
+        evidence_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);
         if (n.problem.n_choice > 0) {
@@ -328,6 +330,7 @@ static GBytes *forget_learned(Joint *j)
 static GBytes *learn_for_parts(Joint *j, Candidates *open)
 {
         problem_find_candidates(j->problem, open, 0, j->problem->node->n_out, TRUE);
+        evidence_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         start(j);
         joint_learn(j);

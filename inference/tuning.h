@@ -102,6 +102,10 @@
 /* Calls that follow each other are moved together if they have one parent in more than this part of
  * cases. */
 #define LEASE_TIED           0.7
+/* Connections are leased where at most this part of the leases has no candidate that spans them,
+ * and where that is so is likelier by LEASE_GAIN than at random. In w3, u8, u24, p8, pt24, j2, j24
+ * and n24 every lease has one. */
+#define LEASE_ASTRAY         0.01
 /* The least chance that a call leaves a candidate by itself. */
 #define LEASE_LEAST_CHANCE   1e-4
 

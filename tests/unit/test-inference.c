@@ -213,6 +213,70 @@ static void test_affinity(void)
         g_assert_cmpuint(right[1 + BY_CALLEE], >, right[0] + 100 * seeds);
 }
 
+/* --- leases --------------------------------------------------------------------- */
+
+typedef enum { RANDOM_LEASES, WHOLE, TRANSACTIONS } LeaseKind;
+
+/* Gives the calls to callee 2 connections: one to each parent, which it opens; or, of a few, one
+ * that nobody else has, while a transaction lasts from the first to the last of them; or any. */
+static void add_leases(Problem *p, GRand *rand, LeaseKind kind)
+{
+        guint32 of[PARENTS] = { 0 }, last[PARENTS];
+        gint64 until[PARENTS / 4] = { 0 };
+
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                if (p->out[i].callee == 2)
+                        last[p->made_by[p->out[i].call - PARENTS]] = i;
+        for (guint32 i = 0; i < p->node.n_out; i++) {
+                CallOut *out = &p->out[i];
+                guint32 parent = p->made_by[out->call - PARENTS];
+                guint k = 0;
+
+                out->connection = 0;
+                if (out->callee != 2)
+                        continue;
+                if (kind == RANDOM_LEASES) {
+                        out->connection = 1 + g_rand_int_range(rand, 0, 8);
+                        out->flags |= g_rand_int_range(rand, 0, 4) ? 0 : OUT_TRANSACTION;
+                } else if (kind == WHOLE) {
+                        out->lead = of[parent] ? 0 : 1000;
+                        of[parent] = out->connection = 1 + parent;
+                } else {
+                        while (!of[parent] && until[k] > out->start)
+                                k++;
+                        of[parent] = out->connection = of[parent] ? of[parent] : 1 + k;
+                        until[of[parent] - 1] = p->out[last[parent]].end;
+                        if (i != last[parent])
+                                out->flags |= OUT_TRANSACTION;
+                }
+        }
+}
+
+/* Who holds a connection, from its opening or while a transaction lasts, is known before anything
+ * is learned; connections dealt at random change next to nothing. */
+static void test_leases(void)
+{
+        guint right[4], n = 0;
+
+        for (guint kind = 0; kind < 4; kind++) {
+                g_autoptr(GRand) rand = g_rand_new_with_seed(61);
+                g_autofree Problem *p = g_new(Problem, 1);
+
+                make_crowd(p, rand, 0, MS / 3);
+                for (guint32 i = 0; i < p->node.n_out; i++)
+                        p->out[i].connection = 0;
+                if (kind > 0)
+                        add_leases(p, rand, kind - 1);
+                right[kind] = count_right(p);
+                n = p->node.n_out;
+        }
+        g_test_message("without %u, random %u, whole %u, transactions %u, of %u", right[0],
+                       right[1], right[2], right[3], n);
+        g_assert_cmpuint(right[1 + RANDOM_LEASES], >=, right[0] - n / 200);
+        g_assert_cmpuint(right[1 + WHOLE], >, right[0] + n / 10);
+        g_assert_cmpuint(right[1 + TRANSACTIONS], >, right[0] + n / 10);
+}
+
 /* --- sizes --------------------------------------------------------------------- */
 
 /* Three operations: those of parents, which their children share; or each call has one at random.
@@ -590,6 +654,7 @@ int main(int argc, char **argv)
         g_test_init(&argc, &argv, NULL);
         g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/affinity", test_affinity);
+        g_test_add_func("/inference/leases", test_leases);
         g_test_add_func("/inference/sizes", test_sizes);
         g_test_add_func("/inference/dispatch", test_dispatch);
         g_test_add_func("/inference/model", test_model);
