@@ -6,6 +6,7 @@
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/family.h"
+#include "inference/learn.h"
 #include "inference/node-model.h"
 #include "inference/tuning.h"
 
@@ -262,6 +263,21 @@ static void find_again(Joint *j, float *second, const float *beliefs)
         find_shares(j, second, beliefs, AGAIN_DRAWN, drawn, second);
 }
 
+/* Begins with the parents that learning ended with, which become a little likelier than they are by
+ * beliefs. Where outputs come in order, beliefs find worse ones. */
+static void begin_as_learned(Joint *j, float *chance)
+{
+        const Problem *p = j->problem;
+
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
+                        gboolean learned = p->candidate[k] == j->learning->parent[i];
+
+                        chance[k] = (1 - LEARNED_PART) * chance[k] + LEARNED_PART * learned;
+                        j->scores->score[k] = chance[k] + learned;
+                }
+}
+
 /* Finds shares and scores, and calibrates the shares. */
 static void find_scores(Joint *j)
 {
@@ -277,6 +293,8 @@ static void find_scores(Joint *j)
                 evidence_refine(&j->model->evidence, both);
                 memcpy(j->scores->score, both, n * sizeof *both);
         }
+        if (j->learning->parent)
+                begin_as_learned(j, both);
         find_shares(j, j->scores->score, both, JOINT_DRAWN, j->scores->drawn, j->scores->share);
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)

@@ -6,6 +6,8 @@
  * the order in which they began, but often begin in that order, so what calls into the node trigger
  * is tried by itself where outputs as a whole show none.
  */
+#include <math.h>
+
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/event-loop.h"
@@ -18,6 +20,8 @@
 typedef struct {
         Evidence evidence;
         ServingOrder order; /* has no classes if there are more than MOST_ORDERED callees */
+        float *said;        /* by candidate: its ratio by an event loop, while order is supposed of
+                               one; NULL: nothing is said */
         gint32 *logs;       /* of its factors, while a chain runs */
         guint32 n_before;
         struct {
@@ -51,6 +55,7 @@ static void clear_order(Evidence *e)
 {
         serving_order_clear(order_of(e));
         g_free(((OrderEvidence *)e)->logs);
+        g_free(((OrderEvidence *)e)->said);
 }
 
 static void keep(Evidence *e, gboolean half)
@@ -92,6 +97,35 @@ static void forget(Evidence *e)
 static void watch(Evidence *e, const Joint *j)
 {
         e->watched = j->model->n_whole <= MOST_ORDERED;
+}
+
+/* --- what an event loop says ------------------------------------------------- */
+
+/* Order is much of what the loop went by, so its chances count by their power. */
+static void say(Evidence *e, const Problem *p, float *chance)
+{
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        chance[k] =
+                                powf(chance[k] * n_candidates(p, i) + LOOP_LEAST_SAID, LOOP_SAYS);
+        ((OrderEvidence *)e)->said = chance;
+}
+
+static void unsay(Evidence *e)
+{
+        g_clear_pointer(&((OrderEvidence *)e)->said, g_free);
+}
+
+static double said_by_loop(const Evidence *e, const Joint *j, guint32 parent, guint32 call,
+                           EvidenceBasis basis)
+{
+        const float *said = ((const OrderEvidence *)e)->said;
+        gsize k;
+
+        if (!said || basis != BY_BELIEFS)
+                return 1;
+        k = problem_find_candidate(j->problem, call, parent);
+        return k == G_MAXSIZE ? 1 : (double)said[k];
 }
 
 /* --- the trellis ------------------------------------------------------------- */
@@ -213,6 +247,7 @@ static void suppose(Evidence *e, Joint *j)
                                             round + 1 < ORDER_ROUNDS ? MAYBE_ORDER : LAST_ORDER);
                 set_in_use(e);
         }
+        unsay(e);
         if (!order->in_use)
                 serving_order_set(order, MAYBE_FACTOR);
         set_in_use(e);
@@ -292,9 +327,8 @@ static gboolean is_by_event_loop(Joint *j, float *chance)
 }
 
 /* The same, with walks of its own. */
-static gboolean may_be_event_loop(Evidence *e, Joint *j)
+static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
 {
-        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
         ParentWalk walk = j->model->walk;
         gboolean may_be;
@@ -312,20 +346,23 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j)
         return may_be;
 }
 
-/* Begins with the parents of an event loop if the node may be one. Rounds of beliefs seldom find
- * them from other parents. Returns whether it did. */
+/* Begins with the parents of an event loop if the node may be one, and lets it say what it found
+ * while order is supposed. Rounds of beliefs seldom find them from other parents, and seldom keep
+ * to them by themselves. Returns whether it did. */
 static gboolean begin_with_event_loop(Evidence *e, Joint *j)
 {
+        g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         g_autofree guint32 *parent = g_memdup2(
                 j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
 
-        if (!may_be_event_loop(e, j)) {
+        if (!may_be_event_loop(e, j, chance)) {
                 assignment_take(j->assignment, parent);
                 return FALSE;
         }
         parent_walk_forget(&j->model->walk);
         joint_learn_from_assigned(j, G_MAXUINT64);
         joint_start_beliefs(j);
+        say(e, j->problem, g_steal_pointer(&chance));
         return TRUE;
 }
 
@@ -483,6 +520,7 @@ const EvidenceKind evidence_order = {
         .learn_truth = learn_truth,
         .learn = learn_more,
         .forget = forget,
+        .call = said_by_loop,
         .output = factor,
         .clear = clear_output,
         .note = note,

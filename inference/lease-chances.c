@@ -92,8 +92,7 @@ static float *find_runs(const Leases *l)
         g_autofree guint32 *first = g_new(guint32, n_out), *n = g_new0(guint32, n_out);
 
         for (guint32 i = 0; i < n_out; i++) {
-                gboolean joined =
-                        lease_spans_join(l->j, &l->actual, i, table_of(l, i)->leased);
+                gboolean joined = lease_spans_join(l->j, &l->actual, i, table_of(l, i)->leased);
 
                 first[i] = joined ? first[l->actual.before[i]] : i;
                 n[first[i]]++;

@@ -115,7 +115,8 @@ static void mark(const Problem *p, guint32 call, const GArray *parents, guint8 *
         for (gsize c = p->candidates[call]; c < p->candidates[call + 1]; c++) {
                 while (k < parents->len && g_array_index(parents, guint32, k) < p->candidate[c])
                         k++;
-                spans[c] = k < parents->len && g_array_index(parents, guint32, k) == p->candidate[c];
+                spans[c] =
+                        k < parents->len && g_array_index(parents, guint32, k) == p->candidate[c];
         }
 }
 

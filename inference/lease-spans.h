@@ -5,8 +5,8 @@
  * as PHP does: one parent made all calls of the connection. Or a parent may hold a connection from
  * the begin of a transaction to its end. Calls of one connection that one parent made so are a
  * *lease*, and their parent *spans* it: it is a candidate of all of them. So connections are leased
- * if each lease has a candidate that spans it, as the leases of connections that are dealt at random
- * have not.
+ * if each lease has a candidate that spans it, as the leases of connections that are dealt at
+ * random have not.
  */
 #ifndef RAVEL_LEASE_SPANS_H
 #define RAVEL_LEASE_SPANS_H
@@ -41,8 +41,7 @@ static inline gboolean lease_spans_join(const Joint *j, const LeaseSequence *s, 
                                         Leased leased)
 {
         return leased != LEASED_NO && s->before[call] != NO_PARENT &&
-               (leased == LEASED_WHOLE ||
-                lease_before(j->problem->node, s, call) == TRANSACTION);
+               (leased == LEASED_WHOLE || lease_before(j->problem->node, s, call) == TRANSACTION);
 }
 
 #endif
