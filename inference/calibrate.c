@@ -16,6 +16,7 @@ void scores_init(Scores *s, const Problem *p)
 
         s->share = g_new(float, n + 1);
         s->score = g_new(float, n + 1);
+        s->prior = 1;
         s->astray = 0;
         for (gsize k = 0; k < n; k++)
                 s->share[k] = s->score[k] = 1;
@@ -93,16 +94,16 @@ typedef struct {
         double crowd;  /* how many candidates are about as good by beliefs, in the mean */
 } Trust;
 
-/* How far the second parents count against the first: 1 where walks are about as likely by them, 0
- * where they are so much less likely that beliefs only got stuck there. */
-static double weight_of_second(Joint *j, const float *second)
+/* How far beliefs count against the first parents: 1 where walks are about as likely by the best
+ * parents of both, 0 where they are so much less likely that beliefs only got stuck there. */
+static double weight_of(Joint *j, const float *beliefs, const float *first)
 {
-        double first, lost;
+        double log, lost;
 
-        assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
-        first = joint_log_of_families(j);
-        assignment_take_best(j->assignment, j->problem, second, FALSE);
-        lost = (first - joint_log_of_families(j)) / j->problem->n_choice;
+        assignment_take_best(j->assignment, j->problem, first, FALSE);
+        log = joint_log_of_families(j);
+        assignment_take_best(j->assignment, j->problem, beliefs, FALSE);
+        lost = (log - joint_log_of_families(j)) / j->problem->n_choice;
         return CLAMP((SECOND_LOST - lost) / (SECOND_LOST - SECOND_LESS_LIKELY), 0, 1);
 }
 
@@ -264,7 +265,7 @@ static void find_again(Joint *j, float *second, const float *beliefs)
 }
 
 /* Begins with the parents that learning ended with, which become a little likelier than they are by
- * beliefs. Where outputs come in order, beliefs find worse ones. */
+ * beliefs. */
 static void begin_as_learned(Joint *j, float *chance)
 {
         const Problem *p = j->problem;
@@ -273,9 +274,13 @@ static void begin_as_learned(Joint *j, float *chance)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
                         gboolean learned = p->candidate[k] == j->learning->parent[i];
 
-                        chance[k] = (1 - LEARNED_PART) * chance[k] + LEARNED_PART * learned;
                         j->scores->score[k] = chance[k] + learned;
                 }
+        j->scores->prior = MAX(weight_of(j, chance, j->scores->score), LEAST_PRIOR);
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        chance[k] = (1 - LEARNED_PART) * chance[k] +
+                                    LEARNED_PART * (p->candidate[k] == j->learning->parent[i]);
 }
 
 /* Finds shares and scores, and calibrates the shares. */
@@ -299,7 +304,7 @@ static void find_scores(Joint *j)
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)
                 find_again(j, second, both);
-        weight = weight_of_second(j, second);
+        weight = weight_of(j, second, j->scores->score);
         trust = find_trust(j, second, weight, both);
         calibrate(j, &trust);
         j->scores->refuted = is_refuted(j, trust.excess);

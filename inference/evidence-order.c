@@ -468,6 +468,7 @@ static gboolean try_last(Evidence *e, Joint *j)
                 begin_again(e, j, before);
                 ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
         }
+        e->by_chain = ordered;
         if (!ordered) {
                 undo(e, j, before);
                 ordered = is_dispatched(e, j, before);

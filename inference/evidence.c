@@ -289,6 +289,14 @@ gboolean evidence_refines(const EvidenceSet *s)
         return FALSE;
 }
 
+gboolean evidence_by_chain(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++)
+                if (evidence_counts(s->of[i]) && s->of[i]->by_chain)
+                        return TRUE;
+        return FALSE;
+}
+
 gboolean evidence_ties(const EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {

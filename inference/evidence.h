@@ -41,9 +41,10 @@ typedef struct {
 
 typedef struct {
         const EvidenceKind *kind;
-        gboolean watched; /* it is told what the trellis and the chain find in this problem */
-        gboolean in_use;  /* and what it says counts. The kind sets all of these */
-        gboolean ties;    /* it knows calls that hang together: block() */
+        gboolean watched;  /* it is told what the trellis and the chain find in this problem */
+        gboolean in_use;   /* and what it says counts. The kind sets all of these */
+        gboolean ties;     /* it knows calls that hang together: block() */
+        gboolean by_chain; /* by it the chain finds parents that beliefs do not come to */
 } Evidence;
 
 /* What the ratio of a call may go by, of the other calls. */
@@ -202,6 +203,9 @@ double evidence_call(const EvidenceSet *s, const Joint *j, guint32 parent, guint
 gboolean evidence_has_calls(const EvidenceSet *s);
 gboolean evidence_has_outputs(const EvidenceSet *s);
 gboolean evidence_refines(const EvidenceSet *s);
+
+/* Whether the chain finds parents, by any kind that counts, that beliefs do not come to. */
+gboolean evidence_by_chain(const EvidenceSet *s);
 
 /* Whether any kind that counts speaks by put(). */
 gboolean evidence_ties(const EvidenceSet *s);

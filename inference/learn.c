@@ -137,7 +137,7 @@ void joint_learn(Joint *j)
         joint_assign_by_beliefs(j);
         if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
                 learn_by_chain(j);
-        if (evidence_has_outputs(evidence))
+        if (evidence_by_chain(evidence))
                 j->learning->parent =
                         g_memdup2(j->assignment->parent,
                                   j->problem->node->n_out * sizeof *j->assignment->parent);

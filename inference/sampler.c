@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "inference/assignment.h"
+#include "inference/calibrate.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
 #include "inference/tuning.h"
@@ -433,9 +434,9 @@ void sampler_cool(Sampler *c, guint power)
 
 double sampler_prior(const Joint *j, double squares)
 {
-        if (evidence_refines(&j->model->evidence))
-                return PRIOR_DRAWINGS;
-        return PRIOR_DRAWINGS / (squares * squares);
+        if (!evidence_refines(&j->model->evidence))
+                return PRIOR_DRAWINGS / (squares * squares);
+        return j->scores->prior * PRIOR_DRAWINGS;
 }
 
 void sampler_run(Sampler *c, guint sweeps)

@@ -261,14 +261,16 @@
 #define LEAST_CHANCE        0.002
 /* A call with a candidate of a greater chance is left out of the chain. Speed. */
 #define CERTAIN             0.9999
-/* Where outputs come in order, the parents that learning ended with have this part of the chances. n24,
- * g8, j24; without it n24 has three points less. */
+/* Where all outputs come in order, beliefs find worse parents than the chain did that learned: its
+ * parents have this part of the chances. n24, g8; without it n24 has three points less. */
 #define LEARNED_PART        0.1
 /* The beliefs on a call are worth so many drawings where they leave no doubt, and more where they
  * leave more. C, R. */
 #define PRIOR_DRAWINGS      20
 /* A call whose beliefs would be worth more is left out of the chain. Speed. */
 #define MOST_PRIOR_DRAWINGS 480
+/* They are worth this part of it where the chain began with parents that are far likelier. n24. */
+#define LEAST_PRIOR         0.1
 /* Being the parent when the chain starts is worth so many drawings. C, R. */
 #define FIRST_DRAWINGS      8
 /* Sweeps before drawings of the warm chain count, */
