@@ -228,7 +228,8 @@ static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 
                            const float *beliefs, float *share)
 {
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double prior = sampler_prior(j, squares_of(j->problem, i, beliefs));
+                double prior = j->scores->prior *
+                               sampler_prior(j, squares_of(j->problem, i, beliefs));
                 guint n = 0;
 
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)

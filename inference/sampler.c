@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "inference/assignment.h"
-#include "inference/calibrate.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
 #include "inference/tuning.h"
@@ -434,9 +433,9 @@ void sampler_cool(Sampler *c, guint power)
 
 double sampler_prior(const Joint *j, double squares)
 {
-        if (!evidence_refines(&j->model->evidence))
-                return PRIOR_DRAWINGS / (squares * squares);
-        return j->scores->prior * PRIOR_DRAWINGS;
+        if (evidence_refines(&j->model->evidence))
+                return PRIOR_DRAWINGS;
+        return PRIOR_DRAWINGS / (squares * squares);
 }
 
 void sampler_run(Sampler *c, guint sweeps)
