@@ -6,7 +6,6 @@
 #include "inference/assignment.h"
 #include "inference/beliefs.h"
 #include "inference/family.h"
-#include "inference/learn.h"
 #include "inference/node-model.h"
 #include "inference/tuning.h"
 
@@ -27,6 +26,7 @@ void scores_clear(Scores *s)
         g_clear_pointer(&s->share, g_free);
         g_clear_pointer(&s->score, g_free);
         g_clear_pointer(&s->drawn, g_free);
+        g_clear_pointer(&s->learned, g_free);
 }
 
 /* --- shares ---------------------------------------------------------------------- */
@@ -228,8 +228,8 @@ static void weigh_drawings(const Joint *j, const Drawings *drawn, const guint32 
                            const float *beliefs, float *share)
 {
         for (guint32 i = 0; i < j->problem->node->n_out; i++) {
-                double prior = j->scores->prior *
-                               sampler_prior(j, squares_of(j->problem, i, beliefs));
+                double prior =
+                        j->scores->prior * sampler_prior(j, squares_of(j->problem, i, beliefs));
                 guint n = 0;
 
                 for (gsize k = j->problem->candidates[i]; k < j->problem->candidates[i + 1]; k++)
@@ -273,7 +273,7 @@ static void begin_as_learned(Joint *j, float *chance)
 
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
-                        gboolean learned = p->candidate[k] == j->learning->parent[i];
+                        gboolean learned = p->candidate[k] == j->scores->learned[i];
 
                         j->scores->score[k] = chance[k] + learned;
                 }
@@ -281,7 +281,7 @@ static void begin_as_learned(Joint *j, float *chance)
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
                         chance[k] = (1 - LEARNED_PART) * chance[k] +
-                                    LEARNED_PART * (p->candidate[k] == j->learning->parent[i]);
+                                    LEARNED_PART * (p->candidate[k] == j->scores->learned[i]);
 }
 
 /* Finds shares and scores, and calibrates the shares. */
@@ -299,7 +299,7 @@ static void find_scores(Joint *j)
                 evidence_refine(&j->model->evidence, both);
                 memcpy(j->scores->score, both, n * sizeof *both);
         }
-        if (j->learning->parent)
+        if (j->scores->learned)
                 begin_as_learned(j, both);
         find_shares(j, j->scores->score, both, JOINT_DRAWN, j->scores->drawn, j->scores->share);
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);

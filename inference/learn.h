@@ -14,9 +14,7 @@ typedef struct Learning {
         gboolean keeps;      /* the model outlives this problem: --window calls again with it */
         gboolean given_away; /* the model is to decide on other problems */
         gboolean counts;     /* new parents are only counted; a later step learns from them */
-        guint32 *parent; /* by call out: the parents that learning ended with, where the chain finds
-                            better ones than beliefs; or NULL */
-        double true_log; /* the log likelihood of the true assignment, if it is told */
+        double true_log;     /* the log likelihood of the true assignment, if it is told */
 } Learning;
 
 /* Learns the model of the node from its calls alone, from the first assignment on. */

@@ -61,7 +61,6 @@ static void clear_nouns(Nouns *n)
         trellis_clear(&n->trellis);
         beliefs_clear(&n->beliefs);
         scores_clear(&n->scores);
-        g_clear_pointer(&n->learning.parent, g_free);
 }
 
 /* Prepares to learn and to infer: the candidates are known. */
@@ -335,7 +334,6 @@ static GBytes *learn_for_parts(Joint *j, Candidates *open)
         scores_init(j->scores, j->problem);
         start(j);
         joint_learn(j);
-        g_clear_pointer(&j->learning->parent, g_free); /* parts begin by themselves */
         problem_drop_candidates(j->problem);
         scores_clear(j->scores);
         beliefs_clear(j->beliefs);
