@@ -5,6 +5,7 @@
 #include "inference/assignment.h"
 #include "inference/family.h"
 #include "inference/kinds.h"
+#include "inference/moves.h"
 #include "inference/tuning.h"
 
 struct Sampler {
@@ -86,33 +87,6 @@ static gboolean accept_evidence(Sampler *c, const Family *f, gint64 threshold)
 
 /* --- steps ------------------------------------------------------------------- */
 
-/* Exchanges the children of two parents from a call on. FALSE if one of them is no candidate of a
- * child that it would get. */
-static gboolean exchange_rest(const Joint *j, Family *from, Family *to, guint32 call)
-{
-        guint32 rest[MOST_CHILDREN], i = 0, k = 0, n = 0;
-
-        while (from->child[i] != call)
-                i++;
-        while (k < to->n && to->child[k] < call)
-                k++;
-        if (i + to->n - k > MOST_CHILDREN || k + from->n - i > MOST_CHILDREN)
-                return FALSE;
-        for (guint32 m = i; m < from->n; m++)
-                if (problem_find_candidate(j->problem, from->child[m], to->parent) == G_MAXSIZE)
-                        return FALSE;
-        for (guint32 m = k; m < to->n; m++, n++) {
-                if (problem_find_candidate(j->problem, to->child[m], from->parent) == G_MAXSIZE)
-                        return FALSE;
-                rest[n] = to->child[m];
-        }
-        memcpy(to->child + k, from->child + i, (from->n - i) * sizeof *rest);
-        memcpy(from->child + i, rest, n * sizeof *rest);
-        to->n = k + from->n - i;
-        from->n = i + n;
-        return TRUE;
-}
-
 /* The number of children in a family that go to the callee of a call. */
 static guint32 count_same(const Joint *j, const Family *f, guint32 call)
 {
@@ -125,8 +99,9 @@ static guint32 count_same(const Joint *j, const Family *f, guint32 call)
 
 /* Exchanges a call for a call of the other parent to the same callee. Returns the ratio of the
  * probabilities of the backward and the forward proposal; 0 if there is no such exchange. */
-static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, gsize k)
+static double exchange_same(Sampler *c, Family f[2], guint32 call, gsize k)
 {
+        const Family *from = &f[0], *to = &f[1];
         const Joint *j = c->j;
         guint32 n_from = count_same(j, from, call), n_to = count_same(j, to, call), pick, i;
         gsize other_from, back = problem_find_candidate(j->problem, call, from->parent);
@@ -146,29 +121,11 @@ static double exchange_same(Sampler *c, Family *from, Family *to, guint32 call, 
         ratio = (chance_of(c, back) / n_from +
                  chance_of(c, problem_find_candidate(j->problem, pick, to->parent)) / n_to) /
                 (chance_of(c, k) / n_to + chance_of(c, other_from) / n_from);
-        family_take_out(from, call);
-        family_take_out(to, pick);
-        family_put_in(from, pick);
-        family_put_in(to, call);
+        move_exchange(f, call, pick);
         return ratio;
 }
 
 /* --- blocks ------------------------------------------------------------------- */
-
-/* Calls of two parents that hang together, and which of them are the first one's. */
-typedef struct {
-        guint32 call[2 * MOST_CHILDREN], n;
-        guint8 first[2 * MOST_CHILDREN];
-        guint32 n_first;
-} Block;
-
-static void find_block(const Sampler *c, Evidence *e, const Family f[2], guint32 call, Block *b)
-{
-        b->n = e->kind->block(e, call, f[0].parent, f[1].parent, b->call);
-        b->n_first = 0;
-        for (guint32 i = 0; i < b->n; i++)
-                b->n_first += b->first[i] = c->j->assignment->parent[b->call[i]] == f[0].parent;
-}
 
 /* The chance of a parent for a call; negative if it is no candidate. */
 static double chance_for(const Sampler *c, guint32 call, guint32 parent)
@@ -178,22 +135,6 @@ static double chance_for(const Sampler *c, guint32 call, guint32 parent)
         return k == G_MAXSIZE ? -1 : chance_of(c, k);
 }
 
-/* Gives each call of a block to the other parent. FALSE if that is no candidate, or has too many
- * children then. */
-static gboolean turn_block(const Sampler *c, Family f[2], const Block *b)
-{
-        for (guint32 i = 0; i < b->n; i++)
-                if (chance_for(c, b->call[i], f[b->first[i]].parent) < 0)
-                        return FALSE;
-        for (guint32 i = 0; i < b->n; i++)
-                family_take_out(&f[!b->first[i]], b->call[i]);
-        if (f[0].n + b->n - b->n_first > MOST_CHILDREN || f[1].n + b->n_first > MOST_CHILDREN)
-                return FALSE;
-        for (guint32 i = 0; i < b->n; i++)
-                family_put_in(&f[b->first[i]], b->call[i]);
-        return TRUE;
-}
-
 /* Exchanges the parents of all calls that hang together with one. The ratio is that of
  * exchange_same(). */
 static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
@@ -201,12 +142,12 @@ static double swap_block(Sampler *c, Evidence *e, Family f[2], guint32 call)
         double forward = 0, backward = 0;
         Block b;
 
-        find_block(c, e, f, call, &b);
+        block_find(c->j, e, f, call, &b);
         for (guint32 i = 0; i < b.n; i++) {
                 forward += chance_for(c, b.call[i], f[b.first[i]].parent);
                 backward += chance_for(c, b.call[i], f[!b.first[i]].parent);
         }
-        return b.n >= 2 && turn_block(c, f, &b) ? backward / forward : 0;
+        return b.n >= 2 && move_block(c->j, f, &b) ? backward / forward : 0;
 }
 
 /* The weight of the proposals to exchange one block, which the first family has, for the other. */
@@ -254,12 +195,12 @@ static double exchange_blocks(Sampler *c, Evidence *e, Family f[2], guint32 call
                     pick-- > 0;
              i++)
                 ;
-        find_block(c, e, f, call, &a);
-        find_block(c, e, f, f[1].child[i], &b);
-        if (a.n_first < a.n || b.n_first > 0 || a.n + b.n <= 2)
+        block_find(j, e, f, call, &a);
+        block_find(j, e, f, f[1].child[i], &b);
+        if (!blocks_face(&a, &b))
                 return 0;
         forward = weight_of_exchange(c, &f[0], &f[1], &a, &b);
-        if (!turn_block(c, f, &a) || !turn_block(c, f, &b))
+        if (!move_block(j, f, &a) || !move_block(j, f, &b))
                 return 0;
         return weight_of_exchange(c, &f[1], &f[0], &a, &b) / forward;
 }
@@ -285,18 +226,16 @@ static void propose(Sampler *c, guint32 call)
         how = below(c, 4 + 2 * c->n_ties);
         switch (how) {
         case 0: /* alone */
-                if (f[1].n == MOST_CHILDREN)
+                if (!move_alone(f, call))
                         return;
-                family_take_out(&f[0], call);
-                family_put_in(&f[1], call);
                 break;
         case 1: /* with all later children, exchanged */
-                if (!exchange_rest(j, &f[0], &f[1], call))
+                if (!move_rest(j, f, call))
                         return;
                 break;
         case 2: /* in exchange for a call to the same callee */
         case 3:
-                ratio = exchange_same(c, &f[0], &f[1], call, k);
+                ratio = exchange_same(c, f, call, k);
                 if (ratio == 0)
                         return;
                 break;
