@@ -78,6 +78,10 @@ void answer_add_part(NodeAnswer *answer, guint32 at, NodeAnswer *part)
                 memcpy(answer->share + n_found, part->share, n * sizeof *part->share);
                 memcpy(answer->score + n_found, part->score, n * sizeof *part->score);
         }
+        if (part->weights && !answer->weights)
+                answer->weights = g_steal_pointer(&part->weights);
+        else if (part->weights)
+                g_array_append_vals(answer->weights, part->weights->data, part->weights->len);
         memcpy(answer->call + at, part->call, part->n_out * sizeof *part->call);
         for (guint32 i = 1; i <= part->n_out; i++)
                 answer->first[at + i] = n_found + part->first[i];
@@ -139,5 +143,7 @@ void node_answer_clear(NodeAnswer *answer)
         g_free(answer->parent);
         g_free(answer->share);
         g_free(answer->score);
+        if (answer->weights)
+                g_array_free(answer->weights, TRUE);
         *answer = (NodeAnswer){ 0 };
 }

@@ -112,6 +112,37 @@ void family_walk(Joint *j, Family *f)
         add_evidence(j, f);
 }
 
+gint64 family_log_of_delays(Joint *j, const Family *f)
+{
+        DelayDensities *delays = &j->model->walk.delays;
+        gint64 log = 0;
+
+        for (guint32 i = 0; i <= f->n; i++) {
+                gint64 time = i < f->n ? j->kinds->calls[f->child[i]].start
+                                       : j->problem->node->in[f->parent].reply;
+
+                log += delay_densities_log(delays, f->made[i].row,
+                                           density_bin(time - f->made[i].trigger));
+        }
+        return log;
+}
+
+gint64 family_log_of_start(Joint *j, const Family *f)
+{
+        ParentWalk *w = &j->model->walk;
+        const WalkCall *first = f->n > 0 ? &j->kinds->calls[f->child[0]] : NULL;
+        const CallIn *in = &j->problem->node->in[f->parent];
+        guint32 event = first ? first->callee : 2 * w->n_callees;
+        WalkPlace at;
+
+        if (!problem_waited(j->problem, f->parent))
+                return 0;
+        if ((first ? first->start : in->reply) >= j->problem->start[f->parent])
+                event = 2 * w->n_callees + 1;
+        at = parent_walk_wait(w, j->kinds->kind[f->parent], in->enter);
+        return parent_walk_log(w, at.state, event)->log;
+}
+
 /* --- by the trellis ------------------------------------------------------------ */
 
 TrellisParent family_trellis_parent(const Joint *j, guint32 parent)

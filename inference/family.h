@@ -18,6 +18,12 @@ gboolean family_gather(const Joint *j, guint32 parent, Family *f);
 /* Finds the log likelihood of a family, and the outputs of its parent. */
 void family_walk(Joint *j, Family *f);
 
+/* Of a family that was walked, parts of its log likelihood, in 1/LOG_UNIT: that of its delays, and,
+ * where its parent waited for a worker, that of its first event: that it was taken, or what it did
+ * before. */
+gint64 family_log_of_delays(Joint *j, const Family *f);
+gint64 family_log_of_start(Joint *j, const Family *f);
+
 /* Removes a child; adds one, for which there must be room. */
 void family_take_out(Family *f, guint32 call);
 void family_put_in(Family *f, guint32 call);

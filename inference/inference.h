@@ -15,7 +15,7 @@
 enum {
         OUT_DECIDED = 1, /* its parent was found in an earlier stretch */
         OUT_PAST = 2,    /* and that parent replied before this stretch: only for learning anew */
-        OUT_EXPLAIN = 4, /* the answer shall name all its candidates */
+        OUT_EXPLAIN = 4, /* the answer shall name all its candidates, and weigh the evidence */
         OUT_ROOT = 8,    /* set by the solver: none of its candidates made it (roots.h) */
         OUT_TRANSACTION = 16, /* a transaction is open on its connection after its return */
 };
@@ -68,16 +68,16 @@ void node_model_free(NodeModel *model);
  * + 1] - 1, by enter. node_answer_clear() frees the arrays. */
 enum { ANSWER_DRAWINGS = 4 };
 typedef struct {
-        guint32 n_in, n_out;
+        guint32 n_in, n_out, n_workers; /* n_workers serve its queue; 0: no bound, or not known */
         guint32 *call; /* number of a call out of the node; NO_PARENT: not decided yet */
         guint32 *n_candidates, *context; /* by call out: all it has; a hash, 0: unknown */
         float *family; /* by call in: the probability that it made just the children it is given */
-        guint32 n_workers; /* that serve the node's queue; 0: no bound, or not known */
         gint64 *wait; /* by call in: how long for one of them, ns; NULL: none, or not borne out */
         gsize *first;
         guint32 *parent;      /* by candidate: its number */
         float *share, *score; /* by candidate: its probability; the best score decides */
         guint32 *drawn;       /* by call out and drawing: its parent; NO_PARENT: as above. NULL */
+        GArray *weights; /* of candidates of OUT_EXPLAIN (weights.h); not in bytes. NULL: none */
         double log, true_log; /* log likelihoods, natural: of the answer if asked for, of truth */
 } NodeAnswer;
 

@@ -32,6 +32,7 @@
 #include "inference/roots.h"
 #include "inference/shared-node.h"
 #include "inference/tuning.h"
+#include "inference/weigh.h"
 
 /* --- the nouns of one problem ----------------------------------------------- */
 
@@ -123,6 +124,7 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         guint32 n_out = j->problem->node->n_out;
 
         problem_find_candidates(j->problem, open, 0, n_out, FALSE);
+        answer->weights = weigh_list(j->problem, 0, n_out);
         evidence_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         if (j->problem->n_choice > 0)
@@ -135,6 +137,8 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
         if (j->problem->n_choice > 0 && j->problem->node->draws)
                 joint_draw(j, 0, n_out, answer, 0);
         answer_hand_out(j, 0, n_out, answer, 0);
+        if (answer->weights)
+                weigh(j, answer->weights);
 }
 
 /* --- part by part ---------------------------------------------------------- */
@@ -190,6 +194,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         n.kinds = (Kinds){ .calls = whole->kinds->calls + part->first,
                            .kind = whole->kinds->kind + found.first_in,
                            .fine = whole->kinds->fine + found.first_in };
+        found.answer.weights = weigh_list(&n.problem, at, before);
         evidence_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);
@@ -208,6 +213,8 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         if (n.problem.n_choice > 0 && whole->problem->node->draws)
                 joint_draw(j, at, before, &found.answer, 0);
         answer_hand_out(j, at, before, &found.answer, 0);
+        if (found.answer.weights)
+                weigh(j, found.answer.weights);
         found.refuted = n.scores.refuted;
         clear_nouns(&n);
         return found;

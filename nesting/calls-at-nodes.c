@@ -267,16 +267,32 @@ static void take_answer(const NodesSearch *n, const guint32 *rank, NodeId id,
 
 /* --- causes ------------------------------------------------------------------ */
 
+/* Adds what the answer says of the evidence on the candidates of a call, against its parent. */
+static void explain_evidence(const NodeAnswer *found, Explanation *e, guint32 parent)
+{
+        for (guint i = 0; found->weights && i < found->weights->len; i++) {
+                const CandidateWeights *w = &g_array_index(found->weights, CandidateWeights, i);
+
+                if (w->call == e->call)
+                        explanation_weigh(e, w);
+        }
+        explanation_compare(e, parent);
+}
+
 static void explain(const NodesSearch *n, const NodeAnswer *found, guint32 child)
 {
         Explanation *e = explanations_lookup(n->explanations, found->call[child]);
 
         for (gsize k = found->first[child]; e && k < found->first[child + 1]; k++) {
-                PossibleParent p = { found->parent[k], (double)found->score[k], 1,
-                                     (double)found->share[k] };
+                PossibleParent p = { .call = found->parent[k],
+                                     .score = (double)found->score[k],
+                                     .penalty = 1,
+                                     .probability = (double)found->share[k] };
 
                 g_array_append_val(e->parents, p);
         }
+        if (e)
+                explain_evidence(found, e, n->calls->pairs.cause[e->call].parent);
 }
 
 /* A call whose best candidate lies within it has another: neither has the family that was found. */

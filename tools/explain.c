@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "tools/explain.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/compare.h"
@@ -116,14 +117,14 @@ static char *format_time(gint64 time)
         return g_string_free(text, FALSE);
 }
 
-/* Best first; of equal ones the earliest. */
+/* Best first, and those left out last; of equal ones the earliest. */
 static int compare_parents(gconstpointer va, gconstpointer vb, gpointer data)
 {
         const PossibleParent *a = va, *b = vb;
         double x = a->score * a->penalty, y = b->score * b->penalty;
 
         (void)data;
-        return COMPARE(y, x);
+        return a->left_out != b->left_out ? a->left_out - b->left_out : COMPARE(y, x);
 }
 
 static char *format_share(double share)
@@ -151,8 +152,62 @@ static gboolean has_identifiers(const KnownCalls *k, const Explanation *e)
         return call_identifiers_get(&k->identifiers, e->call) > 0;
 }
 
+/* --- evidence --------------------------------------------------------------- */
+
+/* A source of evidence (inference.h), as people read of it. Others say nothing by themselves: they
+ * tell kinds of calls apart, whose delays and calls differ. */
+static const struct {
+        const char *name, *heading, *meaning;
+} sources[] = {
+        { "delays", "delays", "how usual the delays up to calls and replies are" },
+        { "events", "calls", "how usual it is to make these calls, so many, in this order" },
+        { "workers", "workers", "whether a worker had taken the candidate by then" },
+        { "leases", "connection", "who made the calls before and after on the same connections" },
+        { "affinity", "together",
+          "whether the connections used are those that mostly go together" },
+        { "identifiers", "identifiers", "how often a parent has so many of a call's ids" },
+        { "order", "order", "whether the node serves in order, as it mostly does" },
+};
+
+enum { N_SOURCES = G_N_ELEMENTS(sources) };
+
+/* What there is to explain in the legend. */
+typedef struct {
+        gboolean any, ids, out, by[N_SOURCES];
+} Told;
+
+static char *format_weight(const PossibleParent *p, guint source)
+{
+        double weight = (double)p->weight[weight_source(sources[source].name)];
+        double tenths = round(weight * 10);
+        char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+        if (p->left_out && !strcmp(sources[source].name, "leases"))
+                return g_strdup("out");
+        if (!p->weighed)
+                return g_strdup("");
+        if (tenths == 0)
+                return g_strdup("0.0");
+        return g_strdup(g_ascii_formatd(text, sizeof text, "%+.1f", tenths / 10));
+}
+
+/* Whether a source says anything of the first n_shown candidates. */
+static gboolean is_telling(const Explanation *e, guint n_shown, guint source)
+{
+        for (guint i = 0; i < n_shown; i++) {
+                g_autofree char *says =
+                        format_weight(&g_array_index(e->parents, PossibleParent, i), source);
+
+                if (*says && strcmp(says, "0.0") != 0)
+                        return TRUE;
+        }
+        return FALSE;
+}
+
+/* --- tables of candidates ----------------------------------------------------- */
+
 static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint n_shown,
-                               gboolean joint, gboolean probable)
+                               gboolean joint, gboolean probable, const gboolean *telling)
 {
         TextTable *table = text_table_new();
         gint64 from = k->pairs.at_caller[e->call].from, to = k->pairs.at_caller[e->call].to;
@@ -165,6 +220,8 @@ static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint 
         text_table_add_column(table, "score", TEXT_RIGHT, 0);
         text_table_add_column(table, joint ? "" : "penalty", TEXT_RIGHT, 1);
         text_table_add_column(table, probable ? "prob" : "", TEXT_RIGHT, 0);
+        for (guint i = 0; i < N_SOURCES; i++)
+                text_table_add_column(table, telling[i] ? sources[i].heading : "", TEXT_RIGHT, 0);
         text_table_add_column(table, "candidate", TEXT_LEFT, 0);
         for (guint i = 0; i < n_shown; i++) {
                 const PossibleParent *p = &g_array_index(e->parents, PossibleParent, i);
@@ -176,9 +233,12 @@ static TextTable *parent_table(const KnownCalls *k, const Explanation *e, guint 
                 text_table_add(table, path_format_duration(from - at_callee.from));
                 text_table_add(table, path_format_duration(at_callee.to - to));
                 text_table_add(table, format_shared(k, e->call, p->call));
-                text_table_add(table, format_share(p->score));
+                text_table_add(table, p->left_out ? g_strdup("") : format_share(p->score));
                 text_table_add(table, joint ? g_strdup("") : format_share(p->penalty));
-                text_table_add(table, probable ? format_share(p->probability) : g_strdup(""));
+                text_table_add(table, probable && !p->left_out ? format_share(p->probability)
+                                                               : g_strdup(""));
+                for (guint m = 0; m < N_SOURCES; m++)
+                        text_table_add(table, telling[m] ? format_weight(p, m) : g_strdup(""));
                 text_table_add(table, format_call(k, p->call));
         }
         return table;
@@ -206,14 +266,22 @@ static void append_heading(GString *out, const KnownCalls *k, const Explanation 
         text_append_wrapped(out, text->str, " ", 0, columns);
 }
 
+/* Notes in told what the table has. */
 static void append_table(GString *out, const KnownCalls *k, const Explanation *e, guint columns,
-                         gboolean joint, gboolean probable)
+                         gboolean joint, gboolean probable, Told *told)
 {
         guint n_shown = MIN(e->parents->len, SHOWN);
+        gboolean telling[N_SOURCES];
         g_autoptr(TextTable) table = NULL;
 
         g_array_sort_with_data(e->parents, compare_parents, NULL);
-        table = parent_table(k, e, n_shown, joint, probable);
+        for (guint i = 0; i < N_SOURCES; i++)
+                told->by[i] |= telling[i] = is_telling(e, n_shown, i);
+        for (guint i = 0; i < n_shown; i++)
+                told->out |= g_array_index(e->parents, PossibleParent, i).left_out;
+        told->ids |= has_identifiers(k, e);
+        told->any = TRUE;
+        table = parent_table(k, e, n_shown, joint, probable, telling);
         text_table_fit(table, columns);
         for (int row = -1; row < (int)n_shown; row++) {
                 text_table_write_row(table, row, out);
@@ -247,6 +315,28 @@ static void append_legend(GString *out, guint columns, gboolean joint, gboolean 
         text_append_wrapped(out, scores, " ", 0, columns);
 }
 
+static void append_evidence_legend(GString *out, guint columns, const Told *told)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+
+        for (guint i = 0; i < N_SOURCES; i++)
+                if (told->by[i])
+                        g_string_append_printf(text, " %s: %s.", sources[i].heading,
+                                               sources[i].meaning);
+        if (text->len == 0)
+                return;
+        if (told->out)
+                g_string_append(text,
+                                " out: the candidate was left out at once, as it was not open "
+                                "for all calls that the connection was leased for.");
+        g_string_prepend(
+                text, "The columns before candidate weigh evidence, in nats: at x the candidate is "
+                      "e^x times as likely as the parent, at -2.3 a tenth as likely. For "
+                      "that the two exchange more of their calls where this is likelier; "
+                      "all others keep theirs.");
+        text_append_wrapped(out, text->str, " ", 0, columns);
+}
+
 gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guint columns,
                        OutputFile *file, GError **error)
 {
@@ -254,7 +344,7 @@ gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guin
         guint width = columns ? columns : LEGEND_WIDTH;
         const GArray *explanations = nesting_explanations(n);
         const KnownCalls *k = nesting_calls(n);
-        gboolean any = FALSE, ids = FALSE;
+        Told told = { 0 };
 
         for (guint i = 0; i < explanations->len; i++) {
                 const Explanation *e = &g_array_index(explanations, Explanation, i);
@@ -264,14 +354,13 @@ gboolean explain_write(const Nesting *n, gboolean joint, gboolean probable, guin
                 append_heading(out, k, e, width);
                 if (e->parents->len > 0) {
                         g_string_append_c(out, '\n');
-                        append_table(out, k, e, columns, joint, probable);
-                        any = TRUE;
-                        ids |= has_identifiers(k, e);
+                        append_table(out, k, e, columns, joint, probable, &told);
                 }
         }
-        if (any) {
+        if (told.any) {
                 g_string_append_c(out, '\n');
-                append_legend(out, width, joint, probable, ids);
+                append_legend(out, width, joint, probable, told.ids);
+                append_evidence_legend(out, width, &told);
         }
         return output_file_write(file, out->str, out->len, error);
 }

@@ -5,6 +5,7 @@
  */
 #include "inference/delay-density.h"
 #include "inference/inference.h"
+#include "inference/weights.h"
 
 #include <string.h>
 
@@ -215,10 +216,11 @@ static void test_affinity(void)
 
 /* --- leases --------------------------------------------------------------------- */
 
-typedef enum { RANDOM_LEASES, WHOLE, TRANSACTIONS } LeaseKind;
+typedef enum { RANDOM_LEASES, WHOLE, TRANSACTIONS, UNTOLD } LeaseKind;
 
 /* Gives the calls to callee 2 connections: one to each parent, which it opens; or, of a few, one
- * that nobody else has, while a transaction lasts from the first to the last of them; or any. */
+ * that nobody else has, while a transaction lasts from the first to the last of them, which may be
+ * untold; or any. */
 static void add_leases(Problem *p, GRand *rand, LeaseKind kind)
 {
         guint32 of[PARENTS] = { 0 }, last[PARENTS];
@@ -246,7 +248,7 @@ static void add_leases(Problem *p, GRand *rand, LeaseKind kind)
                                 k++;
                         of[parent] = out->connection = of[parent] ? of[parent] : 1 + k;
                         until[of[parent] - 1] = p->out[last[parent]].end;
-                        if (i != last[parent])
+                        if (i != last[parent] && kind == TRANSACTIONS)
                                 out->flags |= OUT_TRANSACTION;
                 }
         }
@@ -275,6 +277,102 @@ static void test_leases(void)
         g_assert_cmpuint(right[1 + RANDOM_LEASES], >=, right[0] - n / 200);
         g_assert_cmpuint(right[1 + WHOLE], >, right[0] + n / 10);
         g_assert_cmpuint(right[1 + TRANSACTIONS], >, right[0] + n / 10);
+}
+
+/* --- weights of evidence -------------------------------------------------------- */
+
+/* What the weights of all calls come to. */
+typedef struct {
+        guint n, left_out;
+        guint true_left_out;   /* true parents */
+        guint unable, against; /* candidates that came too late to have made the call before on the
+                                  connection, which the parent made; and those of them that
+                                  the connection speaks against */
+} Explained;
+
+/* Checks one candidate of a call, and counts it. before: the parent of the call before on the
+ * connection, or NO_PARENT; start: when that was. */
+static void count_weights(const Problem *p, const CandidateWeights *w, guint32 parent,
+                          guint32 before, gint64 start, Explained *e)
+{
+        guint lease = weight_source("leases");
+        const CallIn *in = &p->in[w->parent];
+
+        e->n++;
+        e->left_out += w->left_out;
+        e->true_left_out += w->left_out && w->parent == p->made_by[w->call - PARENTS];
+        for (guint i = 0; i < WEIGHTS_MOST; i++)
+                g_assert_true((!w->left_out && w->parent != parent) || w->weight[i] == 0);
+        if (before != parent || in->enter < start || w->left_out)
+                return;
+        e->unable++;
+        e->against += w->weight[lease] < 0;
+}
+
+static guint32 best_parent(const NodeAnswer *answer, guint32 call)
+{
+        gsize best = answer->first[call];
+
+        for (gsize k = best; k < answer->first[call + 1]; k++)
+                if (answer->score[k] > answer->score[best])
+                        best = k;
+        return answer->parent[best];
+}
+
+/* Has all calls explained. */
+static Explained explain_all(Problem *p)
+{
+        Explained e = { 0 };
+        NodeAnswer answer;
+
+        for (guint32 i = 0; i < p->node.n_out; i++)
+                p->out[i].flags |= OUT_EXPLAIN;
+        find_parents_jointly(&p->node, NULL, &answer);
+        for (guint32 i = 0, at = 0; i < p->node.n_out; i++) {
+                guint32 parent = best_parent(&answer, i), before = NO_PARENT, k = i;
+                gint64 start = 0;
+
+                while (p->out[i].connection && k > 0 && before == NO_PARENT)
+                        if (p->out[--k].connection == p->out[i].connection) {
+                                before = best_parent(&answer, k);
+                                start = p->out[k].start;
+                        }
+                for (; at < answer.weights->len; at++) {
+                        const CandidateWeights *w =
+                                &g_array_index(answer.weights, CandidateWeights, at);
+
+                        if (w->call != answer.call[i])
+                                break;
+                        count_weights(p, w, parent, before, start, &e);
+                }
+        }
+        node_answer_clear(&answer);
+        return e;
+}
+
+/* Those who do not span a lease are named, too, as left out, and the parent is not among them.
+ * Where it is not told what connections are held for, they weigh against those who cannot have made
+ * the call before. */
+static void test_weights(void)
+{
+        Explained e[2];
+
+        for (guint kind = 0; kind < 2; kind++) {
+                g_autoptr(GRand) rand = g_rand_new_with_seed(61);
+                g_autofree Problem *p = g_new(Problem, 1);
+
+                make_crowd(p, rand, 0, MS / 2);
+                add_leases(p, rand, kind ? UNTOLD : TRANSACTIONS);
+                e[kind] = explain_all(p);
+                g_test_message("%u, left out %u, true ones %u; unable %u, against them %u",
+                               e[kind].n, e[kind].left_out, e[kind].true_left_out, e[kind].unable,
+                               e[kind].against);
+        }
+        g_assert_cmpuint(e[0].left_out, >, e[0].n / 10);
+        g_assert_cmpuint(e[0].true_left_out, ==, 0);
+        g_assert_cmpuint(e[1].left_out, ==, 0);
+        g_assert_cmpuint(e[1].unable, >, 100);
+        g_assert_cmpuint(e[1].against, >, e[1].unable * 9 / 10);
 }
 
 /* --- sizes --------------------------------------------------------------------- */
@@ -655,6 +753,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/affinity", test_affinity);
         g_test_add_func("/inference/leases", test_leases);
+        g_test_add_func("/inference/weights", test_weights);
         g_test_add_func("/inference/sizes", test_sizes);
         g_test_add_func("/inference/dispatch", test_dispatch);
         g_test_add_func("/inference/model", test_model);

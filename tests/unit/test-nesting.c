@@ -629,7 +629,7 @@ static void assert_parents(const char *text, const NestingOptions *options, cons
 }
 
 /* What a call's parent was chosen from: all of its candidates, the parent among them with the
- * probability that it has, and the best. */
+ * probability that it has, and the best. Evidence is weighed against that one. */
 static void assert_explained(const Nesting *n, const Explanation *e, NestingMethod method)
 {
         const Cause *cause = &nesting_calls(n)->pairs.cause[e->call];
@@ -644,12 +644,15 @@ static void assert_explained(const Nesting *n, const Explanation *e, NestingMeth
                                  known_calls_edge(nesting_calls(n), e->call)->caller);
                 if (p->call == cause->parent)
                         chosen = p;
+                g_assert_true(p->weighed == (method == METHOD_JOINT) && !p->left_out);
                 best = MAX(best, p->score * p->penalty);
                 sum += p->probability;
         }
         g_assert_true((chosen != NULL) == (cause->parent != NO_PARENT));
         if (!chosen)
                 return;
+        for (guint i = 0; i < WEIGHTS_MOST; i++)
+                g_assert_true(chosen->weight[i] == 0);
         g_assert_cmpfloat(chosen->score * chosen->penalty, ==, best);
         g_assert_cmpfloat_with_epsilon(chosen->probability, (double)cause->probability, 1e-6);
         if (method == METHOD_PAPER)
