@@ -309,10 +309,10 @@ static double most_loss(guint round)
 }
 
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
- * which it assigns, than by those that they have so far. The first rounds mostly tell. */
-static gboolean is_by_event_loop(Joint *j, float *chance)
+ * which it assigns, than by those that they have so far, by which they had this log. The first
+ * rounds mostly tell. */
+static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
 {
-        gint64 log = joint_judge_all(j, 2);
         gboolean hopeless = FALSE;
         EventLoop *loop = event_loop_new(j);
 
@@ -326,8 +326,8 @@ static gboolean is_by_event_loop(Joint *j, float *chance)
         return !hopeless;
 }
 
-/* The same, with walks of its own. */
-static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
+/* The same, with walks of its own. Sets the log that walks had before. */
+static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance, gint64 *log)
 {
         gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
         ParentWalk walk = j->model->walk;
@@ -338,7 +338,8 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
         trellis_begin(j->trellis, j->model);
-        may_be = is_by_event_loop(j, chance);
+        *log = joint_judge_all(j, 2);
+        may_be = is_by_event_loop(j, *log, chance);
         parent_walk_clear(&j->model->walk);
         j->model->walk = walk;
         e->watched = TRUE;
@@ -349,13 +350,13 @@ static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance)
 /* Begins with the parents of an event loop if the node may be one, and lets it say what it found
  * while order is supposed. Rounds of beliefs seldom find them from other parents, and seldom keep
  * to them by themselves. Returns whether it did. */
-static gboolean begin_with_event_loop(Evidence *e, Joint *j)
+static gboolean begin_with_event_loop(Evidence *e, Joint *j, gint64 *log)
 {
         g_autofree float *chance = g_new(float, problem_n_all(j->problem));
         g_autofree guint32 *parent = g_memdup2(
                 j->assignment->parent, j->problem->node->n_out * sizeof *j->assignment->parent);
 
-        if (!may_be_event_loop(e, j, chance)) {
+        if (!may_be_event_loop(e, j, chance, log)) {
                 assignment_take(j->assignment, parent);
                 return FALSE;
         }
@@ -455,19 +456,39 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         return counts;
 }
 
+/* Whether order that was supposed of an event loop shows, and walks, which know nothing of it, are
+ * hardly less likely than they were before. Delays that hardly vary are in order, too. */
+static gboolean is_event_loop(Evidence *e, Joint *j, gint64 log)
+{
+        JointState *found;
+        double gain;
+
+        if (!shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS))
+                return FALSE;
+        found = joint_save(j);
+        e->watched = FALSE;
+        gain = gain_of_walks(j, log);
+        e->watched = TRUE;
+        joint_restore(j, found);
+        joint_state_free(found);
+        return gain >= -LOOP_LAST_LOSS;
+}
+
 /* Threads that serve in order may look like an event loop, whose parents then hide the order that
  * those before show. */
 static gboolean try_last(Evidence *e, Joint *j)
 {
         JointState *before = joint_save(j);
-        gboolean loop = begin_with_event_loop(e, j),
-                 ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
+        gint64 log = 0;
+        gboolean loop = begin_with_event_loop(e, j, &log),
+                 ordered = loop && is_event_loop(e, j, log);
 
-        if (!ordered && loop) {
+        if (loop && !ordered) {
                 drop(e);
                 begin_again(e, j, before);
-                ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
         }
+        if (!ordered)
+                ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
         e->by_chain = ordered;
         if (!ordered) {
                 undo(e, j, before);

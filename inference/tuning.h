@@ -457,12 +457,16 @@
 #define LOOP_LATER_STEPS     4
 
 /* By these parents walks may be less likely by so many nats an output, which order then can make up
- * for. Event loops lost 0.0 to 0.8, busy nodes with threads mostly 0.9 to 3.3. W; speed. */
-#define LOOP_LOSS       1.0
+ * for. Event loops lost 0.0 to 1.6, busy nodes with threads mostly 0.9 to 3.3. W, generated event
+ * loops; speed. */
+#define LOOP_LOSS       1.6
 /* or, after round n, by this part of n more: later rounds gained 0.74 at most after the first, and
  * 0.2 after the third. As before; speed. */
 #define LOOP_LATER_GAIN 0.8
 
+/* In the end, with order, they may be less likely by so many: event loops had 0.6 more to 0.23 less,
+ * one 0.53; a node of a random system that is none 0.47 less. W, generated event loops. */
+#define LOOP_LAST_LOSS  0.25
 /* What the loop found of a candidate counts by this power, as order says much of it again, */
 #define LOOP_SAYS       0.33
 /* and not less than this part of what a candidate has by chance. Powers of 0.33 and 0.5, and leasts of
