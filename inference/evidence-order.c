@@ -66,6 +66,7 @@ static void keep(Evidence *e, gboolean half)
 static void bytes(Evidence *e, Bytes *b)
 {
         serving_order_bytes(order_of(e), b);
+        bytes_bool(b, &e->by_chain);
         bytes_expect(b, e->in_use == order_of(e)->in_use, "the same use twice");
 }
 
@@ -498,6 +499,47 @@ static gboolean try_last(Evidence *e, Joint *j)
         return ordered;
 }
 
+/* Rounds of beliefs with what an event loop says, which learn nothing. Only inversions within a
+ * class count, as when order was supposed: with those of two classes beliefs hold to what they
+ * began with. */
+static void believe_loop(Evidence *e, Joint *j)
+{
+        float *mixed = g_steal_pointer(&order_of(e)->mixed), *chance;
+        EventLoop *loop = event_loop_new(j);
+
+        chance = g_new(float, problem_n_all(j->problem));
+        for (guint round = 0; round < LOOP_ROUNDS; round++)
+                event_loop_round(loop, chance);
+        event_loop_free(loop);
+        assignment_take_best(j->assignment, j->problem, chance, FALSE);
+        joint_start_beliefs(j);
+        say(e, j->problem, chance);
+        for (guint round = 0; round < ORDER_ROUNDS; round++) {
+                j->beliefs->negligible = 0;
+                joint_update_all(j, FALSE);
+        }
+        unsay(e);
+        order_of(e)->mixed = mixed;
+}
+
+/* Finds the parents of a part of an event loop as they were found when it was learned, but learns
+ * nothing. */
+static void find(Evidence *e, Joint *j)
+{
+        g_autofree float *chance = NULL;
+        Sampler *chain;
+
+        if (!e->by_chain)
+                return;
+        believe_loop(e, j);
+        chance = g_new(float, problem_n_all(j->problem));
+        joint_begin_chain(j, chance);
+        chain = sampler_new(j, chance, FALSE);
+        sampler_run(chain, ORDER_STAGES * STAGE_ROUNDS * CHAIN_SWEEPS);
+        sampler_free(chain);
+        joint_keep_parents(j);
+}
+
 /* What the counts of true parents' outputs come to. */
 static Stage fit_to_truth(Evidence *e, Joint *j, Ordered which)
 {
@@ -539,6 +581,7 @@ const EvidenceKind evidence_order = {
         .end = end,
         .watch = watch,
         .try_last = try_last,
+        .find = find,
         .learn_truth = learn_truth,
         .learn = learn_more,
         .forget = forget,

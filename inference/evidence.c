@@ -170,6 +170,16 @@ void evidence_restore(EvidenceSet *s, const gpointer saved[EVIDENCE_MOST])
         }
 }
 
+void evidence_find(EvidenceSet *s, Joint *j)
+{
+        for (guint i = 0; i < s->n; i++) {
+                Evidence *e = s->of[i];
+
+                if (evidence_counts(e) && e->kind->find)
+                        e->kind->find(e, j);
+        }
+}
+
 void evidence_forget(EvidenceSet *s)
 {
         for (guint i = 0; i < s->n; i++) {

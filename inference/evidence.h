@@ -93,6 +93,9 @@ struct EvidenceKind {
         void (*learn_truth)(Evidence *e, Joint *j);
         /* A round of a later problem, with a model that goes on; last: the last round of it. */
         void (*learn)(Evidence *e, Joint *j, gboolean last);
+        /* A part of a problem is decided by what was learned, and beliefs have begun: finds parents
+         * to go on from (Scores.learned) where beliefs do not come to good ones. */
+        void (*find)(Evidence *e, Joint *j);
         /* What rounds have taught it so far, to be freed with g_free(); goes back to that. For a
          * try that fails. */
         gpointer (*save)(const Evidence *e);
@@ -176,6 +179,7 @@ void evidence_watch(EvidenceSet *s, const Joint *j);
 gboolean evidence_try_last(EvidenceSet *s, Joint *j); /* whether any kind kept itself */
 void evidence_learn_truth(EvidenceSet *s, Joint *j);
 void evidence_learn(EvidenceSet *s, Joint *j, gboolean last);
+void evidence_find(EvidenceSet *s, Joint *j);
 void evidence_forget(EvidenceSet *s);
 void evidence_refine(const EvidenceSet *s, float *chance);
 

@@ -138,9 +138,7 @@ void joint_learn(Joint *j)
         if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
                 learn_by_chain(j);
         if (evidence_by_chain(evidence))
-                j->scores->learned =
-                        g_memdup2(j->assignment->parent,
-                                  j->problem->node->n_out * sizeof *j->assignment->parent);
+                joint_keep_parents(j);
         evidence_forget(evidence);
         problem_done(j->problem, problem_learnt(j->problem));
 }

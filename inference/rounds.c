@@ -70,6 +70,13 @@ void joint_begin_chain(Joint *j, float *chance)
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
 }
 
+void joint_keep_parents(Joint *j)
+{
+        g_free(j->scores->learned);
+        j->scores->learned = g_memdup2(j->assignment->parent,
+                                       j->problem->node->n_out * sizeof *j->assignment->parent);
+}
+
 /* --- going back --------------------------------------------------------------- */
 
 struct JointState {

@@ -18,6 +18,9 @@ void joint_learn_from_chain(Joint *j, Sampler *chain);
  * shares, scaled to a sum of 1 for each call. */
 void joint_begin_chain(Joint *j, float *chance);
 
+/* Keeps the parents of the assignment to go on from: Scores.learned. */
+void joint_keep_parents(Joint *j);
+
 /* Counts what calm parents do by the assignment. */
 void joint_count_assigned(Joint *j, guint64 calm);
 

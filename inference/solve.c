@@ -102,6 +102,8 @@ static void find_beliefs(Joint *j)
                 joint_go_on(j);
         if (truth || j->problem->n_stretches > 1)
                 begin_anew(j);
+        if (j->problem->n_stretches > 1 || j->problem->from > G_MININT64)
+                evidence_find(&j->model->evidence, j);
         joint_settle(j);
         assign_best(j);
         if (j->learning->keeps)
@@ -201,6 +203,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         if (n.problem.n_choice > 0) {
                 start(j);
                 begin_anew(j);
+                evidence_find(&model->evidence, j);
                 joint_settle(j);
         }
         assign_best(j);
