@@ -229,6 +229,19 @@ static void back(Evidence *e)
         }
 }
 
+/* --- going back ---------------------------------------------------------------- */
+
+static gpointer save(const Evidence *e)
+{
+        return serving_order_save(&((const OrderEvidence *)e)->order);
+}
+
+static void restore(Evidence *e, gconstpointer saved)
+{
+        serving_order_restore(order_of(e), saved);
+        set_in_use(e);
+}
+
 /* --- learning ---------------------------------------------------------------- */
 
 /* Supposes that the node works in order, and learns from beliefs how far they bear that out. */
@@ -457,40 +470,64 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         return counts;
 }
 
-/* Whether order that was supposed of an event loop shows, and walks, which know nothing of it, are
- * hardly less likely than they were before. Delays that hardly vary are in order, too. */
-static gboolean is_event_loop(Evidence *e, Joint *j, gint64 log)
-{
-        JointState *found;
-        double gain;
+/* A try of order among all outputs. */
+typedef struct {
+        gboolean shows; /* there is order */
+        double odds;    /* of inversions */
+        double gain;    /* of walks, which know nothing of order: nats an output */
+} Try;
 
-        if (!shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS))
-                return FALSE;
+/* log: that of walks before. */
+static Try try_all(Evidence *e, Joint *j, gint64 log)
+{
+        Stage stage = try_order(e, j, ALL_OUTPUTS);
+        Try t = { .shows = shows_order(stage, ALL_OUTPUTS), .odds = stage.odds };
+        JointState *found;
+
+        if (!t.shows)
+                return t;
         found = joint_save(j);
         e->watched = FALSE;
-        gain = gain_of_walks(j, log);
+        t.gain = gain_of_walks(j, log);
         e->watched = TRUE;
         joint_restore(j, found);
         joint_state_free(found);
-        return gain >= -LOOP_LAST_LOSS;
+        return t;
 }
 
-/* Threads that serve in order may look like an event loop, whose parents then hide the order that
- * those before show. */
+/* Tries order from the parents before instead of those of an event loop. These stay if they bore
+ * out order, unless the others do by fewer inversions, and walks are likelier: threads that serve
+ * in order may look like an event loop, whose parents then hide the order that those before show.
+ */
+static Try try_without_loop(Evidence *e, Joint *j, gint64 log, const JointState *before, Try loop)
+{
+        JointState *found = joint_save(j);
+        Try other;
+
+        drop(e);
+        begin_again(e, j, before);
+        other = try_all(e, j, log);
+        if (loop.shows && !(other.shows && other.gain > loop.gain && other.odds < loop.odds)) {
+                joint_restore(j, found);
+                other = loop;
+        }
+        joint_state_free(found);
+        return other;
+}
+
 static gboolean try_last(Evidence *e, Joint *j)
 {
         JointState *before = joint_save(j);
         gint64 log = 0;
-        gboolean loop = begin_with_event_loop(e, j, &log),
-                 ordered = loop && is_event_loop(e, j, log);
+        gboolean loop = begin_with_event_loop(e, j, &log), ordered;
+        Try t = try_all(e, j, log);
 
-        if (loop && !ordered) {
-                drop(e);
-                begin_again(e, j, before);
+        if (loop) {
+                t.shows = t.shows && t.gain >= -LOOP_LAST_LOSS;
+                if (!t.shows || t.gain < 0)
+                        t = try_without_loop(e, j, log, before, t);
         }
-        if (!ordered)
-                ordered = shows_order(try_order(e, j, ALL_OUTPUTS), ALL_OUTPUTS);
-        e->by_chain = ordered;
+        ordered = e->by_chain = t.shows;
         if (!ordered) {
                 undo(e, j, before);
                 ordered = is_dispatched(e, j, before);
@@ -584,6 +621,8 @@ const EvidenceKind evidence_order = {
         .find = find,
         .learn_truth = learn_truth,
         .learn = learn_more,
+        .save = save,
+        .restore = restore,
         .forget = forget,
         .call = said_by_loop,
         .output = factor,

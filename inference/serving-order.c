@@ -334,6 +334,50 @@ void serving_order_keep(ServingOrder *o, gboolean half)
         }
 }
 
+/* --- going back ------------------------------------------------------------------- */
+
+typedef struct {
+        ServedPairs pairs;
+        double factor;
+        gboolean may;
+} SavedClass;
+
+typedef struct {
+        gboolean in_use;
+        gsize n_mixed;
+        SavedClass class[]; /* and then as many factors of two classes */
+} SavedOrder;
+
+gpointer serving_order_save(const ServingOrder *o)
+{
+        gsize n = o->n_classes, n_mixed = o->mixed ? n * n : 0;
+        SavedOrder *saved =
+                g_malloc(sizeof *saved + n * sizeof *saved->class + n_mixed * sizeof *o->mixed);
+
+        saved->in_use = o->in_use;
+        saved->n_mixed = n_mixed;
+        for (gsize i = 0; i < n; i++)
+                saved->class[i] = (SavedClass){ o->pairs[i], o->factor[i], o->may[i] };
+        if (n_mixed > 0)
+                memcpy(&saved->class[n], o -> mixed, n_mixed * sizeof *o->mixed);
+        return saved;
+}
+
+void serving_order_restore(ServingOrder *o, gconstpointer from)
+{
+        const SavedOrder *saved = from;
+        gsize n = o->n_classes;
+
+        o->in_use = saved->in_use;
+        for (gsize i = 0; i < n; i++) {
+                o->pairs[i] = saved->class[i].pairs;
+                o->factor[i] = saved->class[i].factor;
+                o->may[i] = saved->class[i].may;
+        }
+        g_free(o->mixed);
+        o->mixed = g_memdup2(&saved->class[n], saved -> n_mixed * sizeof *o->mixed);
+}
+
 /* --- inversions -------------------------------------------------------------- */
 
 /* The factor of an inversion of an output of this class with another. */

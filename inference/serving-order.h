@@ -78,6 +78,10 @@ void serving_order_allow(ServingOrder *o, guint32 class, gboolean may);
 /* Drops what was learned: no class is in order. */
 void serving_order_drop(ServingOrder *o);
 
+/* What was learned, to be freed with g_free(); goes back to it. */
+gpointer serving_order_save(const ServingOrder *o);
+void serving_order_restore(ServingOrder *o, gconstpointer saved);
+
 /* The number of counts of pairs: one for each class and, if they are not too many, one for each two
  * classes after these. */
 gsize serving_order_n_counts(const ServingOrder *o);
