@@ -110,12 +110,13 @@ static void take_attributes(KnownCalls *k, const Message *message, guint did)
                 call_facts_add(&k->facts, call, message, (k->pairs.wanted & WANT_FACTS) != 0);
 }
 
-/* A message that continues another or is continued is like a call that ends at once. */
-static gboolean add_linked(KnownCalls *k, const Message *message, const char *token, gsize length,
-                           gboolean relay, GError **error)
+/* A message that continues another or is continued is like a call that ends at once. matched: the
+ * same, with the id that it is matched by. */
+static gboolean add_linked(KnownCalls *k, const Message *message, const Message *matched,
+                           const char *token, gsize length, gboolean relay, GError **error)
 {
         Message call = *message;
-        guint did = call_matcher_add_message(k->matcher, message);
+        guint did = call_matcher_add_message(k->matcher, matched);
 
         call.op = message->op == MSG_SENT ? CALL_SENT : CALL_RECV;
         take_attributes(k, &call, did);
@@ -128,6 +129,7 @@ static gboolean add_linked(KnownCalls *k, const Message *message, const char *to
 gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
 {
         Message with_path;
+        const Message *matched = message; /* its id says the true path, which nothing else may see */
         const char *link = NULL;
         gsize link_length = 0;
         gboolean relay = FALSE;
@@ -136,14 +138,14 @@ gboolean known_calls_add(KnownCalls *k, const Message *message, GError **error)
         if (G_UNLIKELY(k->key != NULL)) {
                 with_path = *message;
                 true_path_join(&with_path, k->key, &k->paths);
-                message = &with_path;
+                matched = &with_path;
         }
         if ((k->pairs.wanted & WANT_LINKS) && !message_is_return(message))
                 link = call_links_token(message, &link_length, &relay);
         if (G_UNLIKELY(message->op >= MSG_SENT && (k->pairs.wanted & WANT_LINKS) &&
                        (link || call_links_by_order(message))))
-                return add_linked(k, message, link, link_length, relay, error);
-        did = call_matcher_add(k->matcher, message);
+                return add_linked(k, message, matched, link, link_length, relay, error);
+        did = call_matcher_add(k->matcher, matched);
         take_attributes(k, message, did);
         if (G_UNLIKELY(k->ordinals != NULL))
                 note_ordinal(k, message);

@@ -113,6 +113,23 @@ result $? 'whatever the threads'
 	cmp -s "$dir/once" "$dir/again"
 result $? 'the same parents and probabilities each time'
 
+# What the oracle learns from stands before the ids, and is no part of them: it tells no connections.
+cat >"$dir/conf" <<-'END'
+	[maketrace]
+	seed=1
+	messages=4000
+	[tracelet shop]
+	parallel=12
+	think=uniform(0ms,20ms)
+	path=client > web( exp(2ms) db( 1ms~0.3ms ) exp(1ms) db( 1ms~0.3ms ) exp(1ms) db( 1ms~0.3ms ) 1ms~0.3ms )
+END
+"$ravel" maketrace -w "$dir/trace" "$dir/conf" 2>/dev/null
+sed '1a # ids: connection.sequence' "$dir/trace" >"$dir/by-id"
+"$ravel" nesting --method oracle --calls "$dir/once" -w /dev/null "$dir/trace" &&
+	"$ravel" nesting --method oracle --calls "$dir/again" -w /dev/null "$dir/by-id" &&
+	cmp -s "$dir/once" "$dir/again"
+result $? 'the oracle learns from true parents, and is told nothing else of them'
+
 # More calls come between two that the node makes than an event loop is looked at over at once.
 awk 'function at(time, what, from, to, id) {
 		printf "%.6f\t%s\t%s\t%s\t%s\n", 1000000 + time, what, from, to, id
