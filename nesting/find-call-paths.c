@@ -204,7 +204,6 @@ gboolean call_paths_place(CallPaths *p, CallOrder *order, WorkShow progress, GEr
 
 gboolean call_paths_place_all(CallPaths *p, CallOrder *order, WorkShow progress, GError **error)
 {
-        p->trees.hold = TRUE;
         for (guint32 i = 0; i < p->calls->pairs.n; i++)
                 call_trees_open(&p->trees, i);
         return call_paths_place(p, order, progress, error);

@@ -155,7 +155,34 @@ static gboolean find_paths(Nesting *n, GError **error)
 
         if (nesting_parents_from(&n->options) == PARENTS_SCORED)
                 return find_nested_pairs(&search, &n->paths.trees, error);
-        return call_paths_place_all(&n->paths, &n->order, n->options.progress, error);
+        if (n->paths.trees.hold)
+                return call_paths_place_all(&n->paths, &n->order, n->options.progress, error);
+        return call_paths_place(&n->paths, &n->order, n->options.progress, error);
+}
+
+/* Whether trees are kept until all are known: what goes on may do so long after all else, a true
+ * parent may have replied at any time before, and the stamps of clocks that are off say nothing of
+ * when a tree is complete. */
+static gboolean holds_trees(const Nesting *n)
+{
+        ParentsFrom from = nesting_parents_from(&n->options);
+
+        return n->calls.links.parent || from == PARENTS_READ ||
+               (from == PARENTS_JOINT && n->offset);
+}
+
+/* Trees are put together while calls are gone through. */
+static void prepare_trees(Nesting *n)
+{
+        ParentsFrom from = nesting_parents_from(&n->options);
+
+        n->paths.trees.hold = holds_trees(n);
+        if (from == PARENTS_SCORED ? !n->order.at_once || n->calls.links.parent
+                                   : !n->paths.trees.hold)
+                call_pairs_want(&n->calls.pairs, WANT_TREES);
+        /* A parent's stamps may be as coarse as those of its child (problem_tie()). */
+        if (from == PARENTS_JOINT)
+                n->paths.trees.window = n->options.window + 1;
 }
 
 gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
@@ -166,11 +193,7 @@ gboolean nesting_find_paths(Nesting *n, PathSet *set, GError **error)
         call_paths_set(&n->paths, set);
         nesting_run_summarise(n, set);
         call_paths_find_cuts(&n->paths);
-        if ((!n->order.at_once || n->calls.links.parent) &&
-            nesting_parents_from(&n->options) == PARENTS_SCORED)
-                call_pairs_want(&n->calls.pairs, WANT_TREES);
-        /* What goes on may do so long after all else. */
-        n->paths.trees.hold |= n->calls.links.parent != NULL;
+        prepare_trees(n);
         n->paths.roots = roots;
         if (!find_paths(n, error) || !call_trees_hand_on(&n->paths.trees, G_MAXINT64, error))
                 return FALSE;
