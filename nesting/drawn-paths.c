@@ -1,25 +1,57 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "nesting/drawn-paths.h"
 
+#include "base/big-memory.h"
 #include "base/fill.h"
+
+/* A number by call, that of no call, in a file where that can be. Calls are gone through in about
+ * their order, so little of it need be in memory. */
+static guint32 *numbers_new(guint32 n)
+{
+        guint32 *numbers = big_renew_in_file(NULL, 0, n * sizeof *numbers);
+
+        fill(numbers, 0xff, n * sizeof *numbers); /* NO_PARENT */
+        big_put_away(numbers, n * sizeof *numbers);
+        return numbers;
+}
+
+static void numbers_free(guint32 *numbers, guint32 n)
+{
+        big_free(numbers, n * sizeof *numbers);
+}
+
+/* Said of each of what is gone through. */
+static inline void numbers_pass(const guint32 *numbers, guint32 n, guint32 i)
+{
+        enum { EACH = 1 << 16 };
+
+        if (G_UNLIKELY(i % EACH == 0))
+                big_put_away(numbers, n * sizeof *numbers);
+}
 
 void drawn_parents_clear(DrawnParents *drawn)
 {
-        for (guint d = 0; d < ANSWER_DRAWINGS; d++)
-                g_clear_pointer(&drawn->parent[d], g_free);
+        for (guint d = 0; d < ANSWER_DRAWINGS; d++) {
+                numbers_free(drawn->parent[d], drawn->n_calls);
+                drawn->parent[d] = NULL;
+        }
 }
 
 void drawn_parents_take(DrawnParents *drawn, const NodeAnswer *answer, guint32 n_calls)
 {
         for (guint d = 0; answer->drawn && d < ANSWER_DRAWINGS; d++) {
-                if (!drawn->parent[d]) {
-                        drawn->parent[d] = g_new(guint32, n_calls);
-                        fill(drawn->parent[d], 0xff, n_calls * sizeof *drawn->parent[d]);
-                }
-                for (guint32 i = 0; i < answer->n_out; i++)
+                guint32 *parent = drawn->parent[d];
+
+                if (!parent)
+                        parent = drawn->parent[d] = numbers_new(n_calls);
+                drawn->n_calls = n_calls;
+                for (guint32 i = 0; i < answer->n_out; i++) {
+                        numbers_pass(parent, n_calls, i);
                         if (answer->call[i] != NO_PARENT)
-                                drawn->parent[d][answer->call[i]] =
+                                parent[answer->call[i]] =
                                         answer->drawn[(gsize)i * ANSWER_DRAWINGS + d];
+                }
+                big_put_away(parent, n_calls * sizeof *parent);
         }
 }
 
@@ -32,6 +64,12 @@ typedef struct {
         GArray *path; /* of PathCall, the instance in hand */
 } Trees;
 
+static inline void pass(const Trees *t, guint32 i)
+{
+        numbers_pass(t->first, t->calls->pairs.n, i);
+        numbers_pass(t->next, t->calls->pairs.n, i);
+}
+
 static void plant(Trees *t, const guint32 *parent_of)
 {
         guint32 n = t->calls->pairs.n;
@@ -40,6 +78,9 @@ static void plant(Trees *t, const guint32 *parent_of)
         for (guint32 i = n; i-- > 0;) {
                 guint32 parent = parent_of[i];
 
+                known_calls_pass(t->calls, i);
+                numbers_pass(parent_of, n, i);
+                pass(t, i);
                 if (parent == NO_PARENT)
                         parent = t->calls->pairs.cause[i].parent;
                 if (parent == NO_PARENT)
@@ -86,18 +127,19 @@ void drawn_paths_count(const DrawnParents *drawn, const KnownCalls *calls, const
                        PathSet *set)
 {
         guint32 n = calls->pairs.n;
-        g_autofree guint32 *first = g_new(guint32, n), *next = NULL;
         g_autoptr(GArray) path = g_array_new(FALSE, FALSE, sizeof(PathCall));
-        Trees t = { calls, first, NULL, path };
+        Trees t = { calls, numbers_new(n), numbers_new(n), path };
 
-        t.next = next = g_new(guint32, n);
-        fill(next, 0xff, n * sizeof *next);
         for (guint d = 0; d < ANSWER_DRAWINGS; d++) {
                 plant(&t, drawn->parent[d]);
                 for (guint i = 0; i < roots->len; i++) {
+                        pass(&t, i);
+                        known_calls_pass(calls, i);
                         gather(&t, g_array_index(roots, guint32, i));
                         path_set_draw(set, (const PathCall *)path->data, path->len);
                 }
                 path_set_end_drawing(set);
         }
+        numbers_free(t.first, n);
+        numbers_free(t.next, n);
 }

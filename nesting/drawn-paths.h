@@ -12,7 +12,8 @@
 
 /* By drawing and call: its parent; NO_PARENT: as found. All NULL where no node was in doubt. */
 typedef struct {
-        guint32 *parent[ANSWER_DRAWINGS];
+        guint32 *parent[ANSWER_DRAWINGS]; /* in files (base/big-memory.h) */
+        guint32 n_calls;
 } DrawnParents;
 
 void drawn_parents_clear(DrawnParents *drawn); /* frees what it holds */
