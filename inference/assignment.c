@@ -5,11 +5,7 @@
 
 void assignment_init(Assignment *a, guint32 n_in, guint32 n_out)
 {
-        *a = (Assignment){ .n_in = n_in,
-                           .n_out = n_out,
-                           .parent = g_new(guint32, n_out),
-                           .next = g_new(guint32, n_out),
-                           .first = g_new(guint32, n_in) };
+        *a = (Assignment){ .n_in = n_in, .n_out = n_out, .parent = g_new(guint32, n_out) };
 }
 
 void assignment_clear(Assignment *a)
@@ -21,6 +17,10 @@ void assignment_clear(Assignment *a)
 
 void assignment_link(Assignment *a)
 {
+        if (!a->first && !a->next) {
+                a->first = g_new(guint32, a->n_in);
+                a->next = g_new(guint32, a->n_out);
+        }
         fill(a->first, 0xff, a->n_in * sizeof *a->first);
         for (guint32 i = a->n_out; i-- > 0;) {
                 guint32 parent = a->parent[i];

@@ -14,6 +14,7 @@ typedef struct Assignment {
         guint32 *first;  /* by call into the node: its first child, or NO_PARENT */
 } Assignment;
 
+/* Without links: next and first are NULL until children are linked. */
 void assignment_init(Assignment *a, guint32 n_in, guint32 n_out);
 void assignment_clear(Assignment *a);
 

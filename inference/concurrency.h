@@ -8,8 +8,8 @@
 
 #include "inference/inference.h"
 
-/* Finds the concurrency of each of n calls into a node: the mean number of calls open while it was,
+/* Finds the concurrency of each call into a node: the mean number of calls open while it was,
  * itself included, times 256. O(n log n). */
-void concurrency_find(const CallIn *in, guint32 n, guint64 *concurrency);
+void concurrency_find(const NodeProblem *node, guint64 *concurrency);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "inference/assignment.h"
+#include "inference/pass-calls.h"
 
 /* The bit of a call's callee in a set of nodes. Beyond 64 nodes some share a bit. */
 static inline guint64 bit_of(const Joint *j, guint32 call)
@@ -30,6 +31,7 @@ void joint_set_contexts(const Joint *j, guint32 *context)
         for (guint32 p = 0; p < j->problem->node->n_in; p++) {
                 guint64 nodes = 0;
 
+                node_problem_pass(j->problem->node, p);
                 g_array_set_size(children, 0);
                 for (guint32 k = j->assignment->first[p]; k != NO_PARENT;
                      k = j->assignment->next[k]) {

@@ -56,7 +56,7 @@ typedef struct {
         guint32 *truth; /* by call out: its true parent, or NO_PARENT, to learn from; or NULL */
         Crew *crew;     /* parts of it go to these threads; NULL: to the caller alone */
         WorkPart *work; /* to report progress; may be NULL */
-        gboolean draws, keep_log; /* wanted: drawings, where parents are in doubt; likelihoods */
+        gboolean draws, keep_log, in_files; /* wanted: drawings, likelihoods; see pass-calls.h */
 } NodeProblem;
 
 /* What was learned of a node. It names nothing of the trace, so it can outlive that. */

@@ -14,13 +14,31 @@ typedef struct Kinds {
         guint32 *kind;   /* by call into it: by caller and label, and by context where contexts are
                             told apart */
         guint32 *fine;   /* by call into it: by caller, label and context */
+        guint32 *whole;  /* by call out of the node: by callee and label; or NULL */
 } Kinds;
 
-/* Finds the kinds of the calls of a problem. The model numbers new ones. */
-void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
-/* The same by the kinds that a model knows, split as it has learned to; its last kind of calls into
- * the node is for all others. */
+/* Calls that follow each other: those into the node from first_in to end_in - 1, and out of it. */
+typedef struct {
+        guint32 first_in, end_in, first_out, end_out;
+} CallRange;
+
+/* Finds the kinds of the calls of a problem, fine and whole, and no others. The model numbers new
+ * ones. */
+void kinds_number(Kinds *k, const Problem *p, NodeModel *model);
+/* The same by the kinds that a model knows; its last kind of calls into the node is for all others.
+ */
 void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model);
+
+/* All kinds of the calls of a problem, split as the model has learned to. They are the calls of n
+ * ranges of those that are numbered, one range after the other. */
+void kinds_take(Kinds *k, const Kinds *numbered, const CallRange *ranges, guint n, const Problem *p,
+                const NodeModel *model);
+
+/* All kinds of the calls of a problem that have numbers, callees not split. */
+void kinds_tell(Kinds *k, const Problem *p, const NodeModel *model);
+
+/* kinds_number(), then kinds_tell(). */
+void kinds_find(Kinds *k, const Problem *p, NodeModel *model);
 
 void kinds_clear(Kinds *k);
 

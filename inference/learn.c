@@ -12,22 +12,12 @@
 #include "inference/rounds.h"
 #include "inference/tuning.h"
 
-static int compare_concurrency(const void *a, const void *b)
-{
-        guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
-
-        return (x > y) - (x < y);
-}
-
 /* --- learning -------------------------------------------------------------- */
 
-/* The greatest concurrency of a calm parent in this round. It rises from round to round, from the
- * lowest concurrencies to all. */
-static guint64 calm_until(const guint64 *concurrencies, guint32 n, guint round)
+/* The greatest concurrency of a calm parent in this round. */
+static guint64 calm_until(const Joint *j, guint round)
 {
-        if (round >= CALM_ROUNDS)
-                return G_MAXUINT64;
-        return concurrencies[(guint64)(n - 1) * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
+        return round < CALM_ROUNDS ? j->problem->calm[round] : G_MAXUINT64;
 }
 
 /* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
@@ -64,19 +54,17 @@ static void learn_by_chain(Joint *j)
 
 /* One start: rounds that assign in order of time, from the first assignment on, and the first that
  * learn from beliefs. */
-static void learn_first_rounds(Joint *j, const guint64 *concurrencies)
+static void learn_first_rounds(Joint *j)
 {
-        guint32 n_in = j->problem->node->n_in;
-
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
-                joint_learn_from_assigned(j, calm_until(concurrencies, n_in, round));
+                joint_learn_from_assigned(j, calm_until(j, round));
                 joint_assign_in_time(j);
                 evidence_round(&j->model->evidence, j);
         }
-        joint_learn_from_assigned(j, calm_until(concurrencies, n_in, 0));
+        joint_learn_from_assigned(j, calm_until(j, 0));
         joint_start_beliefs(j);
         for (guint round = 0; round < START_ROUNDS; round++)
-                joint_learn_from_beliefs(j, calm_until(concurrencies, n_in, round));
+                joint_learn_from_beliefs(j, calm_until(j, round));
 }
 
 /* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
@@ -91,7 +79,7 @@ static gint64 judge_start(Joint *j, const JointState *found)
 /* Learning ends in one of many optima; the first assignment decides in which. So it starts twice,
  * by bounds that were learned for longer and for shorter, and goes on from where parents are
  * likelier. */
-static void learn_from_starts(Joint *j, const guint64 *concurrencies)
+static void learn_from_starts(Joint *j)
 {
         gsize size = j->problem->node->n_out * sizeof *j->assignment->parent;
         g_autofree guint32 *parent = g_memdup2(j->assignment->parent, size);
@@ -99,12 +87,12 @@ static void learn_from_starts(Joint *j, const guint64 *concurrencies)
 
         joint_start_beliefs(j);
         begun = joint_save(j);
-        learn_first_rounds(j, concurrencies);
+        learn_first_rounds(j);
         first = joint_save(j);
         joint_restore(j, begun);
         joint_assign_anew(j, OTHER_BOUNDS);
         if (memcmp(parent, j->assignment->parent, size) != 0) {
-                learn_first_rounds(j, concurrencies);
+                learn_first_rounds(j);
                 second = joint_save(j);
         }
         joint_restore(j, second && judge_start(j, second) > judge_start(j, first) ? second : first);
@@ -116,21 +104,15 @@ static void learn_from_starts(Joint *j, const guint64 *concurrencies)
 void joint_learn(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
-        g_autofree guint64 *concurrencies = NULL;
 
-        problem_find_concurrency(j->problem);
-        concurrencies =
-                g_memdup2(j->problem->concurrency, j->problem->node->n_in * sizeof *concurrencies);
-        qsort(concurrencies, j->problem->node->n_in, sizeof *concurrencies, compare_concurrency);
         joint_assign_first(j);
         evidence_try_first(evidence, j, TRUE);
         if (j->problem->node->truth) /* the oracle starts from it */
-                learn_first_rounds(j, concurrencies);
+                learn_first_rounds(j);
         else
-                learn_from_starts(j, concurrencies);
+                learn_from_starts(j);
         for (guint round = START_ROUNDS; round < ROUNDS; round++) {
-                joint_learn_from_beliefs(j,
-                                         calm_until(concurrencies, j->problem->node->n_in, round));
+                joint_learn_from_beliefs(j, calm_until(j, round));
                 if (round + 2 == ROUNDS)
                         evidence_watch(evidence, j);
         }

@@ -17,7 +17,8 @@ typedef struct Learning {
         double true_log;     /* the log likelihood of the true assignment, if it is told */
 } Learning;
 
-/* Learns the model of the node from its calls alone, from the first assignment on. */
+/* Learns the model of the node from its calls alone, from the first assignment on. It is known what
+ * their concurrency is, and what is calm. */
 void joint_learn(Joint *j);
 
 /* Learn in a further step of --window; and from the true parents, for the oracle. */

@@ -12,21 +12,27 @@
  * the calls from first to end - 1 are solved with them. */
 typedef struct {
         guint32 first, at, before, end;
+        guint32 first_in; /* calls into the node before it have replied by then */
 } Part;
+
+/* Finds first_in of a part, which is no less than that of the part before, if any. */
+void part_find_open(const NodeProblem *node, gint64 window, const Part *before, Part *part);
 
 /* The mean lifetime of calls into the node. */
 gint64 parts_mean_life(const NodeProblem *node);
 
-/* The length of parts for a model of this problem, a power of two, ns. */
-gint64 parts_length(const NodeProblem *node, const gsize *all, gint64 life);
+/* The length of parts for a model of this problem, a power of two, ns. n_candidates: by call. */
+gint64 parts_length(const NodeProblem *node, const guint32 *n_candidates, gint64 life);
 
 /* Finds the part that begins at a call by time alone: one of that length, counted from 1970, or a
  * half of it, or a half of that. */
-Part part_find_by_time(const NodeProblem *node, const gsize *all, gint64 life, gint64 length,
-                       guint32 at);
+Part part_find_by_time(const NodeProblem *node, const guint32 *n_candidates, gint64 life,
+                       gint64 length, guint32 at);
 
-/* Finds the part that begins at a call. all[i] is the number of candidates of all calls before i.
- */
-Part part_find(const NodeProblem *node, const gsize *all, gint64 life, guint32 at);
+/* Finds the part that begins at a call. */
+Part part_find(const NodeProblem *node, const guint32 *n_candidates, gint64 life, guint32 at);
+
+/* The number of candidates of the calls from one to another, without that. */
+gsize parts_beliefs(const guint32 *n_candidates, guint32 from, guint32 to);
 
 #endif

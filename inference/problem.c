@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "inference/concurrency.h"
+#include "inference/pass-calls.h"
 
 /* --- candidates ------------------------------------------------------------ */
 
@@ -62,22 +63,17 @@ static guint32 search_candidates(CandidateSearch *s, guint32 child)
         return kept;
 }
 
-gboolean problem_count_candidates(const Problem *p, Candidates *open, gsize *all,
-                                  guint32 *n_candidates)
+gsize problem_count_candidates(const Problem *p, Candidates *open, guint32 *n_candidates)
 {
         CandidateSearch search = { p, open, 0 };
-        gboolean choice = FALSE;
+        gsize n = 0;
 
         candidates_restart(open);
-        all[0] = 0;
         for (guint32 i = 0; i < p->node->n_out; i++) {
-                guint32 n_found = search_candidates(&search, i);
-
-                all[i + 1] = all[i] + n_found;
-                choice |= n_found > 1;
-                n_candidates[i] = n_found;
+                node_problem_pass(p->node, i);
+                n += n_candidates[i] = search_candidates(&search, i);
         }
-        return choice;
+        return n;
 }
 
 static gboolean any_training_parent(const Problem *p, const guint32 *parent, guint32 n)
@@ -88,10 +84,10 @@ static gboolean any_training_parent(const Problem *p, const guint32 *parent, gui
         return FALSE;
 }
 
-void problem_find_candidates(Problem *p, Candidates *open, guint32 first, guint32 end,
-                             gboolean to_learn)
+void problem_find_candidates(Problem *p, Candidates *open, guint32 first_in, guint32 first,
+                             guint32 end, gboolean to_learn)
 {
-        CandidateSearch search = { p, open, 0 };
+        CandidateSearch search = { p, open, first_in };
         gsize n_all = 0, room = end - first + 1;
 
         candidates_restart(open);
@@ -191,12 +187,16 @@ void problem_find_resolution(Problem *p, gint64 known)
         const NodeProblem *node = p->node;
         gint64 found = STAMPS_COARSEST, first = node->n_in > 0 ? node->in[0].enter : 0;
 
-        for (guint32 i = 0; i < node->n_in && found >= STAMPS_COARSE; i++)
+        for (guint32 i = 0; i < node->n_in && found >= STAMPS_COARSE; i++) {
+                node_problem_pass(node, i);
                 found = power_in(node->in[i].reply - first,
                                  power_in(node->in[i].enter - first, found));
-        for (guint32 i = 0; i < node->n_out && found >= STAMPS_COARSE; i++)
+        }
+        for (guint32 i = 0; i < node->n_out && found >= STAMPS_COARSE; i++) {
+                node_problem_pass(node, i);
                 found = power_in(node->out[i].end - first,
                                  power_in(node->out[i].start - first, found));
+        }
         if (node->n_in + node->n_out < STAMPS_ENOUGH)
                 found = known;
         p->resolution = found >= STAMPS_COARSE ? found : 0;
@@ -211,9 +211,39 @@ guint32 problem_n_new(const Problem *p)
         return n;
 }
 
+static int compare_concurrency(const void *a, const void *b)
+{
+        guint64 x = *(const guint64 *)a, y = *(const guint64 *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* The greatest concurrency of a calm parent rises from round to round, from the lowest ones to all.
+ * Sorts them. */
+static void set_calm(Problem *p, guint64 *concurrencies)
+{
+        guint64 last = p->node->n_in - 1;
+
+        qsort(concurrencies, p->node->n_in, sizeof *concurrencies, compare_concurrency);
+        for (guint64 round = 0; round < CALM_ROUNDS; round++)
+                p->calm[round] =
+                        concurrencies[last * (CALM_ROUNDS + 9 * round) / (10 * CALM_ROUNDS)];
+}
+
 void problem_find_concurrency(Problem *p)
 {
-        concurrency_find(p->node->in, p->node->n_in, p->concurrency);
+        concurrency_find(p->node, p->concurrency);
+}
+
+void problem_find_calm(Problem *p)
+{
+        gsize size = p->node->n_in * sizeof *p->concurrency;
+        g_autofree guint64 *concurrencies =
+                p->concurrency ? g_memdup2(p->concurrency, size) : g_malloc(size);
+
+        if (!p->concurrency)
+                concurrency_find(p->node, concurrencies);
+        set_calm(p, concurrencies);
 }
 
 void problem_done(const Problem *p, double share)
@@ -227,7 +257,7 @@ double problem_learnt(const Problem *p)
         /* Where it learns from all calls. Measured on the testbed at concurrency 8. */
         static const double all = 0.7;
 
-        return all / (all + (1 - all) * p->n_stretches);
+        return all / (all + (1 - all) * p->times);
 }
 
 void problem_round_done(Problem *p)
@@ -278,8 +308,8 @@ void problem_init(Problem *p)
         p->concurrency = g_new0(guint64, n_in);
 }
 
-Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first,
-                       guint32 end)
+Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first_in,
+                       guint32 first, guint32 end)
 {
         Problem p = {
                 .node = whole->node,
@@ -288,23 +318,24 @@ Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *ope
                 .resolution = whole->resolution,
                 .n_stretches = 1,
         };
-        guint32 first_in = whole->node->n_in, end_in = 0;
+        guint32 from = whole->node->n_in, end_in = 0;
         gsize n;
 
-        problem_find_candidates(&p, open, first, end, FALSE);
+        problem_find_candidates(&p, open, first_in, first, end, FALSE);
         n = p.candidates[end - first];
         for (gsize k = 0; k < n; k++) {
-                first_in = MIN(first_in, p.candidate[k]);
+                from = MIN(from, p.candidate[k]);
                 end_in = MAX(end_in, p.candidate[k] + 1);
         }
-        first_in = MIN(first_in, end_in);
+        from = MIN(from, end_in);
         for (gsize k = 0; k < n; k++)
-                p.candidate[k] -= first_in;
+                p.candidate[k] -= from;
         *slice = *whole->node;
-        slice->work = NULL; /* reports no progress of its own */
-        slice->in += first_in;
+        slice->in_files = FALSE; /* they are the whole node's */
+        slice->work = NULL;      /* reports no progress of its own */
+        slice->in += from;
         slice->out += first;
-        slice->n_in = end_in - first_in;
+        slice->n_in = end_in - from;
         slice->n_out = end - first;
         p.node = slice;
         problem_init(&p);

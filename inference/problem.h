@@ -16,11 +16,13 @@ typedef struct Problem {
         gint64 resolution;   /* of the stamps, ns; 0: they are exact */
         guint n_rounds;      /* of learning that were done */
         guint32 n_stretches; /* one stretch of parents in n_stretches trains the model */
+        guint32 times;       /* the node has so many times the parents that train it, about */
         gint64 *start;       /* by call into the node: when a worker took it: its entry, or later by
                                 evidence, ns. joint_find_starts() */
         guint64 *concurrency; /* by call into the node; see concurrency.h */
         guint32 *output;      /* by call out, then by call into the node: the number of its start or
                                  reply among the outputs, by time */
+        guint64 calm[CALM_ROUNDS]; /* by round of learning: the greatest of a calm parent */
 
         gsize *candidates;  /* by call out: its first candidate; one more ends the last call's */
         guint32 *candidate; /* indices of calls into the node, ascending for each call */
@@ -102,26 +104,27 @@ void problem_find_view(Problem *p, gboolean anew);
  * at what was known before. */
 void problem_find_resolution(Problem *p, gint64 known);
 
-/* Counts candidates: all[i] is the number for all calls before i. Returns whether any call has a
- * choice. */
-gboolean problem_count_candidates(const Problem *p, Candidates *open, gsize *all,
-                                  guint32 *n_candidates);
+/* Counts the candidates of each call. Returns how many they are together. */
+gsize problem_count_candidates(const Problem *p, Candidates *open, guint32 *n_candidates);
 
-/* Finds the candidates of calls from first to end - 1. to_learn: only for calls with a training
- * parent among their candidates. */
-void problem_find_candidates(Problem *p, Candidates *open, guint32 first, guint32 end,
-                             gboolean to_learn);
+/* Finds the candidates of calls from first to end - 1. Calls into the node before first_in have
+ * replied by then. to_learn: only for calls with a training parent among their candidates. */
+void problem_find_candidates(Problem *p, Candidates *open, guint32 first_in, guint32 first,
+                             guint32 end, gboolean to_learn);
 /* Leaves out the candidates that are not to be kept. keep: by candidate. */
 void problem_keep_candidates(Problem *p, const guint8 *keep);
 void problem_drop_candidates(Problem *p);
 
-/* Finds the concurrency of each call into the node. */
+/* Finds the concurrency of each call into the node; and which is calm, by these or, where there is
+ * no room for them in the problem, by their own. */
 void problem_find_concurrency(Problem *p);
+void problem_find_calm(Problem *p);
 
 /* Reports progress at a node: the share of its time that has passed. */
 void problem_done(const Problem *p, double share);
 
-/* The share of a node's time that learning takes, for problem_done(). */
+/* The share of a node's time that learning takes, for problem_done(): of a problem that is learned
+ * from, or the whole one. */
 double problem_learnt(const Problem *p);
 
 /* Reports progress: one round of learning more is done. Nobody knows how many there will be, as
@@ -134,10 +137,10 @@ void problem_order_outputs(Problem *p);
 /* Makes room for what is known by call. p->node is set, its calls are those looked at. */
 void problem_init(Problem *p);
 
-/* The problem of the calls from first to end - 1, whose candidates are found, and of their
- * candidates. slice gets the node problem, a part of the whole one. */
-Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first,
-                       guint32 end);
+/* The problem of the calls from first to end - 1, whose candidates are found (first_in: as before),
+ * and of their candidates. slice gets the node problem, a part of the whole one. */
+Problem problem_narrow(const Problem *whole, NodeProblem *slice, Candidates *open, guint32 first_in,
+                       guint32 first, guint32 end);
 void problem_clear(Problem *p);
 
 #endif

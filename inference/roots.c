@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/roots.h"
+#include "inference/pass-calls.h"
 #include "inference/tuning.h"
 
 /* The calls to one callee. */
@@ -58,6 +59,7 @@ gboolean roots_find(NodeProblem *p, const guint32 *n_candidates)
         for (guint32 i = 0; i < p->n_out; i++) {
                 Edge *edge = get_edge(edges, p->out[i].callee);
 
+                node_problem_pass(p, i);
                 edge->n++;
                 edge->n_without += n_candidates[i] == 0;
                 edge->duration += MAX(p->out[i].end - p->out[i].start, 0);

@@ -29,10 +29,13 @@
 #include "inference/kinds.h"
 #include "inference/learn.h"
 #include "inference/parts.h"
+#include "inference/pass-calls.h"
 #include "inference/roots.h"
 #include "inference/shared-node.h"
+#include "inference/stretches.h"
 #include "inference/tuning.h"
 #include "inference/weigh.h"
+#include "inference/workers.h"
 
 /* --- the nouns of one problem ----------------------------------------------- */
 
@@ -88,6 +91,13 @@ static void assign_best(Joint *j)
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
 }
 
+static void learn(Joint *j)
+{
+        problem_find_concurrency(j->problem);
+        problem_find_calm(j->problem);
+        joint_learn(j);
+}
+
 /* Learns the model and finds shares and scores, with all calls of the node at once. */
 static void find_beliefs(Joint *j)
 {
@@ -97,7 +107,7 @@ static void find_beliefs(Joint *j)
         if (truth)
                 joint_learn_from_truth(j);
         else if (j->problem->from == G_MININT64)
-                joint_learn(j);
+                learn(j);
         else
                 joint_go_on(j);
         if (truth || j->problem->n_stretches > 1)
@@ -125,7 +135,9 @@ static void find_at_once(Joint *j, Candidates *open, NodeAnswer *answer)
 {
         guint32 n_out = j->problem->node->n_out;
 
-        problem_find_candidates(j->problem, open, 0, n_out, FALSE);
+        problem_init(j->problem);
+        kinds_tell(j->kinds, j->problem, j->model);
+        problem_find_candidates(j->problem, open, 0, 0, n_out, FALSE);
         answer->weights = weigh_list(j->problem, 0, n_out);
         evidence_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
@@ -186,16 +198,18 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         Nouns n = { 0 };
         Joint *j = &n.j;
         FoundPart found = { .answer = begin_answer(part) };
+        CallRange calls;
 
+        node_problem_put_away(whole->problem->node);
         candidates_init(&open, MAX(whole->problem->node->window, problem_tie(whole->problem)));
-        n.problem = problem_narrow(whole->problem, &slice, &open, part->first, part->end);
+        n.problem = problem_narrow(whole->problem, &slice, &open, part->first_in, part->first,
+                                   part->end);
         candidates_clear(&open);
         tie(&n, model);
         found.first_in = slice.in - all_in;
         found.n_in = slice.n_in;
-        n.kinds = (Kinds){ .calls = whole->kinds->calls + part->first,
-                           .kind = whole->kinds->kind + found.first_in,
-                           .fine = whole->kinds->fine + found.first_in };
+        calls = (CallRange){ found.first_in, found.first_in + slice.n_in, part->first, part->end };
+        kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem, model);
         found.answer.weights = weigh_list(&n.problem, at, before);
         evidence_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
@@ -219,6 +233,7 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         if (found.answer.weights)
                 weigh(j, found.answer.weights);
         found.refuted = n.scores.refuted;
+        kinds_clear(&n.kinds);
         clear_nouns(&n);
         return found;
 }
@@ -330,47 +345,86 @@ static void find_parts(Joint *j, GArray *parts, GBytes *learned, NodeAnswer *ans
 
 static GBytes *forget_learned(Joint *j)
 {
-        GBytes *learned = node_model_to_bytes(j->model);
+        GBytes *learned;
 
+        if (j->model->sizes)
+                node_model_add_other(j->model);
+        learned = node_model_to_bytes(j->model);
         evidence_end(&j->model->evidence);
         return learned;
 }
 
-/* Learns from the training parents. */
-static GBytes *learn_for_parts(Joint *j, Candidates *open)
+/* Where sizes were found to tell kinds apart, the kinds are others than before, and only those of
+ * calls that were learned from are known. */
+static void number_by_size(Joint *j, const NodeModel *model)
 {
-        problem_find_candidates(j->problem, open, 0, j->problem->node->n_out, TRUE);
+        if (model->sizes)
+                kinds_look_up(j->kinds, j->problem, model);
+}
+
+static void learn_from(Joint *j, Candidates *open)
+{
+        problem_find_candidates(j->problem, open, 0, 0, j->problem->node->n_out, TRUE);
         evidence_narrow(&j->model->evidence, j);
         scores_init(j->scores, j->problem);
         start(j);
+        problem_find_concurrency(j->problem);
         joint_learn(j);
-        problem_drop_candidates(j->problem);
-        scores_clear(j->scores);
-        beliefs_clear(j->beliefs);
-        return forget_learned(j);
+}
+
+/* Learns from the training parents. */
+static GBytes *learn_for_parts(Joint *whole, Candidates *open)
+{
+        Nouns n = { .learning = *whole->learning };
+        Stretches s;
+        GBytes *learned;
+
+        problem_find_calm(whole->problem);
+        stretches_find(&s, whole->problem);
+        n.problem = stretches_problem(&s, whole->problem);
+        tie(&n, whole->model);
+        assignment_init(&n.assignment, s.node.n_in, s.node.n_out);
+        kinds_take(&n.kinds, whole->kinds, (const CallRange *)s.ranges->data, s.ranges->len,
+                   &n.problem, whole->model);
+        learn_from(&n.j, open);
+        learned = forget_learned(&n.j);
+        kinds_clear(&n.kinds);
+        clear_nouns(&n);
+        stretches_clear(&s);
+        number_by_size(whole, whole->model);
+        return learned;
+}
+
+/* Adds a part to others. */
+static void append_part(GArray *parts, const Problem *p, Part part)
+{
+        const Part *last = parts->len ? &g_array_index(parts, Part, parts->len - 1) : NULL;
+
+        part_find_open(p->node, MAX(p->node->window, problem_tie(p)), last, &part);
+        g_array_append_val(parts, part);
 }
 
 /* The parts in which the parents of all calls are found. */
-static GArray *divide(const NodeProblem *node, const gsize *all)
+static GArray *divide(const Problem *p, const guint32 *n_candidates)
 {
+        const NodeProblem *node = p->node;
         gint64 life = parts_mean_life(node);
         GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
 
         for (guint32 at = 0; at < node->n_out;) {
-                Part part = part_find(node, all, life, at);
+                Part part = part_find(node, n_candidates, life, at);
 
-                g_array_append_val(parts, part);
+                append_part(parts, p, part);
                 at = part.before;
         }
         return parts;
 }
 
 /* Learns from the training parents, then finds the parents of calls part by part. */
-static void find_in_parts(Joint *j, Candidates *open, const gsize *all, gboolean choice,
-                          NodeAnswer *answer)
+static void find_in_parts(Joint *j, Candidates *open, gboolean choice, NodeAnswer *answer)
 {
         g_autoptr(GBytes) learned = choice ? learn_for_parts(j, open) : NULL;
-        g_autoptr(GArray) parts = divide(j->problem->node, all);
+        g_autoptr(GArray) parts = divide(j->problem, answer->n_candidates);
 
         find_parts(j, parts, learned, answer);
 }
@@ -399,26 +453,35 @@ static void begin_model(Joint *j)
         NodeModel *model = j->model;
 
         if (j->problem->from > G_MININT64) {
-                kinds_find(j->kinds, j->problem, model);
+                kinds_number(j->kinds, j->problem, model);
                 if (node_model_fit(model))
                         return;
                 j->problem->from = G_MININT64;
         }
         node_model_clear(model);
         node_model_init(model);
-        kinds_find(j->kinds, j->problem, model);
+        kinds_number(j->kinds, j->problem, model);
         node_model_start(model, j->learning->keeps ? model->out.n / 2 + 2 : 0, evidence_table);
         model->n_known = j->problem->node->n_in;
 }
 
-/* Counts the candidates of all calls, without those of roots. Returns whether any has a choice. */
-static gboolean count_candidates(Joint *j, Candidates *open, gsize *all, NodeAnswer *answer)
+/* Counts the candidates of all calls, without those of roots. Returns how many they are. */
+static gsize count_candidates(Joint *j, Candidates *open, guint32 *n_candidates)
 {
-        gboolean choice = problem_count_candidates(j->problem, open, all, answer->n_candidates);
+        gsize n = problem_count_candidates(j->problem, open, n_candidates);
 
-        if (roots_find(j->problem->node, answer->n_candidates))
-                choice = problem_count_candidates(j->problem, open, all, answer->n_candidates);
-        return choice;
+        if (roots_find(j->problem->node, n_candidates))
+                n = problem_count_candidates(j->problem, open, n_candidates);
+        return n;
+}
+
+/* Whether any call has more than one candidate. */
+static gboolean have_choice(const NodeProblem *node, const guint32 *n_candidates)
+{
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (n_candidates[i] > 1)
+                        return TRUE;
+        return FALSE;
 }
 
 /* Which callees are of roots. */
@@ -438,11 +501,29 @@ static void note_roots(const NodeProblem *node, NodeModel *model)
 }
 
 /* What later problems are to be decided by in parts. */
-static void note_parts(const NodeProblem *node, const gsize *all, NodeModel *model)
+static void note_parts(const NodeProblem *node, const guint32 *n_candidates, NodeModel *model)
 {
         model->life = parts_mean_life(node);
-        model->part = parts_length(node, all, model->life);
+        model->part = parts_length(node, n_candidates, model->life);
         note_roots(node, model);
+}
+
+/* Parents that were found in parts have a likelihood by what all calls have. */
+static void prepare_log(Nouns *n)
+{
+        const NodeProblem *node = n->problem.node;
+        CallRange all = { 0, node->n_in, 0, node->n_out };
+        guint32 n_workers = evidence_n_workers(&n->j.model->evidence);
+        Kinds kinds = { 0 };
+
+        problem_init(&n->problem);
+        problem_order_outputs(&n->problem);
+        kinds_take(&kinds, &n->kinds, &all, 1, &n->problem, n->j.model);
+        kinds_clear(&n->kinds);
+        n->kinds = kinds;
+        joint_find_starts(&n->j);
+        if (n_workers > 0)
+                workers_find_starts(node->in, node->n_in, n_workers, n->problem.start);
 }
 
 /* Ends with the answer, but for the parents. */
@@ -453,6 +534,8 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
         joint_set_contexts(j, answer->context);
         if (keep_log) {
                 evidence_unwatch(&j->model->evidence);
+                if (!n->problem.start)
+                        prepare_log(n);
                 answer->log = joint_log_of_assignment(j);
         }
         answer->true_log = n->learning.true_log;
@@ -466,29 +549,29 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
 typedef struct {
         Nouns n;
         Candidates open;
-        gsize *all;      /* candidates of all calls before each, and of all */
         gboolean choice; /* a call has more than one */
+        gboolean ended;
 } Begun;
 
 static void begin(Begun *b, NodeProblem *problem, NodeModel *model, Learning learning,
                   NodeAnswer *answer)
 {
         Nouns *n = &b->n;
+        gsize n_beliefs;
 
         *b = (Begun){ .n = { .problem.node = problem, .learning = learning } };
         tie(n, model);
         problem_find_view(&n->problem, learns_anew(model, problem));
         problem_find_resolution(&n->problem, model->resolution);
         candidates_init(&b->open, MAX(problem->window, problem_tie(&n->problem)));
-        problem_init(&n->problem);
         assignment_init(&n->assignment, problem->n_in, problem->n_out);
         begin_model(&n->j);
         node_model_set_resolution(model, n->problem.resolution);
         evidence_unwatch(&model->evidence);
         answer_init(answer, problem);
-        b->all = g_new(gsize, problem->n_out + 1);
-        b->choice = count_candidates(&n->j, &b->open, b->all, answer);
-        n->problem.n_stretches = find_stretches(problem, b->all[problem->n_out]);
+        n_beliefs = count_candidates(&n->j, &b->open, answer->n_candidates);
+        b->choice = have_choice(problem, answer->n_candidates);
+        n->problem.n_stretches = n->problem.times = find_stretches(problem, n_beliefs);
 }
 
 static void find_whole(Begun *b, NodeAnswer *answer)
@@ -503,7 +586,7 @@ static void end(Begun *b, NodeAnswer *answer)
 
         conclude(&b->n, b->choice && problem->keep_log && !b->n.learning.keeps, answer);
         candidates_clear(&b->open);
-        g_clear_pointer(&b->all, g_free);
+        b->ended = TRUE;
 }
 
 static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBytes **learned,
@@ -514,11 +597,11 @@ static void solve(NodeProblem *problem, NodeModel *model, Learning learning, GBy
         begin(&b, problem, model, learning, answer);
         if (b.n.problem.n_stretches > 1 && !learning.keeps && !problem->truth &&
             (b.choice || !learned))
-                find_in_parts(&b.n.j, &b.open, b.all, b.choice, answer);
+                find_in_parts(&b.n.j, &b.open, b.choice, answer);
         else
                 find_whole(&b, answer);
         if (learned) {
-                note_parts(problem, b.all, model);
+                note_parts(problem, answer->n_candidates, model);
                 parent_walk_forget_survival(&model->walk);
                 *learned = node_model_to_bytes(model);
         }
@@ -576,11 +659,10 @@ void shared_node_free(SharedNode *s)
                 evidence_end(&s->own->evidence);
                 node_model_free(s->own);
         }
-        if (s->begun.all) { /* another one ends it */
+        if (!s->begun.ended) { /* another one ends it */
                 kinds_clear(&s->begun.n.kinds);
                 clear_nouns(&s->begun.n);
                 candidates_clear(&s->begun.open);
-                g_free(s->begun.all);
         }
         node_answer_clear(&s->answer);
         node_model_free(s->model);
@@ -590,9 +672,7 @@ void shared_node_free(SharedNode *s)
 
 static void begin_parts(SharedNode *s)
 {
-        const NodeProblem *node = s->begun.n.problem.node;
-
-        s->parts = divide(node, s->begun.all);
+        s->parts = divide(&s->begun.n.problem, s->answer.n_candidates);
         s->search.whole = &s->begun.n.j;
         s->search.parts = s->parts;
         s->search.found = g_new0(FoundPart, s->parts->len + 1);
@@ -601,20 +681,14 @@ static void begin_parts(SharedNode *s)
         s->search.answer = &s->answer;
 }
 
-/* What was learned, and the kinds that calls have by it. */
+/* What was learned. */
 static void learned_bytes(SharedNode *s, Bytes *b)
 {
-        const NodeProblem *node = s->begun.n.problem.node;
-        Kinds *kinds = &s->begun.n.kinds;
         gboolean choice = s->search.learned != NULL;
 
         bytes_bool(b, &choice);
         if (choice)
                 bytes_blob(b, &s->search.learned);
-        for (guint32 i = 0; i < node->n_out; i++)
-                bytes_u32(b, &kinds->calls[i].callee);
-        for (guint32 i = 0; i < node->n_in; i++)
-                bytes_u32(b, &kinds->kind[i]);
 }
 
 GBytes *shared_node_learn(SharedNode *s)
@@ -643,6 +717,8 @@ void shared_node_take(SharedNode *s, GBytes *learned)
         learned_bytes(s, &b);
         g_assert(bytes_end(&b, NULL));
         begin_parts(s);
+        if (s->search.learned)
+                number_by_size(&s->begun.n.j, model_for(&s->search, 0));
 }
 
 /* The parents that a part has given to its calls, in the assignment of all. */
@@ -705,7 +781,7 @@ GBytes *shared_node_find(SharedNode *s, guint mine, double *load, guint n)
                 const Part *part = &g_array_index(s->parts, Part, i);
                 guint who = peers_least_loaded(load, NULL, n);
 
-                load[who] += (double)(s->begun.all[part->before] - s->begun.all[part->at]);
+                load[who] += (double)parts_beliefs(s->answer.n_candidates, part->at, part->before);
                 if (who != mine)
                         continue;
                 s->search.found[i] = find_in_part(s->search.whole, model_for(&s->search, 0), part);
@@ -812,14 +888,15 @@ static void mark_roots(NodeProblem *node, const NodeModel *model)
 }
 
 /* The parts of a problem that a model decides on. */
-static GArray *list_parts(const NodeProblem *node, const gsize *all, const NodeModel *model)
+static GArray *list_parts(const Problem *p, const guint32 *n_candidates, const NodeModel *model)
 {
+        const NodeProblem *node = p->node;
         GArray *parts = g_array_new(FALSE, FALSE, sizeof(Part));
 
         for (guint32 at = 0; at < node->n_out;) {
-                Part part = part_find_by_time(node, all, model->life, model->part, at);
+                Part part = part_find_by_time(node, n_candidates, model->life, model->part, at);
 
-                g_array_append_val(parts, part);
+                append_part(parts, p, part);
                 at = part.before;
         }
         return parts;
@@ -828,8 +905,7 @@ static GArray *list_parts(const NodeProblem *node, const gsize *all, const NodeM
 void find_parents_by_model(NodeProblem *problem, GBytes *bytes, NodeAnswer *answer)
 {
         NodeModel *model = model_of(bytes, NULL);
-        Nouns n = { .problem = { .node = problem, .n_stretches = 2 } };
-        g_autofree gsize *all = g_new(gsize, problem->n_out + 1);
+        Nouns n = { .problem = { .node = problem, .n_stretches = 2, .times = 2 } };
         g_autoptr(GArray) parts = NULL;
         g_autoptr(GBytes) learned = NULL;
         Candidates open;
@@ -841,19 +917,16 @@ void find_parents_by_model(NodeProblem *problem, GBytes *bytes, NodeAnswer *answ
         problem_find_view(&n.problem, TRUE);
         n.problem.resolution = model->resolution;
         candidates_init(&open, MAX(problem->window, problem_tie(&n.problem)));
-        problem_init(&n.problem);
         assignment_init(&n.assignment, problem->n_in, problem->n_out);
         kinds_look_up(&n.kinds, &n.problem, model);
         answer_init(answer, problem);
         mark_roots(problem, model);
-        choice = problem_count_candidates(&n.problem, &open, all, answer->n_candidates);
-        parts = list_parts(problem, all, model);
+        problem_count_candidates(&n.problem, &open, answer->n_candidates);
+        choice = have_choice(problem, answer->n_candidates);
+        parts = list_parts(&n.problem, answer->n_candidates, model);
         if (choice)
                 learned = node_model_to_bytes(model);
         find_parts(&n.j, parts, learned, answer);
-        problem_order_outputs(&n.problem);
-        evidence_unwatch(&model->evidence);
-        joint_find_starts(&n.j);
         conclude(&n, choice && problem->keep_log, answer);
         candidates_clear(&open);
         node_model_free(model);

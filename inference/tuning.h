@@ -52,10 +52,13 @@
 /* So many calls say so: by chance, exact ones do not. */
 #define STAMPS_ENOUGH   8
 
-/* --- Which calls are learned from (problem.h, learn.c, solve.c, node-model.c) --- */
+/* --- Which calls are learned from (problem.h, stretches.c, learn.c, solve.c, node-model.c) --- */
 
 /* Parents that follow each other and train the model, or not, together. Speed. */
 #define STRETCH          1024
+/* Of training parents, at most one in so many is open with parents that are neither learned from
+ * nor in the margins of its stretch. R, speed. */
+#define CUT_SHARE        1000
 /* Enough parents to learn from. R, speed. */
 #define LEARN_FROM       8192
 /* Beliefs that are enough to learn from. R, speed. */
@@ -436,7 +439,7 @@
 #define LOOP_REACH           64
 /* The likeliest triggers of an output that say what its parent is. */
 #define LOOP_TRIGGERS        6
-/* Outputs of a node that is looked at. Memory, speed. */
+/* Outputs of a node that is looked at. Speed. */
 #define LOOP_MOST            (1 << 18)
 /* Outputs that are looked at together. Memory. */
 #define LOOP_BLOCK           2048

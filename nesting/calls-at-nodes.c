@@ -10,6 +10,7 @@
 #include "base/size-class.h"
 #include "calls/node-order.h"
 #include "inference/given-model.h"
+#include "inference/pass-calls.h"
 #include "inference/shared-node.h"
 #include "nesting/explanation.h"
 
@@ -87,6 +88,12 @@ static int compare_out(const void *a, const void *b)
         return COMPARE(x->call, y->call);
 }
 
+static void put_calls_away(const NodesSearch *n, const CallsByNode *by)
+{
+        big_put_away(by->in, n->calls->pairs.n * sizeof *by->in);
+        big_put_away(by->out, n->calls->pairs.n * sizeof *by->out);
+}
+
 /* Takes the offsets of the clocks off that the stamps are of. */
 static void shift_node(const NodesSearch *n, NodeId id, NodeProblem *node)
 {
@@ -162,6 +169,7 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
 
         for (guint32 i = 0; i < node->n_in; i++) {
                 known_calls_pass(n->calls, i);
+                node_problem_pass(node, i);
                 node->in[i] = (CallIn){
                         .enter = c->at_callee[in[i]].from,
                         .reply = call_links_stay(&n->calls->links, c, in[i]).to,
@@ -179,6 +187,7 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
                 CallConnection way = connection_of(n, out[i]);
 
                 known_calls_pass(n->calls, i);
+                node_problem_pass(node, i);
                 node->out[i] = (CallOut){
                         .start = c->at_caller[out[i]].from,
                         .lead = way.lead,
@@ -202,34 +211,45 @@ static void gather_node(const NodesSearch *n, const CallsByNode *by, NodeId id, 
 static void set_contexts(const NodesSearch *n, const guint32 *rank, NodeId id,
                          const NodeProblem *node, const NodeAnswer *answer)
 {
-        for (guint32 i = 0; i < node->n_out; i++)
+        for (guint32 i = 0; i < node->n_out; i++) {
+                known_calls_pass(n->calls, i);
+                node_problem_pass(node, i);
                 if (answer->context[i] &&
                     rank[known_calls_edge(n->calls, node->out[i].call)->callee] > rank[id])
                         n->calls->pairs.context[node->out[i].call] = answer->context[i];
+        }
 }
 
 /* Notes how many candidates calls have that were given a parent. */
 static void note_candidates(const NodesSearch *n, const NodeAnswer *answer)
 {
-        for (guint32 i = 0; n->calls->pairs.candidates && i < answer->n_out; i++)
+        for (guint32 i = 0; n->calls->pairs.candidates && i < answer->n_out; i++) {
+                known_calls_pass(n->calls, i);
                 if (answer->call[i] != NO_PARENT)
                         n->calls->pairs.candidates[answer->call[i]] = answer->n_candidates[i];
+        }
 }
 
 /* What is now known of the families of calls into a node. */
 static void multiply_families(const NodesSearch *n, const NodeProblem *node,
                               const NodeAnswer *answer)
 {
-        for (guint32 p = 0; p < node->n_in; p++)
+        for (guint32 p = 0; p < node->n_in; p++) {
+                known_calls_pass(n->calls, p);
+                node_problem_pass(node, p);
                 n->calls->pairs.family[node->in[p].call] *= answer->family[p];
+        }
 }
 
 /* Notes how long calls into the node waited, where that is known. Not on two threads at a time. */
 static void note_waits(const NodesSearch *n, const NodeProblem *node, NodeAnswer *answer)
 {
-        for (guint32 p = 0; answer->wait && p < node->n_in; p++)
+        for (guint32 p = 0; answer->wait && p < node->n_in; p++) {
+                known_calls_pass(n->calls, p);
+                node_problem_pass(node, p);
                 call_facts_add_wait(&n->calls->facts, node->in[p].call, answer->n_workers,
                                     answer->wait[p]);
+        }
         g_clear_pointer(&answer->wait, g_free);
 }
 
@@ -250,6 +270,7 @@ static void make_problem(const NodesSearch *n, const CallsByNode *by, NodeId id,
                          NodeProblem *problem)
 {
         gather_node(n, by, id, problem);
+        put_calls_away(n, by);
         if (n->offset)
                 shift_node(n, id, problem);
 }
@@ -312,6 +333,7 @@ static void set_causes(const NodesSearch *n, NodeAnswer *found)
                 gsize first = G_MAXSIZE, taken = G_MAXSIZE;
                 float most = -1;
 
+                known_calls_pass(n->calls, i);
                 if (call == NO_PARENT)
                         continue;
                 for (gsize k = found->first[i]; k < found->first[i + 1]; k++) {
@@ -388,6 +410,7 @@ static double time_at(const Search *s, NodeId node)
         for (guint32 i = s->by.first_in[node]; i < s->by.first_in[node + 1]; i++) {
                 Span span = s->of->calls->pairs.at_callee[s->by.in[i]];
 
+                known_calls_pass(s->of->calls, i);
                 time += span.to - span.from;
         }
         return (double)time;
@@ -496,6 +519,7 @@ static NodeProblem problem_of(const Search *s, const Task *task)
                               .decide = n->view.decide,
                               .crew = s->crew,
                               .draws = n->drawn != NULL,
+                              .in_files = TRUE,
                               .keep_log = n->keep_log };
 }
 

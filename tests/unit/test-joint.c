@@ -18,6 +18,7 @@
 #include "inference/parts.h"
 #include "inference/rounds.h"
 #include "inference/serving-order.h"
+#include "inference/stretches.h"
 #include "inference/weigh.h"
 #include "inference/workers.h"
 
@@ -1252,7 +1253,7 @@ static void test_parts(void)
                       { 20000000, LONG_BELIEFS / 32, 32 } };
         CallOut out[N];
         NodeProblem node = { .out = out, .n_out = N };
-        gsize all[N + 1];
+        guint32 n_candidates[N];
 
         for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
                 guint32 least = cases[c].part, context = CONTEXT_LIVES * life / cases[c].apart;
@@ -1260,17 +1261,84 @@ static void test_parts(void)
 
                 for (guint32 i = 0; i < N; i++) {
                         out[i].start = cases[c].apart * i;
-                        all[i] = cases[c].each * i;
+                        n_candidates[i] = (guint32)cases[c].each;
                 }
-                all[N] = cases[c].each * N;
                 for (guint32 at = 0; at < N; at = part.before) {
-                        part = part_find(&node, all, life, at);
+                        part = part_find(&node, n_candidates, life, at);
                         g_assert_cmpuint(part.at, ==, at);
                         g_assert_cmpuint(part.before, >=, MIN(at + least, N));
                         g_assert_cmpuint(part.before, <=, MIN(at + least + 1, N));
                         g_assert_cmpuint(part.first, ==, MAX(at, context) - context);
                         g_assert_cmpuint(part.end, ==, MIN(part.before + context, N));
                 }
+        }
+}
+
+/* A parent each millisecond, open for a bit more than two, which makes one call; but one in n_long
+ * is open for the whole time. */
+static void make_stretches(NodeProblem *node, guint32 n, guint32 n_long)
+{
+        *node = (NodeProblem){ .in = g_new0(CallIn, n),
+                               .out = g_new0(CallOut, n),
+                               .n_in = n,
+                               .n_out = n,
+                               .decide = G_MAXINT64 };
+        for (guint32 i = 0; i < n; i++) {
+                gint64 at = i * (gint64)1000000;
+
+                node->in[i] = (CallIn){ .enter = at, .reply = at + 2100000, .call = i };
+                if (n_long && i % n_long == 0)
+                        node->in[i].reply = n * (gint64)1000000;
+                node->out[i] = (CallOut){ .start = at + 500000, .end = at + 600000, .call = n + i };
+        }
+}
+
+/* The candidates of calls that are learned from: the user's numbers of call and candidate. */
+static GArray *list_candidates(Problem *p)
+{
+        GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
+        Candidates open;
+
+        candidates_init(&open, 0);
+        problem_find_candidates(p, &open, 0, 0, p->node->n_out, TRUE);
+        for (guint32 i = 0; i < p->node->n_out; i++)
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++) {
+                        g_array_append_val(list, p->node->out[i].call);
+                        g_array_append_val(list, p->node->in[p->candidate[k]].call);
+                }
+        candidates_clear(&open);
+        return list;
+}
+
+/* Of stretches and their margins the same is learned as of all calls; where parents are open for
+ * longer than any margin, all calls are taken. */
+static void test_stretches(void)
+{
+        enum { N = 39 * STRETCH + 7, EACH = 8 };
+
+        for (guint long_ones = 0; long_ones < 2; long_ones++) {
+                NodeProblem node;
+                Problem all = {
+                        .node = &node, .from = G_MININT64, .before = G_MAXINT64, .n_stretches = EACH
+                };
+                Stretches s;
+                Problem p;
+                g_autoptr(GArray) of_all = NULL, of_stretches = NULL;
+
+                make_stretches(&node, N, long_ones ? 100 : 0);
+                stretches_find(&s, &all);
+                p = stretches_problem(&s, &all);
+                g_assert_cmpint(s.whole, ==, long_ones);
+                g_assert_cmpuint(p.node->n_in, ==, long_ones ? N : 14 * STRETCH);
+                of_all = list_candidates(&all);
+                of_stretches = list_candidates(&p);
+                g_assert_cmpmem(of_stretches->data, of_stretches->len * sizeof(guint32),
+                                of_all->data, of_all->len * sizeof(guint32));
+                problem_clear(&p);
+                problem_clear(&all);
+                stretches_clear(&s);
+                g_free(node.in);
+                g_free(node.out);
         }
 }
 
@@ -1781,6 +1849,7 @@ int main(int argc, char **argv)
         g_test_add_func("/joint/contexts", test_contexts);
         g_test_add_func("/joint/node-order", test_node_order);
         g_test_add_func("/joint/parts", test_parts);
+        g_test_add_func("/joint/stretches", test_stretches);
         g_test_add_func("/joint/chain", test_chain);
         g_test_add_func("/joint/delays-of-families", test_delays_of_families);
         g_test_add_func("/joint/weights", test_weights);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause
+ *
+ * Keeps little of the calls of a node in memory, where they come from big_renew_in_file():
+ * in_files.
+ */
+#ifndef RAVEL_PASS_CALLS_H
+#define RAVEL_PASS_CALLS_H
+
+#include "base/big-memory.h"
+#include "inference/inference.h"
+
+/* What of them lies in files takes no memory until it is looked at again. */
+static inline void node_problem_put_away(const NodeProblem *p)
+{
+        if (!p->in_files)
+                return;
+        big_put_away(p->in, p->n_in * sizeof *p->in);
+        big_put_away(p->out, p->n_out * sizeof *p->out);
+}
+
+/* Who goes through calls in about their order says so of each. */
+static inline void node_problem_pass(const NodeProblem *p, guint32 i)
+{
+        enum { EACH = 1 << 15 };
+
+        if (G_UNLIKELY(i % EACH == EACH - 1))
+                node_problem_put_away(p);
+}
+
+#endif
