@@ -211,7 +211,8 @@ static FoundPart find_in_part(const Joint *whole, NodeModel *model, const Part *
         calls = (CallRange){ found.first_in, found.first_in + slice.n_in, part->first, part->end };
         kinds_take(&n.kinds, whole->kinds, &calls, 1, &n.problem, model);
         found.answer.weights = weigh_list(&n.problem, at, before);
-        evidence_narrow(&model->evidence, j);
+        if (n.problem.n_choice > 0) /* else threads may share the model: nothing was learned */
+                evidence_narrow(&model->evidence, j);
         assignment_init(&n.assignment, slice.n_in, n_out);
         scores_init(&n.scores, &n.problem);
         if (n.problem.n_choice > 0) {

@@ -747,6 +747,73 @@ static void test_hostile(void)
         node_model_free(model);
 }
 
+/* --- threads -------------------------------------------------------------------- */
+
+enum { LONG = 1 << 19 }; /* some parts */
+
+/* The same problem again and again, one at a time, so that all threads do its parts. */
+typedef struct {
+        NodeProblem node;
+        guint n;
+        gboolean under_way;
+} Repeated;
+
+static CrewNext take_again(gpointer data, gpointer *work)
+{
+        Repeated *r = data;
+
+        if (r->under_way)
+                return CREW_WAIT;
+        if (r->n == 0)
+                return CREW_END;
+        r->n--;
+        r->under_way = TRUE;
+        *work = r;
+        return CREW_WORK;
+}
+
+static void find_again(gpointer data G_GNUC_UNUSED, gpointer work)
+{
+        NodeProblem node = ((const Repeated *)work)->node;
+        NodeAnswer answer;
+
+        find_parents_jointly(&node, NULL, &answer);
+        for (guint32 i = 0; i < node.n_out; i++)
+                g_assert_cmpuint(answer.parent[answer.first[i]], ==, i);
+        node_answer_clear(&answer);
+}
+
+static void end_again(gpointer data, gpointer work G_GNUC_UNUSED)
+{
+        Repeated *r = data;
+
+        r->under_way = FALSE;
+}
+
+/* One parent at a time, on connections: nothing is learned, and parts go to several threads. */
+static void test_without_choice(void)
+{
+        g_autofree CallIn *in = g_new0(CallIn, LONG);
+        g_autofree CallOut *out = g_new0(CallOut, LONG);
+        const CrewList list = { take_again, find_again, end_again };
+        Repeated r = { .node = { .in = in, .out = out, .n_in = LONG, .n_out = LONG }, .n = 10 };
+
+        for (guint32 i = 0; i < LONG; i++) {
+                gint64 at = i * 3 * MS;
+
+                in[i] = (CallIn){ .enter = at, .reply = at + 2 * MS, .call = i };
+                out[i] = (CallOut){ .start = at + MS / 2,
+                                    .end = at + MS,
+                                    .call = LONG + i,
+                                    .parent = NO_PARENT,
+                                    .connection = 1 + i % 8 };
+        }
+        r.node.decide = G_MAXINT64;
+        r.node.crew = crew_new(4);
+        crew_run(r.node.crew, &list, &r);
+        crew_free(r.node.crew);
+}
+
 int main(int argc, char **argv)
 {
         g_test_init(&argc, &argv, NULL);
@@ -760,6 +827,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inference/problem-and-answer", test_problem_and_answer);
         g_test_add_func("/inference/ties", test_ties);
         g_test_add_func("/inference/coarse-delays", test_coarse_delays);
+        g_test_add_func("/inference/without-choice", test_without_choice);
         g_test_add_func("/inference/hostile", test_hostile);
         return g_test_run();
 }
