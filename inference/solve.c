@@ -320,7 +320,6 @@ static void end_parts(PartSearch *s, Joint *j)
 {
         clear_models(s, j->model);
         trellis_begin(j->trellis, j->model); /* it is another one now */
-        assignment_link(j->assignment);
 }
 
 /* Finds the parents of calls part by part, by what was learned. */
@@ -532,6 +531,9 @@ static void conclude(Nouns *n, gboolean keep_log, NodeAnswer *answer)
 {
         Joint *j = &n->j;
 
+        if (!keep_log)
+                kinds_clear(&n->kinds);
+        assignment_link(j->assignment);
         joint_set_contexts(j, answer->context);
         if (keep_log) {
                 evidence_unwatch(&j->model->evidence);
