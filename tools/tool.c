@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,8 +32,21 @@ static void end_output(void)
         }
 }
 
+/* Large arrays go back to the kernel when they are freed: glibc would begin to keep those of up to
+ * 32 MB, with holes between them. */
+static void keep_little_memory(void)
+{
+#ifdef M_MMAP_THRESHOLD
+        enum { LARGE = 1 << 22 };
+
+        mallopt(M_MMAP_THRESHOLD, LARGE);
+        mallopt(M_TRIM_THRESHOLD, LARGE);
+#endif
+}
+
 void tool_start(void)
 {
+        keep_little_memory();
         setlocale(LC_CTYPE, "");
         /* Errors of write(): what is half written is removed. */
         signal(SIGPIPE, SIG_IGN);
