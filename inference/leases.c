@@ -52,6 +52,7 @@ gboolean leases_begin(Leases *l, const Joint *j)
 {
         guint32 n_out = j->problem->node->n_out;
 
+        leases_end(l); /* another part may have begun before */
         l->j = j;
         lease_sequence_init(&l->actual, j->problem->node);
         if (l->actual.n_connections == 0)
