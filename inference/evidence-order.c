@@ -322,6 +322,14 @@ static double most_loss(guint round)
         return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
 }
 
+/* Whether the node is small enough to be looked at, and stamps tell in which order its inputs came. */
+static gboolean may_loop(const Joint *j)
+{
+        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
+
+        return outputs <= LOOP_MOST && j->problem->resolution == 0;
+}
+
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
  * which it assigns, than by those that they have so far, by which they had this log. The first
  * rounds mostly tell. */
@@ -343,11 +351,10 @@ static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
 /* The same, with walks of its own. Sets the log that walks had before. */
 static gboolean may_be_event_loop(Evidence *e, Joint *j, float *chance, gint64 *log)
 {
-        gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;
         ParentWalk walk = j->model->walk;
         gboolean may_be;
 
-        if (outputs > LOOP_MOST)
+        if (!may_loop(j))
                 return FALSE;
         e->watched = FALSE; /* what was noted of outputs stays */
         node_model_renew_walks(j->model);
@@ -527,7 +534,8 @@ static gboolean try_last(Evidence *e, Joint *j)
                 if (!t.shows || t.gain < 0)
                         t = try_without_loop(e, j, log, before, t);
         }
-        ordered = e->by_chain = t.shows;
+        ordered = t.shows;
+        e->by_chain = t.shows && may_loop(j);
         if (!ordered) {
                 undo(e, j, before);
                 ordered = is_dispatched(e, j, before);
@@ -566,7 +574,7 @@ static void find(Evidence *e, Joint *j)
         g_autofree float *chance = NULL;
         Sampler *chain;
 
-        if (!e->by_chain)
+        if (!e->by_chain || !may_loop(j)) /* a part may be larger than what was learned from */
                 return;
         believe_loop(e, j);
         chance = g_new(float, problem_n_all(j->problem));
