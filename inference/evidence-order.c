@@ -322,7 +322,7 @@ static double most_loss(guint round)
         return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
 }
 
-/* Whether the node is small enough to be looked at, and stamps tell in which order its inputs came. */
+/* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
 static gboolean may_loop(const Joint *j)
 {
         gint64 outputs = (gint64)j->problem->node->n_out + j->problem->node->n_in;

@@ -41,6 +41,7 @@ void evidence_set_bytes(EvidenceSet *s, Bytes *b)
 
                 bytes_word(b, e->kind->name);
                 bytes_bool(b, &e->in_use);
+                bytes_bool(b, &e->refuted);
                 if (e->kind->bytes)
                         e->kind->bytes(e, b);
         }
@@ -305,6 +306,21 @@ gboolean evidence_by_chain(const EvidenceSet *s)
                 if (evidence_counts(s->of[i]) && s->of[i]->by_chain)
                         return TRUE;
         return FALSE;
+}
+
+gboolean evidence_blocks(const EvidenceSet *s)
+{
+        for (guint i = 0; i < s->n; i++)
+                if (evidence_counts(s->of[i]) && s->of[i]->kind->block)
+                        return TRUE;
+        return FALSE;
+}
+
+void evidence_refute_blocks(EvidenceSet *s, gboolean refuted)
+{
+        for (guint i = 0; i < s->n; i++)
+                if (s->of[i]->kind->block)
+                        s->of[i]->refuted = refuted;
 }
 
 gboolean evidence_ties(const EvidenceSet *s)

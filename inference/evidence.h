@@ -44,6 +44,7 @@ typedef struct {
         gboolean watched;  /* it is told what the trellis and the chain find in this problem */
         gboolean in_use;   /* and what it says counts. The kind sets all of these */
         gboolean ties;     /* it knows calls that hang together: block() */
+        gboolean refuted; /* the parents that it found did not bear it out: it does not count */
         gboolean by_chain; /* by it the chain finds parents that beliefs do not come to */
 } Evidence;
 
@@ -155,7 +156,7 @@ typedef struct {
 
 static inline gboolean evidence_counts(const Evidence *e)
 {
-        return e->watched && e->in_use;
+        return e->watched && e->in_use && !e->refuted;
 }
 
 void evidence_set_make(EvidenceSet *s, const EvidenceKind *const *table, const NodeModel *model);
@@ -210,6 +211,11 @@ gboolean evidence_refines(const EvidenceSet *s);
 
 /* Whether the chain finds parents, by any kind that counts, that beliefs do not come to. */
 gboolean evidence_by_chain(const EvidenceSet *s);
+
+/* Whether any kind that counts knows calls that hang together; and says of all kinds that do whether
+ * they are refuted. */
+gboolean evidence_blocks(const EvidenceSet *s);
+void evidence_refute_blocks(EvidenceSet *s, gboolean refuted);
 
 /* Whether any kind that counts speaks by put(). */
 gboolean evidence_ties(const EvidenceSet *s);

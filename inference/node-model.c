@@ -441,7 +441,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 {
         gboolean learned = h->n_callees > 0;
 
-        bytes_word(b, "ravel model 7\n");
+        bytes_word(b, "ravel model 8\n");
         bytes_u8(b, &h->sizes);
         bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE), "sizes");
         kinds_bytes(&h->in, b);
