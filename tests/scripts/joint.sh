@@ -250,7 +250,7 @@ if command -v python3 >/dev/null; then
 	# 83.2 are right where nothing is said of what an event loop found, and 77.5 where such a node
 	# is decided in parts like any other.
 	for requests in 1200 ${RAVEL_LONG:+20000}; do
-		figures=$(loop 23 80 $requests)
+		figures=$(loop 23 80 "$requests")
 		awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 95) }"
 		result $? "an event loop, $requests requests: right, said (%): $figures"
 	done
