@@ -7,6 +7,9 @@
  * Two questions come before that. Do sizes go with what parents do, by the parents found without
  * them? Sizes that are dealt again among the calls of an edge say how likely they are to by chance;
  * where they mean nothing, these are as good. And are parents that are found with them likelier?
+ *
+ * Labels say more than sizes, and kinds are by them from the beginning; but where they are as good
+ * dealt again, they only leave fewer calls of each kind to learn from, and are left out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,6 +20,7 @@
 #include "inference/assign.h"
 #include "inference/assignment.h"
 #include "inference/evidence-table.h"
+#include "inference/family.h"
 #include "inference/kinds.h"
 #include "inference/learn.h"
 #include "inference/rounds.h"
@@ -36,9 +40,10 @@ typedef struct {
 } Trial;
 
 static const EvidenceKind *const no_evidence[] = { NULL };
+static const EvidenceKind *const queue_alone[] = { &evidence_workers, NULL };
 
 /* Begins with the parents that there are. */
-static void begin_trial(Trial *t, const Joint *j, guint8 sizes)
+static void begin_trial(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind *const *evidence)
 {
         const NodeProblem *node = j->problem->node;
 
@@ -51,27 +56,29 @@ static void begin_trial(Trial *t, const Joint *j, guint8 sizes)
         t->j.assignment = &t->assignment;
         t->j.trellis = &t->trellis;
         kinds_find(&t->kinds, j->problem, t->model);
-        node_model_start(t->model, 0, no_evidence);
+        node_model_start(t->model, 0, evidence);
         node_model_set_resolution(t->model, j->problem->resolution);
         assignment_init(&t->assignment, node->n_in, node->n_out);
         assignment_take(&t->assignment, j->assignment->parent);
         trellis_begin(&t->trellis, t->model);
+        evidence_begin(&t->model->evidence, &t->j);
 }
 
 static void end_trial(Trial *t)
 {
+        evidence_end(&t->model->evidence);
         trellis_clear(&t->trellis);
         assignment_clear(&t->assignment);
         kinds_clear(&t->kinds);
         node_model_free(t->model);
 }
 
-/* --- whether sizes mean anything -------------------------------------------------- */
+/* --- whether sizes, or labels, mean anything -------------------------------------------------- */
 
-/* The sizes of a call, to be dealt again. */
+/* The sizes of a call, or its label, two bytes, to be dealt again. */
 typedef struct {
         guint64 edge, place;
-        guint8 *size;
+        gpointer said;
 } Deal;
 
 static int compare_deals(const void *a, const void *b)
@@ -87,12 +94,12 @@ static int compare_deals(const void *a, const void *b)
  * to do so. */
 static void deal(Deal *deals, guint32 n, guint64 seed)
 {
-        g_autofree guint8(*sizes)[2] = g_malloc(MAX(n, 1) * sizeof *sizes);
+        g_autofree guint16 *said = g_new(guint16, n);
         guint32 first = 0;
 
         qsort(deals, n, sizeof *deals, compare_deals);
         for (guint32 i = 0; i < n; i++) {
-                memcpy(sizes[i], deals[i].size, sizeof *sizes);
+                memcpy(&said[i], deals[i].said, sizeof *said);
                 if (deals[i].edge != deals[first].edge)
                         first = i;
                 deals[i].place = (guint64)((i - first) / SIZE_NEIGHBOURS) << 32 |
@@ -100,20 +107,22 @@ static void deal(Deal *deals, guint32 n, guint64 seed)
         }
         qsort(deals, n, sizeof *deals, compare_deals);
         for (guint32 i = 0; i < n; i++)
-                memcpy(deals[i].size, sizes[i], sizeof *sizes);
+                memcpy(deals[i].said, &said[i], sizeof *said);
 }
 
-static void deal_all(NodeProblem *node, guint32 number)
+static void deal_all(NodeProblem *node, gboolean labels, guint32 number)
 {
         g_autofree Deal *in = g_new(Deal, node->n_in), *out = g_new(Deal, node->n_out);
         guint64 seed = hash_word(HASH_SEED, number);
 
         for (guint32 i = 0; i < node->n_in; i++)
-                in[i] = (Deal){ (guint64)node->in[i].caller << 16 | node->in[i].label, i,
-                                node->in[i].size };
+                in[i] = labels ? (Deal){ node->in[i].caller, i, &node->in[i].label }
+                               : (Deal){ (guint64)node->in[i].caller << 16 | node->in[i].label, i,
+                                         node->in[i].size };
         for (guint32 i = 0; i < node->n_out; i++)
-                out[i] = (Deal){ (guint64)node->out[i].callee << 16 | node->out[i].label,
-                                 node->n_in + i, node->out[i].size };
+                out[i] = labels ? (Deal){ node->out[i].callee, node->n_in + i, &node->out[i].label }
+                                : (Deal){ (guint64)node->out[i].callee << 16 | node->out[i].label,
+                                          node->n_in + i, node->out[i].size };
         deal(in, node->n_in, seed);
         deal(out, node->n_out, seed);
 }
@@ -208,7 +217,7 @@ static double log_with(const Joint *j, guint8 sizes)
         return log;
 }
 
-/* The same with sizes dealt again. */
+/* The same with sizes dealt again; with labels, where kinds are by no sizes. */
 static double log_dealt(const Joint *j, guint8 sizes, guint32 number)
 {
         NodeProblem *node = j->problem->node;
@@ -216,31 +225,43 @@ static double log_dealt(const Joint *j, guint8 sizes, guint32 number)
         g_autofree CallOut *out = g_memdup2(node->out, node->n_out * sizeof *out);
         double log;
 
-        deal_all(node, number);
+        deal_all(node, sizes == 0, number);
         log = log_with(j, sizes);
         memcpy(node->in, in, node->n_in * sizeof *in);
         memcpy(node->out, out, node->n_out * sizeof *out);
         return log;
 }
 
-/* Whether these sizes go with what parents do, far beyond what chance makes them. */
-static gboolean mean_anything(const Joint *j, guint8 sizes)
-{
-        double least = MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out), sum = 0, squares = 0;
-        double with = log_with(j, sizes), mean;
+/* By how much the likelihood of what there is exceeds that of what is dealt again: the mean of some
+ * deals, and their deviation. mean: NAN where that cannot be said, and where it is less than
+ * `least` in the first deals. */
+typedef struct {
+        double mean, deviation;
+} Excess;
 
-        if (isnan(with))
-                return FALSE;
+static Excess find_excess(const Joint *j, guint8 sizes, double least)
+{
+        double sum = 0, squares = 0, with = log_with(j, sizes), mean;
+
         for (guint32 n = 0; n < SIZE_DEALS; n++) {
                 double excess = with - log_dealt(j, sizes, n);
 
                 sum += excess;
                 squares += excess * excess;
                 if (!(sum >= least * (n + 1)))
-                        return FALSE;
+                        return (Excess){ NAN, 0 };
         }
         mean = sum / SIZE_DEALS;
-        return mean >= SIZE_DEVIATIONS * sqrt(MAX(squares / SIZE_DEALS - mean * mean, 0));
+        return (Excess){ mean, sqrt(MAX(squares / SIZE_DEALS - mean * mean, 0)) };
+}
+
+/* Whether these sizes go with what parents do, far beyond what chance makes them. */
+static gboolean mean_anything(const Joint *j, guint8 sizes)
+{
+        Excess excess =
+                find_excess(j, sizes, MAX(LEAST_GAIN, SIZE_EXCESS * j->problem->node->n_out));
+
+        return excess.mean >= SIZE_DEVIATIONS * excess.deviation;
 }
 
 /* --- whether parents become likelier ----------------------------------------------- */
@@ -284,37 +305,52 @@ static double log_of_kinds(const Joint *j)
         return log;
 }
 
-/* The log likelihood of the parents that are found with these kinds, in a few rounds: of every
- * other parent by walks learned from the rest, beyond that of the kinds. */
+/* Finds parents with these kinds, in a few rounds. */
+static void find_own(Trial *t, const Joint *j, guint8 sizes, const EvidenceKind *const *evidence)
+{
+        begin_trial(t, j, sizes, evidence);
+        joint_assign_first(&t->j);
+        evidence_try_first(&t->model->evidence, &t->j, TRUE);
+        for (guint round = 0; round < SIZE_ROUNDS; round++) {
+                joint_learn_from_assigned(&t->j, G_MAXUINT64);
+                joint_assign_in_time(&t->j);
+        }
+}
+
+/* Their log likelihood: of every other parent by walks learned from the rest, beyond that of the
+ * kinds. */
 static double log_of_own(const Joint *j, guint8 sizes)
 {
         double log;
         Trial t;
 
-        begin_trial(&t, j, sizes);
-        joint_assign_first(&t.j);
-        for (guint round = 0; round < SIZE_ROUNDS; round++) {
-                joint_learn_from_assigned(&t.j, G_MAXUINT64);
-                joint_assign_in_time(&t.j);
-        }
+        find_own(&t, j, sizes, no_evidence);
         log = (double)joint_judge_all(&t.j, 1) / LOG_UNIT - log_of_kinds(&t.j);
         end_trial(&t);
         return log;
 }
 
-/* Whether calls have sizes and no labels, which say more. */
-static gboolean worth_trying(const NodeProblem *node)
+/* Whether labels go with what parents do that were found without them no more than dealt again. At
+ * a queue hardly any parent is found that is right, but by it. */
+static gboolean labels_mean_nothing(Joint *j)
+{
+        Excess excess;
+        Trial t;
+
+        find_own(&t, j, NOT_BY_LABEL, queue_alone);
+        excess = find_excess(&t.j, 0, -G_MAXDOUBLE);
+        end_trial(&t);
+        joint_find_starts(j);
+        return excess.mean < SIZE_DEVIATIONS * excess.deviation;
+}
+
+/* Whether calls have sizes. */
+static gboolean have_sizes(const NodeProblem *node)
 {
         gboolean sizes = FALSE;
 
-        for (guint32 i = 0; i < node->n_in; i++)
-                if (node->in[i].label)
-                        return FALSE;
-        for (guint32 i = 0; i < node->n_out; i++) {
-                if (node->out[i].label)
-                        return FALSE;
+        for (guint32 i = 0; i < node->n_out; i++)
                 sizes |= node->out[i].size[0] || node->out[i].size[1];
-        }
         return sizes;
 }
 
@@ -331,13 +367,13 @@ static guint32 n_training(const Joint *j)
 static guint8 find_best(const Joint *j)
 {
         double most, least = MAX(LEAST_GAIN, LEAST_GAIN_EACH * n_training(j));
-        guint8 best = 0;
+        guint8 base = j->model->sizes, best = 0;
 
-        if (!mean_anything(j, BY_CALL_SIZE | BY_RETURN_SIZE))
+        if (!mean_anything(j, base | BY_CALL_SIZE | BY_RETURN_SIZE))
                 return 0;
-        most = log_of_own(j, 0);
+        most = log_of_own(j, base);
         for (guint8 sizes = 1; sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE); sizes++) {
-                double log = log_of_own(j, sizes);
+                double log = log_of_own(j, base | sizes);
 
                 if (log > most + least) {
                         most = log;
@@ -370,12 +406,29 @@ static void begin_by(Joint *j, guint8 sizes)
         joint_assign_first(j);
 }
 
+static gboolean has_labels(const NodeProblem *node)
+{
+        for (guint32 i = 0; i < node->n_in; i++)
+                if (node->in[i].label)
+                        return TRUE;
+        for (guint32 i = 0; i < node->n_out; i++)
+                if (node->out[i].label)
+                        return TRUE;
+        return FALSE;
+}
+
 static void tell_by_size(Evidence *e G_GNUC_UNUSED, Joint *j)
 {
-        guint8 best = worth_trying(j->problem->node) ? find_best(j) : 0;
+        guint8 best;
 
+        if (has_labels(j->problem->node)) {
+                if (!labels_mean_nothing(j))
+                        return;
+                begin_by(j, NOT_BY_LABEL);
+        }
+        best = have_sizes(j->problem->node) ? find_best(j) : 0;
         if (best)
-                begin_by(j, best);
+                begin_by(j, j->model->sizes | best);
 }
 
 const EvidenceKind evidence_sizes = { .name = "sizes", .try_first = tell_by_size };

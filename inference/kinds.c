@@ -3,6 +3,11 @@
 
 #include "inference/pass-calls.h"
 
+static guint16 told_label(const NodeModel *model, guint16 label)
+{
+        return model->sizes & NOT_BY_LABEL ? 0 : label;
+}
+
 /* Those sizes that tell kinds apart. */
 static guint16 told_sizes(const NodeModel *model, const guint8 size[2])
 {
@@ -19,7 +24,7 @@ static void number_in(Kinds *k, const NodeProblem *node, NodeModel *model)
         for (guint32 i = 0; i < node->n_in; i++) {
                 node_problem_pass(node, i);
                 k->fine[i] = node->in[i].caller;
-                label[i] = node->in[i].label;
+                label[i] = told_label(model, node->in[i].label);
                 sizes[i] = told_sizes(model, node->in[i].size);
                 context[i] = node->in[i].context;
         }
@@ -35,7 +40,7 @@ static void number_out(Kinds *k, const NodeProblem *node, NodeModel *model)
         for (guint32 i = 0; i < node->n_out; i++) {
                 node_problem_pass(node, i);
                 k->whole[i] = node->out[i].callee;
-                label[i] = node->out[i].label;
+                label[i] = told_label(model, node->out[i].label);
                 sizes[i] = told_sizes(model, node->out[i].size);
         }
         call_kinds_find(&model->out, k->whole, label, sizes, NULL, node->n_out);
@@ -59,16 +64,18 @@ void kinds_look_up(Kinds *k, const Problem *p, const NodeModel *model)
         k->whole = g_new(guint32, node->n_out);
         for (guint32 i = 0; i < node->n_in; i++) {
                 const CallIn *in = &node->in[i];
-                guint32 kind = call_kinds_look_up(&model->in, in->caller, in->label,
-                                                  told_sizes(model, in->size), in->context, FALSE);
+                guint32 kind =
+                        call_kinds_look_up(&model->in, in->caller, told_label(model, in->label),
+                                           told_sizes(model, in->size), in->context, FALSE);
 
                 node_problem_pass(node, i);
                 k->fine[i] = kind == NO_KIND ? model->in.n - 1 : kind;
         }
         for (guint32 i = 0; i < node->n_out; i++) {
                 const CallOut *out = &node->out[i];
-                guint32 kind = call_kinds_look_up(&model->out, out->callee, out->label,
-                                                  told_sizes(model, out->size), 0, TRUE);
+                guint32 kind =
+                        call_kinds_look_up(&model->out, out->callee, told_label(model, out->label),
+                                           told_sizes(model, out->size), 0, TRUE);
 
                 node_problem_pass(node, i);
                 k->whole[i] = MIN(kind == NO_KIND ? 0 : kind, model->n_whole - 1);

@@ -443,7 +443,7 @@ void node_model_bytes(NodeModel *h, const EvidenceKind *const *table, Bytes *b)
 
         bytes_word(b, "ravel model 8\n");
         bytes_u8(b, &h->sizes);
-        bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE), "sizes");
+        bytes_expect(b, h->sizes <= (BY_CALL_SIZE | BY_RETURN_SIZE | NOT_BY_LABEL), "sizes");
         kinds_bytes(&h->in, b);
         kinds_bytes(&h->out, b);
         bytes_u32(b, &h->n_whole);

@@ -30,8 +30,8 @@ void call_kinds_clear(CallKinds *k);
 void call_kinds_find(CallKinds *k, guint32 *kind, const guint16 *label, const guint16 *sizes,
                      const guint32 *context, guint32 n);
 
-/* Which sizes tell kinds apart: a set of flags. */
-enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2 };
+/* Which sizes tell kinds apart, and whether labels do not: a set of flags. */
+enum { BY_CALL_SIZE = 1, BY_RETURN_SIZE = 2, NOT_BY_LABEL = 4 };
 
 /* The kind of a call among those that there are; NO_KIND if there is none like it. most, and where
  * it has sizes: else the one that most calls with this node have, or most of all. */
@@ -42,7 +42,7 @@ guint32 call_kinds_look_up(const CallKinds *k, guint32 node, guint16 label, guin
 
 struct NodeModel {
         CallKinds in, out;
-        guint8 sizes;      /* which of them tell kinds apart */
+        guint8 sizes;      /* which of them tell kinds apart; or NOT_BY_LABEL */
         guint32 n_whole;   /* kinds of callees that the walks have room for; 0: none yet */
         guint32 n_known;   /* calls into the node when learning began */
         guint32 n_parents; /* parents counted since; old ones count half */

@@ -364,7 +364,9 @@
 /* Sizes are tried where by the parents found without them they are likelier than sizes dealt again
  * among so many neighbouring calls of an edge, in the mean of so many deals, by so many standard
  * deviations of these and by so much for each call out of the node. Chosen on conc8, conc32, w3, p8
- * and n24 without labels, and by sizes drawn at random on these. */
+ * and n24 without labels, and by sizes drawn at random on these. Labels are left out where they are
+ * likelier than dealt by less than so many deviations: true ones are by 16 to 250, random ones by up
+ * to 3.2 (u8, u24, p8, pt24, j2, j24, n24, w3, g8). */
 #define SIZE_NEIGHBOURS 64
 #define SIZE_DEALS      8
 #define SIZE_DEVIATIONS 5

@@ -375,6 +375,37 @@ static void test_weights(void)
         g_assert_cmpuint(e[1].against, >, e[1].unable * 9 / 10);
 }
 
+/* --- labels --------------------------------------------------------------------- */
+
+/* A crowd whose calls have no labels, or any of twelve. */
+static guint right_with_labels(guint seed, gboolean any, guint *n)
+{
+        g_autoptr(GRand) rand = g_rand_new_with_seed(seed);
+        g_autofree Problem *p = g_new(Problem, 1);
+
+        make_crowd(p, rand, 0, 4 * MS / 5);
+        *n = p->node.n_out;
+        for (guint32 i = 0; i < p->node.n_in; i++)
+                p->in[i].label = any ? 1 + g_rand_int_range(rand, 0, 12) : 0;
+        for (guint32 i = 0; i < *n; i++) {
+                p->out[i].label = any ? 1 + g_rand_int_range(rand, 0, 12) : 0;
+                p->out[i].connection = 0;
+        }
+        return count_right(p);
+}
+
+/* Labels that mean nothing take nothing away. */
+static void test_labels(void)
+{
+        guint right[2] = { 0 }, n = 0;
+
+        for (guint seed = 71; seed < 73; seed++)
+                for (guint any = 0; any < 2; any++)
+                        right[any] += right_with_labels(seed, any, &n);
+        g_test_message("without %u, any %u, of about %u", right[0], right[1], 2 * n);
+        g_assert_cmpuint(right[1], >=, right[0] - n / 50);
+}
+
 /* --- sizes --------------------------------------------------------------------- */
 
 /* Three operations: those of parents, which their children share; or each call has one at random.
@@ -820,6 +851,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/affinity", test_affinity);
         g_test_add_func("/inference/leases", test_leases);
+        g_test_add_func("/inference/labels", test_labels);
         g_test_add_func("/inference/weights", test_weights);
         g_test_add_func("/inference/sizes", test_sizes);
         g_test_add_func("/inference/dispatch", test_dispatch);
