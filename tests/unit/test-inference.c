@@ -361,7 +361,7 @@ static void test_weights(void)
                 g_autoptr(GRand) rand = g_rand_new_with_seed(61);
                 g_autofree Problem *p = g_new(Problem, 1);
 
-                make_crowd(p, rand, 0, MS / 2);
+                make_crowd(p, rand, 0, 2 * MS / 3);
                 add_leases(p, rand, kind ? UNTOLD : TRANSACTIONS);
                 e[kind] = explain_all(p);
                 g_test_message("%u, left out %u, true ones %u; unable %u, against them %u",
