@@ -8,7 +8,8 @@
 #include "inference/evidence.h"
 
 /* Kinds of calls by the sizes of calls and returns, where parents do different things for and around
- * calls of different size. First, as it begins all others anew. */
+ * calls of different size; and not by labels where these mean nothing. First, as it begins all others
+ * anew. */
 extern const EvidenceKind evidence_sizes;
 
 /* When a worker takes a call, where calls wait for one of a few. */
