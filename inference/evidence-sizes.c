@@ -73,7 +73,7 @@ static void end_trial(Trial *t)
         node_model_free(t->model);
 }
 
-/* --- whether sizes, or labels, mean anything -------------------------------------------------- */
+/* --- whether sizes, or labels, mean anything --------------------------------------- */
 
 /* The sizes of a call, or its label, two bytes, to be dealt again. */
 typedef struct {

@@ -58,6 +58,7 @@ static void learn_by_chains(Joint *j)
         EvidenceSet *evidence = &j->model->evidence;
         double n = (double)j->problem->node->n_out + j->problem->node->n_in, lost;
         JointState *before, *with, *without;
+        gboolean refuted;
 
         if (!evidence_blocks(evidence)) {
                 learn_by_chain(j);
@@ -72,8 +73,9 @@ static void learn_by_chains(Joint *j)
         learn_by_chain(j);
         without = joint_save(j);
         lost += (double)joint_judge_all(j, 2);
-        evidence_refute_blocks(evidence, lost > BLOCKS_LOST * LOG_UNIT * n);
-        joint_restore(j, lost > BLOCKS_LOST * LOG_UNIT * n ? without : with);
+        refuted = lost > BLOCKS_LOST * LOG_UNIT * n;
+        evidence_refute_blocks(evidence, refuted);
+        joint_restore(j, refuted ? without : with);
         joint_state_free(without);
         joint_state_free(with);
         joint_state_free(before);

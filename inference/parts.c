@@ -57,8 +57,7 @@ gint64 parts_length(const NodeProblem *node, const guint32 *n_candidates, gint64
         return length;
 }
 
-/* The first call that starts at a time or later. */
-static guint32 first_from(const NodeProblem *node, guint32 from, gint64 time)
+guint32 parts_first_from(const NodeProblem *node, guint32 from, gint64 time)
 {
         guint32 end = node->n_out;
 
@@ -81,9 +80,9 @@ Part part_find_by_time(const NodeProblem *node, const guint32 *n_candidates, gin
 
         for (;; length /= 2) {
                 gint64 from = start & ~(length - 1);
-                guint32 first = first_from(node, 0, from);
+                guint32 first = parts_first_from(node, 0, from);
 
-                part.before = first_from(node, at, from + length);
+                part.before = parts_first_from(node, at, from + length);
                 if (parts_beliefs(n_candidates, first, part.before) <= MOST_IN_PART ||
                     length / 2 < PART_LIVES * life || length == 1)
                         break;

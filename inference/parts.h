@@ -32,6 +32,9 @@ Part part_find_by_time(const NodeProblem *node, const guint32 *n_candidates, gin
 /* Finds the part that begins at a call. */
 Part part_find(const NodeProblem *node, const guint32 *n_candidates, gint64 life, guint32 at);
 
+/* The first call out of the node from one on that starts at a time or later. */
+guint32 parts_first_from(const NodeProblem *node, guint32 from, gint64 time);
+
 /* The number of candidates of the calls from one to another, without that. */
 gsize parts_beliefs(const guint32 *n_candidates, guint32 from, guint32 to);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "inference/stretches.h"
 
+#include "inference/parts.h"
 #include "inference/pass-calls.h"
 
 /* --- margins ------------------------------------------------------------------ */
@@ -44,30 +45,16 @@ static gboolean are_cut(const Problem *whole, guint32 margin)
 
 /* --- ranges ------------------------------------------------------------------- */
 
-/* The first call out of the node from one on that starts at a time or later. */
-static guint32 first_from(const NodeProblem *node, guint32 from, gint64 time)
-{
-        guint32 end = node->n_out;
-
-        while (from < end) {
-                guint32 middle = from + (end - from) / 2;
-
-                if (node->out[middle].start < time)
-                        from = middle + 1;
-                else
-                        end = middle;
-        }
-        return from;
-}
-
 /* The calls out of the node in the time in which the parents of a range enter. */
 static void add_calls(const NodeProblem *node, CallRange *range)
 {
-        range->first_out =
-                range->first_in == 0 ? 0 : first_from(node, 0, node->in[range->first_in].enter);
-        range->end_out = range->end_in == node->n_in ? node->n_out
-                                                     : first_from(node, range->first_out,
-                                                                  node->in[range->end_in].enter);
+        range->first_out = range->first_in == 0
+                                   ? 0
+                                   : parts_first_from(node, 0, node->in[range->first_in].enter);
+        range->end_out =
+                range->end_in == node->n_in
+                        ? node->n_out
+                        : parts_first_from(node, range->first_out, node->in[range->end_in].enter);
 }
 
 static void find_ranges(Stretches *s, const Problem *whole)
