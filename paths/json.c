@@ -12,10 +12,13 @@ static void separate(Json *j)
         }
         if (j->inside)
                 g_string_append_c(j->text, ',');
-        if (j->line >= 0)
-                g_string_append_printf(j->text, "\n%*s", j->line, "");
-        else if (j->inside && !j->tight)
+        if (j->line >= 0) {
+                g_string_append_c(j->text, '\n');
+                for (int i = 0; i < j->line; i++)
+                        g_string_append_c(j->text, ' ');
+        } else if (j->inside && !j->tight) {
                 g_string_append_c(j->text, ' ');
+        }
         j->inside = TRUE;
         j->line = -1;
 }
@@ -27,7 +30,10 @@ void json_line(Json *j, guint blanks)
 
 void json_key(Json *j, const char *key)
 {
-        g_string_append_printf(json_value(j), j->tight ? "\"%s\":" : "\"%s\": ", key);
+        separate(j);
+        g_string_append_c(j->text, '"');
+        g_string_append(j->text, key);
+        g_string_append(j->text, j->tight ? "\":" : "\": ");
         j->after_key = TRUE;
 }
 
@@ -62,12 +68,12 @@ void json_boolean(Json *j, gboolean value)
 
 void json_count(Json *j, guint64 n)
 {
-        g_string_append_printf(json_value(j), "%" G_GUINT64_FORMAT, n);
+        path_append_integer(json_value(j), n);
 }
 
 void json_integer(Json *j, gint64 n)
 {
-        g_string_append_printf(json_value(j), "%" G_GINT64_FORMAT, n);
+        path_append_integer(json_value(j), n);
 }
 
 void json_string(Json *j, const char *text)
@@ -81,14 +87,18 @@ void json_string(Json *j, const char *text)
 
 void json_time(Json *j, gint128 ns)
 {
-        char digits[PATH_INTEGER_SIZE];
-
-        g_string_append_printf(json_value(j), "\"%s\"", path_format_integer(ns, digits));
+        separate(j);
+        g_string_append_c(j->text, '"');
+        path_append_integer(j->text, ns);
+        g_string_append_c(j->text, '"');
 }
 
 void json_id(Json *j, guint64 id)
 {
-        g_string_append_printf(json_value(j), "\"%016" G_GINT64_MODIFIER "x\"", id);
+        separate(j);
+        g_string_append_c(j->text, '"');
+        path_append_hex(j->text, id);
+        g_string_append_c(j->text, '"');
 }
 
 void json_number(Json *j, double number, const char *format)

@@ -48,7 +48,7 @@ static void append_us(GString *text, gint64 ns)
 
         if (ns < 0)
                 g_string_append_c(text, '-');
-        export_append_integer(text, (gint64)(size / 1000));
+        path_append_integer(text, (gint64)(size / 1000));
         if (rest > 0)
                 g_string_append_len(text, decimals, sizeof decimals);
 }
@@ -134,7 +134,7 @@ static void append_event(const Chrome *o, const ExportRequest *request, guint32 
         APPEND(text, "{\"ph\":\"");
         g_string_append_c(text, phase);
         APPEND(text, "\",\"pid\":1,\"tid\":");
-        export_append_integer(text, g_array_index(o->wanted, RequestLane, slice->lane).lane + 1);
+        path_append_integer(text, g_array_index(o->wanted, RequestLane, slice->lane).lane + 1);
         APPEND(text, ",\"ts\":");
         append_us(text, time - o->origin);
         APPEND(text, ",\"cat\":\"call\",\"name\":");
@@ -183,7 +183,7 @@ static void append_end(const Chrome *o, const ExportRequest *request, guint32 i)
         }
         if (c->parent == NO_PARENT) {
                 APPEND(text, ",\"request\":");
-                export_append_integer(text, (gint64)request->number);
+                path_append_integer(text, (gint64)request->number);
                 g_string_append_printf(text, ",\"pattern\":\"%016" G_GINT64_MODIFIER "x\"",
                                        request->pattern);
                 APPEND(text, ",\"request_probability\":");
@@ -192,7 +192,7 @@ static void append_end(const Chrome *o, const ExportRequest *request, guint32 i)
                 APPEND(text, ",\"probability\":");
                 export_append_probability(text, (double)c->probability);
                 APPEND(text, ",\"candidates\":");
-                export_append_integer(text, c->candidates);
+                path_append_integer(text, c->candidates);
         }
         APPEND(text, "}},\n");
 }

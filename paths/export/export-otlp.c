@@ -95,7 +95,7 @@ static char *make_scope(const StoredRun *run)
 static void append_quoted(GString *text, gint64 n)
 {
         g_string_append_c(text, '"');
-        export_append_integer(text, n);
+        path_append_integer(text, n);
         g_string_append_c(text, '"');
 }
 
@@ -259,7 +259,7 @@ static void append_link(const Otlp *o, const ExportRequest *request, const PathC
 static void append_times(GString *text, SpanKind kind, gint64 from, gint64 to)
 {
         APPEND(text, ",\"kind\":");
-        export_append_integer(text, kind);
+        path_append_integer(text, kind);
         APPEND(text, ",\"startTimeUnixNano\":");
         append_quoted(text, from);
         APPEND(text, ",\"endTimeUnixNano\":");

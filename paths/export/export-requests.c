@@ -91,19 +91,6 @@ int export_requests_next(ExportRequests *r, ExportRequest *request, GError **err
 
 enum { FLUSH_SIZE = 1 << 16 };
 
-void export_append_integer(GString *text, gint64 n)
-{
-        guint64 size = n < 0 ? -(guint64)n : (guint64)n;
-        char digits[20], *at = digits + sizeof digits;
-
-        do
-                *--at = (char)('0' + size % 10);
-        while ((size /= 10) > 0);
-        if (n < 0)
-                g_string_append_c(text, '-');
-        g_string_append_len(text, at, digits + sizeof digits - at);
-}
-
 void export_append_probability(GString *text, double probability)
 {
         char digits[G_ASCII_DTOSTR_BUF_SIZE];
@@ -119,7 +106,7 @@ void export_append_parent_cell(GString *text, const PathCall *c)
         if (c->parent == NO_PARENT)
                 g_string_append_c(text, '-');
         else
-                export_append_integer(text, (gint64)c->parent + 1);
+                path_append_integer(text, (gint64)c->parent + 1);
         g_string_append_c(text, '\t');
 }
 
@@ -135,7 +122,7 @@ void export_append_id_cell(GString *text, const PathCall *c)
 void export_append_stamp_cell(GString *text, gint64 time, gboolean observed)
 {
         if (observed)
-                export_append_integer(text, time);
+                path_append_integer(text, time);
         else
                 g_string_append_c(text, '-');
         g_string_append_c(text, '\t');

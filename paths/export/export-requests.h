@@ -30,9 +30,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ExportRequests, export_requests_free)
 /* 1, 0 after the last, or -1 with error set. The calls are borrowed until the next. */
 int export_requests_next(ExportRequests *requests, ExportRequest *request, GError **error);
 
-/* Quicker than printf(), which would take most of the time. */
-void export_append_integer(GString *text, gint64 n);
-void export_append_probability(GString *text, double probability); /* 6 digits */
+/* With 6 digits. */
+void export_append_probability(GString *text, double probability);
 
 /* Cells of a line, each with the tab behind it; "-": there is none. */
 void export_append_parent_cell(GString *text, const PathCall *call); /* from 1 in the request */

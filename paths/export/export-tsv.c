@@ -14,13 +14,13 @@ static void append_goes_on(GString *text, const PathCall *c)
         const char *name = path_continues_name(c->continues);
 
         g_string_append_printf(text, "\t%s\t", name ? name : "-");
-        export_append_integer(text, c->queued);
+        path_append_integer(text, c->queued);
 }
 
 static void append_call(GString *text, const NodeTable *nodes, const PathCall *c, guint32 i,
                         const char *label, gboolean goes_on)
 {
-        export_append_integer(text, (gint64)i + 1);
+        path_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
         export_append_parent_cell(text, c);
         g_string_append(text, node_table_written(nodes, c->caller));
@@ -31,13 +31,13 @@ static void append_call(GString *text, const NodeTable *nodes, const PathCall *c
         export_append_stamp_cell(text, c->enter, c->stamps & (1 << CALL_RECV | 1 << MSG_RECV));
         export_append_stamp_cell(text, c->reply, c->stamps & 1 << RET_SENT);
         export_append_stamp_cell(text, c->end, c->stamps & 1 << RET_RECV);
-        export_append_integer(text, c->own);
+        path_append_integer(text, c->own);
         g_string_append_c(text, '\t');
-        export_append_integer(text, c->network);
+        path_append_integer(text, c->network);
         g_string_append_c(text, '\t');
         export_append_probability(text, (double)c->probability);
         g_string_append_c(text, '\t');
-        export_append_integer(text, c->candidates);
+        path_append_integer(text, c->candidates);
         g_string_append_c(text, '\t');
         export_append_id_cell(text, c);
         path_append_label_cell(text, label);
@@ -64,7 +64,7 @@ gboolean export_tsv(StoreReader *reader, const NodeTable *nodes, OutputFile *out
 
                 g_snprintf(pattern, sizeof pattern, "%016" G_GINT64_MODIFIER "x", request.pattern);
                 for (guint32 i = 0; i < request.n_calls; i++) {
-                        export_append_integer(text, (gint64)request.number);
+                        path_append_integer(text, (gint64)request.number);
                         g_string_append_c(text, '\t');
                         g_string_append_len(text, pattern, 16);
                         g_string_append_c(text, '\t');

@@ -6,15 +6,16 @@
  */
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/write/path-text.h"
 #include "paths/write/pattern-text.h"
 
 static void append_place(GString *text, const ExportRequest *request, guint32 i)
 {
         const PathCall *c = &request->calls[i];
 
-        export_append_integer(text, (gint64)request->number);
+        path_append_integer(text, (gint64)request->number);
         g_string_append_c(text, '\t');
-        export_append_integer(text, (gint64)i + 1);
+        path_append_integer(text, (gint64)i + 1);
         g_string_append_c(text, '\t');
         export_append_parent_cell(text, c);
         export_append_id_cell(text, c);
@@ -26,9 +27,9 @@ static void append_figures(GString *text, const ExportRequest *request, const Pa
         export_append_stamp_cell(text, c->enter, c->stamps & 1 << CALL_RECV);
         export_append_stamp_cell(text, c->reply, c->stamps & 1 << RET_SENT);
         export_append_stamp_cell(text, c->end, c->stamps & 1 << RET_RECV);
-        export_append_integer(text, c->own);
+        path_append_integer(text, c->own);
         g_string_append_c(text, '\t');
-        export_append_integer(text, c->network);
+        path_append_integer(text, c->network);
         g_string_append_c(text, '\t');
         export_append_probability(text, (double)c->probability);
         g_string_append_c(text, '\t');
@@ -37,7 +38,7 @@ static void append_figures(GString *text, const ExportRequest *request, const Pa
         else
                 g_string_append_c(text, '-');
         g_string_append_c(text, '\t');
-        export_append_integer(text, c->candidates);
+        path_append_integer(text, c->candidates);
         g_string_append_c(text, '\t');
 }
 

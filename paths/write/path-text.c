@@ -44,20 +44,31 @@ char *path_format_count(guint64 n)
         return g_strndup(text, (gsize)to);
 }
 
-const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE])
+/* Most fit 64 bits, whose division is much quicker. */
+void path_append_integer(GString *out, gint128 n)
 {
-        char *at = digits + PATH_INTEGER_SIZE - 1;
-        gboolean negative = n < 0;
+        guint128 size = n < 0 ? -(guint128)n : (guint128)n;
+        char digits[40], *at = digits + sizeof digits;
+        guint64 rest;
 
-        *at = 0;
-        do {
-                int digit = (int)(n % 10);
-                *--at = (char)('0' + ABS(digit));
-                n /= 10;
-        } while (n != 0);
-        if (negative)
+        for (; size > G_MAXUINT64; size /= 10)
+                *--at = (char)('0' + (int)(size % 10));
+        rest = (guint64)size;
+        do
+                *--at = (char)('0' + rest % 10);
+        while ((rest /= 10) > 0);
+        if (n < 0)
                 *--at = '-';
-        return at;
+        g_string_append_len(out, at, digits + sizeof digits - at);
+}
+
+void path_append_hex(GString *out, guint64 n)
+{
+        char digits[16];
+
+        for (int i = 15; i >= 0; i--, n >>= 4)
+                digits[i] = "0123456789abcdef"[n & 15];
+        g_string_append_len(out, digits, sizeof digits);
 }
 
 void path_append_number(GString *out, double number, const char *format)

@@ -18,9 +18,9 @@ char *path_format_count(guint64 n);
 /* "1,189 +-36": a count by drawings, and its standard error. */
 char *path_format_drawn(double count, double error);
 
-/* All digits of a sum. The result lies within digits. */
-enum { PATH_INTEGER_SIZE = 41 };
-const char *path_format_integer(gint128 n, char digits[PATH_INTEGER_SIZE]);
+/* All digits. printf() would take most of the time of a writer of many. */
+void path_append_integer(GString *out, gint128 n);
+void path_append_hex(GString *out, guint64 n); /* 16 digits */
 
 /* Appends text, which is UTF-8, as a JSON string. '<' is escaped in it too, so that it can
  * stand in a page. */

@@ -38,17 +38,15 @@ static void append_number(GString *out, double x)
 
 static void append_time(GString *out, gint128 ns)
 {
-        char digits[PATH_INTEGER_SIZE];
-
-        g_string_append_printf(out, "%s\t", path_format_integer(ns, digits));
+        path_append_integer(out, ns);
+        g_string_append_c(out, '\t');
 }
 
 /* A time in the cell after the last one. */
 static void append_next_time(GString *out, gint128 ns)
 {
-        char digits[PATH_INTEGER_SIZE];
-
-        g_string_append_printf(out, "\t%s", path_format_integer(ns, digits));
+        g_string_append_c(out, '\t');
+        path_append_integer(out, ns);
 }
 
 /* Windows are one table, which has the columns of its first. */
@@ -94,12 +92,9 @@ static void append_pattern(GString *out, const PathSet *set, const PathPattern *
         g_string_append_printf(out, "%s\t", p->signature);
         path_append_label_cell(out, p->label);
         if (has_completion(set, options)) {
-                char digits[PATH_INTEGER_SIZE];
-
                 g_string_append_c(out, '\t');
                 append_time(out, histogram_mean(path_pattern_completion(p)));
-                g_string_append(out, path_format_integer(path_pattern_queued(p) / (gint128)p->count,
-                                                         digits));
+                path_append_integer(out, path_pattern_queued(p) / (gint128)p->count);
         }
         if (shows_waits(set, options)) {
                 append_next_time(out, path_pattern_own_queued(p) / (gint128)p->count);

@@ -5,9 +5,9 @@
  */
 #include <string.h>
 
+#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
-#include "paths/write/path-text.h"
 #include "paths/write/text-table.h"
 
 static void assert_text(char *found, const char *expected)
@@ -59,15 +59,23 @@ static void test_count(void)
 
 static void test_integer(void)
 {
-        char digits[PATH_INTEGER_SIZE];
-        gint128 large = (gint128)G_MAXINT64 * 1000000000;
+        const gint128 numbers[] = { 0,
+                                    -7,
+                                    G_MAXUINT64,
+                                    (gint128)G_MAXUINT64 + 1,
+                                    (gint128)G_MAXINT64 * 1000000000,
+                                    2 * -((gint128)1 << 126) };
+        g_autoptr(GString) text = g_string_new(NULL);
 
-        g_assert_cmpstr(path_format_integer(0, digits), ==, "0");
-        g_assert_cmpstr(path_format_integer(-7, digits), ==, "-7");
-        g_assert_cmpstr(path_format_integer(large, digits), ==, "9223372036854775807000000000");
-        gint128 least = -((gint128)1 << 126);
-        g_assert_cmpstr(path_format_integer(2 * least, digits), ==,
-                        "-170141183460469231731687303715884105728");
+        for (gsize i = 0; i < G_N_ELEMENTS(numbers); i++) {
+                path_append_integer(text, numbers[i]);
+                g_string_append_c(text, ' ');
+        }
+        path_append_hex(text, G_GUINT64_CONSTANT(0x123456789abcdef));
+        g_assert_cmpstr(text->str, ==,
+                        "0 -7 18446744073709551615 18446744073709551616 "
+                        "9223372036854775807000000000 -170141183460469231731687303715884105728 "
+                        "0123456789abcdef");
 }
 
 static void test_share(void)
