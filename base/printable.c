@@ -82,12 +82,13 @@ static const char *replace(char c, Printable as)
         }
 }
 
-/* How many bytes stand there as they are: most of any text. */
+/* How many bytes stand there as they are: most of any text, and letters and digits always. */
 static gsize count_plain(const char *text, gsize n, Printable as)
 {
         gsize i = 0;
 
-        while (i < n && text[i] >= ' ' && text[i] < 0x7f && !replace(text[i], as))
+        while (i < n && (g_ascii_isalnum(text[i]) ||
+                         (text[i] >= ' ' && text[i] < 0x7f && !replace(text[i], as))))
                 i++;
         return i;
 }

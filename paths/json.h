@@ -22,8 +22,9 @@ typedef struct {
 /* The next value or key begins a line; else it stands after a blank. */
 void json_line(Json *json, guint blanks);
 
-/* The key of the next value. It needs no escapes. */
+/* The key of the next value: one that needs no escapes, or any UTF-8. */
 void json_key(Json *json, const char *key);
+void json_string_key(Json *json, const char *key);
 
 /* '{' or '['; and its end. */
 void json_open(Json *json, char bracket);
@@ -36,16 +37,24 @@ void json_null(Json *json);
 void json_boolean(Json *json, gboolean value);
 void json_count(Json *json, guint64 n);
 void json_integer(Json *json, gint64 n);
-void json_string(Json *json, const char *text); /* UTF-8; NULL: null */
+/* '<' is escaped in strings, too, so that they can stand in a page. */
+void json_string(Json *json, const char *text);         /* UTF-8; NULL: null */
+void json_bytes(Json *json, const char *text, gsize n); /* the same; what is no UTF-8 is U+FFFD */
+/* One string of two; what is between needs no escapes. */
+void json_joined(Json *json, const char *first, const char *between, const char *second);
+void json_plain(Json *json, const char *text); /* that needs no escapes */
 void json_time(Json *json, gint128 ns);
 void json_id(Json *json, guint64 id);
 void json_number(Json *json, double number, const char *format);
 
 /* A key and its value. */
+void json_put_open(Json *json, const char *key, char bracket);
 void json_put_count(Json *json, const char *key, guint64 n);
 void json_put_integer(Json *json, const char *key, gint64 n);
 void json_put_string(Json *json, const char *key, const char *text);
+void json_put_plain(Json *json, const char *key, const char *text);
 void json_put_time(Json *json, const char *key, gint128 ns);
+void json_put_id(Json *json, const char *key, guint64 id);
 void json_put_number(Json *json, const char *key, double number, const char *format);
 
 #endif

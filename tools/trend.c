@@ -487,10 +487,8 @@ static void add_pattern_keys(Json *j, guint64 id, const char *signature, const c
 {
         json_key(j, "subject");
         json_string(j, signature);
-        if (id) {
-                json_key(j, "pattern");
-                json_id(j, id);
-        }
+        if (id)
+                json_put_id(j, "pattern", id);
         if (label) {
                 json_key(j, "label");
                 json_string(j, label);

@@ -89,8 +89,7 @@ static gboolean append_pattern(Json *j, Drawer *drawer, const Diff *d, const Dif
                                GError **error)
 {
         json_open(j, '{');
-        json_key(j, "id");
-        json_id(j, p->id);
+        json_put_id(j, "id", p->id);
         json_put_string(j, "signature", p->signature);
         if (p->label) {
                 json_key(j, "label");

@@ -125,8 +125,7 @@ static gboolean put_pattern(Json *j, const PathSet *set, const PathPattern *p, g
         json_line(j, 4);
         json_open(j, '{');
         json_put_count(j, "rank", rank + 1);
-        json_key(j, "id");
-        json_id(j, p->id);
+        json_put_id(j, "id", p->id);
         json_line(j, 5);
         json_put_string(j, "signature", p->signature);
         put_label(j, p->label);
