@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/write/path-text.h"
+#include "paths/export/otlp-attribute.h"
 
 /* What is asked by a label. */
 typedef enum {
@@ -184,27 +184,6 @@ void conventions_free(Conventions *c)
 
 /* --- the attributes ------------------------------------------------------------------ */
 
-static void append_string(GString *json, const char *key, const char *value)
-{
-        g_string_append_printf(json, ",{\"key\":\"%s\",\"value\":{\"stringValue\":", key);
-        path_append_json_string(json, value);
-        g_string_append(json, "}}");
-}
-
-static void append_part(GString *json, const char *key, const char *value, gsize n)
-{
-        g_autofree char *part = g_strndup(value, n);
-
-        append_string(json, key, part);
-}
-
-static void append_number(GString *json, const char *key, gint64 value)
-{
-        g_string_append_printf(
-                json, ",{\"key\":\"%s\",\"value\":{\"intValue\":\"%" G_GINT64_FORMAT "\"}}", key,
-                value);
-}
-
 /* A node that is an address with a port has one. -1: not known. */
 static gint split_port(const char *name, gsize *n)
 {
@@ -219,21 +198,21 @@ static gint split_port(const char *name, gsize *n)
         return atoi(colon + 1);
 }
 
-static void append_server(GString *json, const char *name)
+static void put_server(Json *json, const char *name)
 {
         gsize n;
         gint port = split_port(name, &n);
 
         if (n > 2 && name[0] == '[' && name[n - 1] == ']') /* an address of IPv6 before a port */
-                append_part(json, "server.address", name + 1, n - 2);
+                otlp_put_bytes(json, "server.address", name + 1, n - 2);
         else
-                append_part(json, "server.address", name, n);
+                otlp_put_bytes(json, "server.address", name, n);
         if (port >= 0)
-                append_number(json, "server.port", port);
+                otlp_put_integer(json, "server.port", port);
 }
 
 /* A URL needs a host that is one; the port is that of http where no other is known. */
-static void append_url(GString *json, const char *name, const char *path)
+static void put_url(Json *json, const char *name, const char *path)
 {
         gboolean is_v6 = strchr(name, ':') != strrchr(name, ':') && *name != '[';
         g_autoptr(GString) url = g_string_new("http://");
@@ -241,71 +220,70 @@ static void append_url(GString *json, const char *name, const char *path)
 
         g_string_append_printf(url, is_v6 ? "[%s]" : "%s", name);
         g_string_append(url, *path == '/' ? path : "/");
-        append_string(json, "url.full", url->str);
+        otlp_put_string(json, "url.full", url->str);
         if (split_port(name, &n) < 0)
-                append_number(json, "server.port", 80);
+                otlp_put_integer(json, "server.port", 80);
 }
 
-static void append_http(const Conventions *c, const ConventionCall *call, gboolean at_caller,
-                        GString *json)
+static void put_http(const Conventions *c, const ConventionCall *call, gboolean at_caller,
+                     Json *json)
 {
         gsize n = strcspn(call->label, " ");
 
-        append_part(json, "http.request.method", call->label, n);
+        otlp_put_bytes(json, "http.request.method", call->label, n);
         if (at_caller) {
-                append_url(json, node_table_written(c->nodes, call->callee), call->label + n + 1);
+                put_url(json, node_table_written(c->nodes, call->callee), call->label + n + 1);
         } else {
-                append_string(json, "url.path", call->label + n + 1);
-                append_string(json, "url.scheme", "http");
+                otlp_put_string(json, "url.path", call->label + n + 1);
+                otlp_put_string(json, "url.scheme", "http");
         }
 }
 
-static void append_rpc(const ConventionCall *call, Asks asks, GString *json)
+static void put_rpc(const ConventionCall *call, Asks asks, Json *json)
 {
         g_auto(GStrv) numbers = NULL;
 
-        append_string(json, "rpc.system.name", asks == ASKS_GRPC ? "grpc" : "onc_rpc");
+        otlp_put_string(json, "rpc.system.name", asks == ASKS_GRPC ? "grpc" : "onc_rpc");
         if (asks == ASKS_GRPC) {
-                append_string(json, "rpc.method", call->label);
+                otlp_put_string(json, "rpc.method", call->label);
                 return;
         }
-        append_string(json, "rpc.method", call->label + strlen("RPC "));
+        otlp_put_string(json, "rpc.method", call->label + strlen("RPC "));
         numbers = g_strsplit(call->label + strlen("RPC "), ".", 3);
         if (g_strv_length(numbers) != 3)
                 return;
-        append_string(json, "onc_rpc.program.name", numbers[0]);
-        append_number(json, "onc_rpc.version", g_ascii_strtoll(numbers[1], NULL, 10));
-        append_number(json, "onc_rpc.procedure.number", g_ascii_strtoll(numbers[2], NULL, 10));
+        otlp_put_string(json, "onc_rpc.program.name", numbers[0]);
+        otlp_put_integer(json, "onc_rpc.version", g_ascii_strtoll(numbers[1], NULL, 10));
+        otlp_put_integer(json, "onc_rpc.procedure.number", g_ascii_strtoll(numbers[2], NULL, 10));
 }
 
 /* Which SQL it is the operation does not say. */
-static void append_database(const ConventionCall *call, Asks asks, GString *json)
+static void put_database(const ConventionCall *call, Asks asks, Json *json)
 {
         gsize n = strcspn(call->label, " ");
         const char *table = call->label[n] ? call->label + n + 1 : NULL;
 
-        append_string(json, "db.system.name",
-                      asks == ASKS_SQL     ? "other_sql"
-                      : asks == ASKS_REDIS ? "redis"
-                                           : "memcached");
-        append_part(json, "db.operation.name", call->label, n);
+        otlp_put_string(json, "db.system.name",
+                        asks == ASKS_SQL     ? "other_sql"
+                        : asks == ASKS_REDIS ? "redis"
+                                             : "memcached");
+        otlp_put_bytes(json, "db.operation.name", call->label, n);
         if (asks == ASKS_SQL && table && strcmp(table, "...") != 0)
-                append_string(json, "db.collection.name", table);
+                otlp_put_string(json, "db.collection.name", table);
         if (asks == ASKS_SQL)
-                append_string(json, "db.query.summary", call->label);
+                otlp_put_string(json, "db.query.summary", call->label);
 }
 
-static void append_messaging(const Conventions *c, const ConventionCall *call, Asks asks,
-                             GString *json)
+static void put_messaging(const Conventions *c, const ConventionCall *call, Asks asks, Json *json)
 {
         gboolean delivers = is_delivery(c, call, asks);
         gsize n = strcspn(call->label, " ");
 
-        append_string(json, "messaging.system", messaging_system(c, call, asks));
-        append_part(json, "messaging.operation.name", call->label, n);
-        append_string(json, "messaging.operation.type", delivers ? "process" : "send");
+        otlp_put_string(json, "messaging.system", messaging_system(c, call, asks));
+        otlp_put_bytes(json, "messaging.operation.name", call->label, n);
+        otlp_put_string(json, "messaging.operation.type", delivers ? "process" : "send");
         if (strcmp(call->label + n + 1, "...") != 0)
-                append_string(json, "messaging.destination.name", call->label + n + 1);
+                otlp_put_string(json, "messaging.destination.name", call->label + n + 1);
 }
 
 /* Who sends a message and waits for the broker's word is a client to the conventions, too. */
@@ -316,22 +294,22 @@ SpanKind conventions_kind(const Conventions *c, const ConventionCall *call, gboo
         return is_delivery(c, call, ask_of(c, call)) ? SPAN_CONSUMER : SPAN_SERVER;
 }
 
-void conventions_append(const Conventions *c, const ConventionCall *call, gboolean at_caller,
-                        GString *json)
+void conventions_put(const Conventions *c, const ConventionCall *call, gboolean at_caller,
+                     Json *json)
 {
         Asks asks = ask_of(c, call);
         gboolean is_messages_end = is_messaging(asks) && at_caller != is_delivery(c, call, asks);
 
         if (at_caller)
-                append_server(json, node_table_name(c->nodes, call->callee));
+                put_server(json, node_table_name(c->nodes, call->callee));
         else
-                append_string(json, "client.address", node_table_name(c->nodes, call->caller));
+                otlp_put_string(json, "client.address", node_table_name(c->nodes, call->caller));
         if (asks == ASKS_HTTP)
-                append_http(c, call, at_caller, json);
+                put_http(c, call, at_caller, json);
         else if (asks == ASKS_GRPC || asks == ASKS_ONC_RPC)
-                append_rpc(call, asks, json);
+                put_rpc(call, asks, json);
         else if ((asks == ASKS_SQL || asks == ASKS_REDIS || asks == ASKS_MEMCACHED) && at_caller)
-                append_database(call, asks, json);
+                put_database(call, asks, json);
         else if (is_messages_end)
-                append_messaging(c, call, asks, json);
+                put_messaging(c, call, asks, json);
 }

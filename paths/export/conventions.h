@@ -9,6 +9,7 @@
 #ifndef RAVEL_CONVENTIONS_H
 #define RAVEL_CONVENTIONS_H
 
+#include "paths/json.h"
 #include "paths/store/store-reader.h"
 
 #define CONVENTIONS_SCHEMA "https://opentelemetry.io/schemas/1.40.0"
@@ -34,8 +35,8 @@ typedef struct {
 SpanKind conventions_kind(const Conventions *conventions, const ConventionCall *call,
                           gboolean at_caller);
 
-/* Appends the attributes of that span as members of a JSON array, each after a comma. */
-void conventions_append(const Conventions *conventions, const ConventionCall *call,
-                        gboolean at_caller, GString *json);
+/* The attributes of that span, as members of the array in hand. */
+void conventions_put(const Conventions *conventions, const ConventionCall *call, gboolean at_caller,
+                     Json *json);
 
 #endif

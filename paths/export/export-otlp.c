@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * OTLP, the protocol of OpenTelemetry, as its JSON lines: each line is the
- * TracesData of one request, a trace.A call is two spans: one of the service
+ * TracesData of one request, a trace. A call is two spans: one of the service
  * that calls, with the times that it saw, and below it one of the service that was called,
  * with its own. The first call of a request, whose client is none of the services, and what goes on
  * with its work without being waited for, is a span of the called service alone, with the times of
@@ -16,19 +16,20 @@
 #include "paths/export/conventions.h"
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/export/otlp-attribute.h"
 #include "paths/write/path-text.h"
-
-#include <string.h>
 
 #include "base/error.h"
 #include "paths/write/path-write.h"
 
 typedef struct {
         GString *text;
+        Json json; /* of the trace in hand, in text */
         const StoreReader *reader;
-        GPtrArray *names; /* by NodeId: JSON strings */
-        char *scope;      /* what stands between a service's name and its spans */
-        guint64 origin;   /* the first half of all trace ids */
+        const NodeTable *nodes;
+        char *scope;    /* JSON */
+        guint64 origin; /* the first half of all trace ids */
+        char trace_id[33];
         Conventions *conventions;
         /* The spans of the request in hand, grouped by service: of call i, 2 i is the caller's and
          * 2 i + 1 the callee's. */
@@ -45,16 +46,6 @@ static guint64 mix(guint64 number)
         number = (number ^ number >> 30) * G_GUINT64_CONSTANT(0xbf58476d1ce4e5b9);
         number = (number ^ number >> 27) * G_GUINT64_CONSTANT(0x94d049bb133111eb);
         return number ^ number >> 31;
-}
-
-static void append_hex(GString *text, guint64 number)
-{
-        static const char digits[] = "0123456789abcdef";
-        char hex[16];
-
-        for (int i = 15; i >= 0; i--, number >>= 4)
-                hex[i] = digits[number & 15];
-        g_string_append_len(text, hex, sizeof hex);
 }
 
 /* What tells two stores apart: the inputs, and what was done with them. */
@@ -76,95 +67,61 @@ static gboolean read_origin(StoreReader *reader, guint64 *origin, GError **error
 
 static char *make_scope(const StoredRun *run)
 {
-        g_autoptr(GString) text = g_string_new("}}]},\"scopeSpans\":[{\"scope\":{\"name\":"
-                                               "\"ravel/inferred\",\"version\":");
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_TIGHT_IN(text);
 
-        path_append_json_string(text, run->version);
-        g_string_append(text, ",\"attributes\":[{\"key\":\"ravel.inferred\",\"value\":"
-                              "{\"boolValue\":true}},{\"key\":\"ravel.method\",\"value\":"
-                              "{\"stringValue\":");
-        path_append_json_string(text, run->method);
-        g_string_append(text, "}}]},\"spans\":[");
+        json_open(&json, '{');
+        json_put_string(&json, "name", "ravel/inferred");
+        json_put_string(&json, "version", run->version);
+        json_put_open(&json, "attributes", '[');
+        otlp_open_attribute(&json, "ravel.inferred", "boolValue");
+        json_boolean(&json, TRUE);
+        otlp_close_attribute(&json);
+        otlp_put_string(&json, "ravel.method", run->method);
+        json_close(&json, ']');
+        json_close(&json, '}');
         return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
 /* --- a span ---------------------------------------------------------------- */
 
-#define APPEND(text, literal) g_string_append_len(text, literal, sizeof(literal) - 1)
-
-static void append_quoted(GString *text, gint64 n)
+static void put_probability(Json *j, const char *key, double probability)
 {
-        g_string_append_c(text, '"');
-        path_append_integer(text, n);
-        g_string_append_c(text, '"');
-}
-
-static void append_id(GString *text, const PathCall *c)
-{
-        g_autofree char *valid = g_utf8_make_valid(c->id, c->id_length);
-
-        APPEND(text, ",{\"key\":\"ravel.id\",\"value\":{\"stringValue\":");
-        path_append_json_string(text, valid);
-        APPEND(text, "}}");
+        otlp_open_attribute(j, key, "doubleValue");
+        export_append_probability(json_value(j), probability);
+        otlp_close_attribute(j);
 }
 
 /* Of the first call's span, which has no parent. */
-static void append_root(const Otlp *o, const ExportRequest *request)
+static void put_root(Json *j, const ExportRequest *request)
 {
-        GString *text = o->text;
-
-        APPEND(text, ",{\"key\":\"ravel.pattern\",\"value\":{\"stringValue\":\"");
-        append_hex(text, request->pattern);
-        APPEND(text, "\"}},{\"key\":\"ravel.request\",\"value\":{\"intValue\":");
-        append_quoted(text, (gint64)request->number);
-        APPEND(text, "}},{\"key\":\"ravel.request_probability\",\"value\":{\"doubleValue\":");
-        export_append_probability(text, request->probability);
-        APPEND(text, "}}");
-}
-
-static void append_parent(GString *text, const PathCall *c)
-{
-        APPEND(text, ",{\"key\":\"ravel.probability\",\"value\":{\"doubleValue\":");
-        export_append_probability(text, (double)c->probability);
-        APPEND(text, "}},{\"key\":\"ravel.candidates\",\"value\":{\"intValue\":");
-        append_quoted(text, c->candidates);
-        APPEND(text, "}}");
+        otlp_open_attribute(j, "ravel.pattern", "stringValue");
+        json_id(j, request->pattern);
+        otlp_close_attribute(j);
+        otlp_put_integer(j, "ravel.request", (gint64)request->number);
+        put_probability(j, "ravel.request_probability", request->probability);
 }
 
 /* What was found of the call stands at the callee's span. */
-static void append_attributes(const Otlp *o, const PathCall *c, const ExportRequest *request)
+static void put_attributes(Json *j, const PathCall *c, const ExportRequest *request)
 {
-        GString *text = o->text;
-
-        APPEND(text, "{\"key\":\"ravel.own_ns\",\"value\":{\"intValue\":");
-        append_quoted(text, c->own);
-        APPEND(text, "}}");
-        if (c->network != 0) {
-                APPEND(text, ",{\"key\":\"ravel.network_ns\",\"value\":{\"intValue\":");
-                append_quoted(text, c->network);
-                APPEND(text, "}}");
-        }
+        otlp_put_integer(j, "ravel.own_ns", c->own);
+        if (c->network != 0)
+                otlp_put_integer(j, "ravel.network_ns", c->network);
         if (c->id_length > 0)
-                append_id(text, c);
-        if (c->parent == NO_PARENT)
-                append_root(o, request);
-        else
-                append_parent(text, c);
-        if (c->continues == WORK_QUEUED) {
-                APPEND(text, ",{\"key\":\"ravel.queued_ns\",\"value\":{\"intValue\":");
-                append_quoted(text, c->queued);
-                APPEND(text, "}}");
+                otlp_put_bytes(j, "ravel.id", c->id, c->id_length);
+        if (c->parent == NO_PARENT) {
+                put_root(j, request);
+        } else {
+                put_probability(j, "ravel.probability", (double)c->probability);
+                otlp_put_integer(j, "ravel.candidates", c->candidates);
         }
-        if (c->connecting > 0) {
-                APPEND(text, ",{\"key\":\"ravel.connecting_ns\",\"value\":{\"intValue\":");
-                append_quoted(text, c->connecting);
-                APPEND(text, "}}");
-        }
-        if (c->workers > 0) {
-                APPEND(text, ",{\"key\":\"ravel.own_queued_ns\",\"value\":{\"intValue\":");
-                append_quoted(text, c->own_queued);
-                APPEND(text, "}}");
-        }
+        if (c->continues == WORK_QUEUED)
+                otlp_put_integer(j, "ravel.queued_ns", c->queued);
+        if (c->connecting > 0)
+                otlp_put_integer(j, "ravel.connecting_ns", c->connecting);
+        if (c->workers > 0)
+                otlp_put_integer(j, "ravel.own_queued_ns", c->own_queued);
 }
 
 /* Whether the callee's span is the only one of the call. What nobody waits for is no child of a
@@ -174,8 +131,16 @@ static gboolean is_alone(const PathCall *c)
         return c->parent == NO_PARENT || c->continues != WORK_NESTED;
 }
 
+static void put_event(Json *j, gint64 time, const char *name)
+{
+        json_open(j, '{');
+        json_put_time(j, "timeUnixNano", time);
+        json_put_string(j, "name", name);
+        json_close(j, '}');
+}
+
 /* Of a span that has the times of the caller. */
-static void append_events(GString *text, const PathCall *c)
+static void put_events(Json *j, const PathCall *c)
 {
         gboolean came = ((c->stamps & 1 << CALL_RECV) && (c->stamps & 1 << CALL_SENT)) ||
                         ((c->stamps & 1 << MSG_RECV) && (c->stamps & 1 << MSG_SENT));
@@ -183,37 +148,26 @@ static void append_events(GString *text, const PathCall *c)
 
         if (!came && !replied)
                 return;
-        APPEND(text, ",\"events\":[");
-        if (came) {
-                APPEND(text, "{\"timeUnixNano\":");
-                append_quoted(text, c->enter);
-                APPEND(text, ",\"name\":\"call received\"}");
-        }
-        if (replied) {
-                g_string_append(text, came ? ",{\"timeUnixNano\":" : "{\"timeUnixNano\":");
-                append_quoted(text, c->reply);
-                APPEND(text, ",\"name\":\"return sent\"}");
-        }
-        APPEND(text, "]");
+        json_put_open(j, "events", '[');
+        if (came)
+                put_event(j, c->enter, "call received");
+        if (replied)
+                put_event(j, c->reply, "return sent");
+        json_close(j, ']');
 }
 
-/* The operation of the call; without one its caller and its callee, whose quotes meet: "lb" and
- * "web1" are "lb > web1". */
-static void append_name(const Otlp *o, const ExportRequest *request, const PathCall *c,
-                        const ConventionCall *call)
+/* The operation of the call; without one its caller and its callee. */
+static void put_name(Otlp *o, const ExportRequest *request, const PathCall *c,
+                     const ConventionCall *call)
 {
         NodeId by = c->parent == NO_PARENT ? request->client : c->caller; /* may stand for many */
-        const char *caller = o->names->pdata[by];
-        GString *text = o->text;
 
-        APPEND(text, "\",\"name\":");
-        if (call->label) {
-                path_append_json_string(text, call->label);
-                return;
-        }
-        g_string_append_len(text, caller, (gssize)strlen(caller) - 1);
-        APPEND(text, " > ");
-        g_string_append(text, (const char *)o->names->pdata[call->callee] + 1);
+        json_key(&o->json, "name");
+        if (call->label)
+                json_string(&o->json, call->label);
+        else
+                json_joined(&o->json, node_table_name(o->nodes, by), " > ",
+                            node_table_name(o->nodes, call->callee));
 }
 
 /* What nobody answers is sent and taken, whatever it is. */
@@ -231,83 +185,74 @@ static guint64 span_id(const PathCall *c, gboolean at_caller)
         return mix(((guint64)c->call + 1) | (guint64)(at_caller != FALSE) << 63);
 }
 
-static void append_ids(const Otlp *o, const ExportRequest *request, const PathCall *c,
-                       gboolean at_caller)
+/* A span by its trace and itself. */
+static void put_ids(Otlp *o, guint64 span)
 {
-        APPEND(o->text, "{\"traceId\":\"");
-        append_hex(o->text, o->origin);
-        append_hex(o->text, mix(request->number));
-        APPEND(o->text, "\",\"spanId\":\"");
-        append_hex(o->text, span_id(c, at_caller));
+        json_put_plain(&o->json, "traceId", o->trace_id);
+        json_put_id(&o->json, "spanId", span);
+}
+
+/* Up to its attributes, which it leaves open. */
+static void open_span(Otlp *o, const ExportRequest *request, const PathCall *c,
+                      const ConventionCall *call, gboolean at_caller)
+{
+        gboolean at_ends = at_caller || is_alone(c); /* the times are the caller's */
+        gint64 from = at_ends ? c->start : c->enter, to = at_ends ? c->end : c->reply;
+        Json *j = &o->json;
+
+        json_open(j, '{');
+        put_ids(o, span_id(c, at_caller));
+        if (!is_alone(c))
+                json_put_id(j, "parentSpanId",
+                            at_caller ? span_id(&request->calls[c->parent], FALSE)
+                                      : span_id(c, TRUE));
+        put_name(o, request, c, call);
+        json_put_integer(j, "kind", find_kind(o, c, call, at_caller));
+        json_put_time(j, "startTimeUnixNano", from);
+        json_put_time(j, "endTimeUnixNano", MAX(to, from)); /* clocks may disagree */
+        json_put_open(j, "attributes", '[');
+}
+
+static void put_caller_span(Otlp *o, const ExportRequest *request, const PathCall *c,
+                            const ConventionCall *call)
+{
+        Json *j = &o->json;
+
+        open_span(o, request, c, call, TRUE);
+        otlp_put_string(j, "peer.service", node_table_name(o->nodes, c->callee));
+        conventions_put(o->conventions, call, TRUE, j);
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+static void put_callee_span(Otlp *o, const ExportRequest *request, const PathCall *c,
+                            const ConventionCall *call)
+{
+        Json *j = &o->json;
+
+        open_span(o, request, c, call, FALSE);
+        put_attributes(j, c, request);
+        conventions_put(o->conventions, call, FALSE, j);
+        json_close(j, ']');
         if (is_alone(c))
-                return;
-        APPEND(o->text, "\",\"parentSpanId\":\"");
-        append_hex(o->text,
-                   at_caller ? span_id(&request->calls[c->parent], FALSE) : span_id(c, TRUE));
+                put_events(j, c);
+        if (is_alone(c) && c->parent != NO_PARENT) {
+                json_put_open(j, "links", '[');
+                json_open(j, '{');
+                put_ids(o, span_id(&request->calls[c->parent], FALSE));
+                json_close(j, '}');
+                json_close(j, ']');
+        }
+        json_close(j, '}');
 }
 
-static void append_link(const Otlp *o, const ExportRequest *request, const PathCall *to)
-{
-        APPEND(o->text, ",\"links\":[{\"traceId\":\"");
-        append_hex(o->text, o->origin);
-        append_hex(o->text, mix(request->number));
-        APPEND(o->text, "\",\"spanId\":\"");
-        append_hex(o->text, span_id(to, FALSE));
-        APPEND(o->text, "\"}]");
-}
-
-static void append_times(GString *text, SpanKind kind, gint64 from, gint64 to)
-{
-        APPEND(text, ",\"kind\":");
-        path_append_integer(text, kind);
-        APPEND(text, ",\"startTimeUnixNano\":");
-        append_quoted(text, from);
-        APPEND(text, ",\"endTimeUnixNano\":");
-        append_quoted(text, MAX(to, from)); /* clocks may disagree */
-        APPEND(text, ",\"attributes\":[");
-}
-
-static void append_caller_span(const Otlp *o, const ExportRequest *request, const PathCall *c,
-                               const ConventionCall *call)
-{
-        GString *text = o->text;
-
-        append_ids(o, request, c, TRUE);
-        append_name(o, request, c, call);
-        append_times(text, find_kind(o, c, call, TRUE), c->start, c->end);
-        APPEND(text, "{\"key\":\"peer.service\",\"value\":{\"stringValue\":");
-        g_string_append(text, o->names->pdata[c->callee]);
-        APPEND(text, "}}");
-        conventions_append(o->conventions, call, TRUE, text);
-        APPEND(text, "]}");
-}
-
-static void append_callee_span(const Otlp *o, const ExportRequest *request, const PathCall *c,
-                               const ConventionCall *call)
-{
-        SpanKind kind = find_kind(o, c, call, FALSE);
-        gboolean alone = is_alone(c);
-
-        append_ids(o, request, c, FALSE);
-        append_name(o, request, c, call);
-        append_times(o->text, kind, alone ? c->start : c->enter, alone ? c->end : c->reply);
-        append_attributes(o, c, request);
-        conventions_append(o->conventions, call, FALSE, o->text);
-        g_string_append_c(o->text, ']');
-        if (alone)
-                append_events(o->text, c);
-        if (alone && c->parent != NO_PARENT)
-                append_link(o, request, &request->calls[c->parent]);
-        g_string_append_c(o->text, '}');
-}
-
-static void append_span(const Otlp *o, const ExportRequest *request, guint32 span)
+static void put_span(Otlp *o, const ExportRequest *request, guint32 span)
 {
         const PathCall *c = &request->calls[span / 2];
         const ConventionCall call = { c->caller, c->callee,
                                       store_reader_label(o->reader, c->label) };
 
-        (span % 2 ? append_callee_span : append_caller_span)(o, request, c, &call);
+        (span % 2 ? put_callee_span : put_caller_span)(o, request, c, &call);
 }
 
 /* --- a trace --------------------------------------------------------------- */
@@ -347,29 +292,45 @@ static gboolean group_by_service(Otlp *o, const ExportRequest *request, GError *
         return TRUE;
 }
 
-static gboolean append_trace(Otlp *o, const ExportRequest *request, GError **error)
+static void put_service(Otlp *o, const ExportRequest *request, NodeId service)
+{
+        Json *j = &o->json;
+
+        json_open(j, '{');
+        json_put_open(j, "resource", '{');
+        json_put_open(j, "attributes", '[');
+        otlp_put_string(j, "service.name", node_table_name(o->nodes, service));
+        json_close(j, ']');
+        json_close(j, '}');
+        json_put_open(j, "scopeSpans", '[');
+        json_open(j, '{');
+        json_key(j, "scope");
+        g_string_append(json_value(j), o->scope);
+        json_put_open(j, "spans", '[');
+        for (guint32 k = o->first[service]; k != NO_PARENT; k = g_array_index(o->next, guint32, k))
+                put_span(o, request, k);
+        json_close(j, ']');
+        json_put_plain(j, "schemaUrl", CONVENTIONS_SCHEMA);
+        json_close(j, '}');
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+static gboolean put_trace(Otlp *o, const ExportRequest *request, GError **error)
 {
         if (!group_by_service(o, request, error))
                 return FALSE;
-        APPEND(o->text, "{\"resourceSpans\":[");
-        for (guint i = 0; i < o->services->len; i++) {
-                NodeId service = g_array_index(o->services, NodeId, i);
-                guint32 first = o->first[service];
-
-                if (i > 0)
-                        g_string_append_c(o->text, ',');
-                APPEND(o->text, "{\"resource\":{\"attributes\":[{\"key\":\"service.name\","
-                                "\"value\":{\"stringValue\":");
-                g_string_append(o->text, o->names->pdata[service]);
-                g_string_append(o->text, o->scope);
-                for (guint32 k = first; k != NO_PARENT; k = g_array_index(o->next, guint32, k)) {
-                        if (k != first)
-                                g_string_append_c(o->text, ',');
-                        append_span(o, request, k);
-                }
-                APPEND(o->text, "],\"schemaUrl\":\"" CONVENTIONS_SCHEMA "\"}]}");
-        }
-        APPEND(o->text, "]}\n");
+        g_snprintf(o->trace_id, sizeof o->trace_id,
+                   "%016" G_GINT64_MODIFIER "x%016" G_GINT64_MODIFIER "x", o->origin,
+                   mix(request->number));
+        o->json = JSON_TIGHT_IN(o->text);
+        json_open(&o->json, '{');
+        json_put_open(&o->json, "resourceSpans", '[');
+        for (guint i = 0; i < o->services->len; i++)
+                put_service(o, request, g_array_index(o->services, NodeId, i));
+        json_close(&o->json, ']');
+        json_close(&o->json, '}');
+        g_string_append_c(o->text, '\n');
         return TRUE;
 }
 
@@ -381,7 +342,7 @@ static Otlp *otlp_new(const NodeTable *nodes, const StoreReader *reader)
 
         o->reader = reader;
         o->text = g_string_new(NULL);
-        o->names = export_json_names(nodes);
+        o->nodes = nodes;
         o->scope = make_scope(run);
         o->services = g_array_new(FALSE, FALSE, sizeof(NodeId));
         o->first = g_new(guint32, n);
@@ -395,7 +356,6 @@ static Otlp *otlp_new(const NodeTable *nodes, const StoreReader *reader)
 static void otlp_free(Otlp *o)
 {
         g_string_free(o->text, TRUE);
-        g_ptr_array_free(o->names, TRUE);
         g_free(o->scope);
         conventions_free(o->conventions);
         g_array_free(o->services, TRUE);
@@ -418,7 +378,7 @@ gboolean export_otlp(StoreReader *reader, const NodeTable *nodes, OutputFile *ou
             !(o->conventions = conventions_new(reader, nodes, error)))
                 return FALSE;
         while ((status = export_requests_next(requests, &request, error)) > 0)
-                if (!append_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))
+                if (!put_trace(o, &request, error) || !export_flush(o->text, FALSE, out, error))
                         return FALSE;
         return status == 0 && export_flush(o->text, TRUE, out, error);
 }
