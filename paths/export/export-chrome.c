@@ -12,9 +12,8 @@
  */
 #include "paths/export/export-requests.h"
 #include "paths/export/export.h"
+#include "paths/json.h"
 #include "paths/write/path-text.h"
-
-#include <string.h>
 
 /* Where a request's call lies, and until when what lies below it there lasts. */
 typedef struct {
@@ -30,17 +29,19 @@ typedef struct {
 
 typedef struct {
         GString *text;
+        Json json;
         const StoreReader *reader;
-        GPtrArray *names; /* by NodeId: JSON strings */
-        gint64 origin;    /* ns since the epoch */
-        GArray *slices;   /* of Slice, by call of the request in hand */
-        GArray *wanted;   /* of RequestLane */
-        GArray *lanes;    /* of gint64: from when on each is free */
+        const NodeTable *nodes;
+        gint64 origin;  /* ns since the epoch */
+        GArray *slices; /* of Slice, by call of the request in hand */
+        GArray *wanted; /* of RequestLane */
+        GArray *lanes;  /* of gint64: from when on each is free */
 } Chrome;
 
 /* Nanoseconds as us with three decimals. */
-static void append_us(GString *text, gint64 ns)
+static void put_us(Json *j, const char *key, gint64 ns)
 {
+        GString *text = (json_key(j, key), json_value(j));
         guint64 size = ns < 0 ? -(guint64)ns : (guint64)ns;
         guint rest = size % 1000;
         char decimals[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
@@ -48,9 +49,30 @@ static void append_us(GString *text, gint64 ns)
 
         if (ns < 0)
                 g_string_append_c(text, '-');
-        path_append_integer(text, (gint64)(size / 1000));
+        path_append_integer(text, size / 1000);
         if (rest > 0)
                 g_string_append_len(text, decimals, sizeof decimals);
+}
+
+static void put_probability(Json *j, const char *key, double probability)
+{
+        json_key(j, key);
+        export_append_probability(json_value(j), probability);
+}
+
+/* What a thread, or the process, is called. */
+static void put_title(Json *j, const char *what, guint32 thread, const char *title)
+{
+        json_line(j, 0);
+        json_open(j, '{');
+        json_put_string(j, "ph", "M");
+        json_put_string(j, "name", what);
+        json_put_count(j, "pid", 1);
+        json_put_count(j, "tid", thread);
+        json_put_open(j, "args", '{');
+        json_put_string(j, "name", title);
+        json_close(j, '}');
+        json_close(j, '}');
 }
 
 /* --- lanes ----------------------------------------------------------------- */
@@ -93,12 +115,11 @@ static void lay_out(Chrome *o, const ExportRequest *request)
         }
 }
 
-static void append_lane_name(GString *text, guint32 lane)
+static void put_lane(Json *j, guint32 thread)
 {
-        g_string_append_printf(text,
-                               "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":1,\"tid\":%u,"
-                               "\"args\":{\"name\":\"lane %u\"}},\n",
-                               lane + 1, lane + 1);
+        g_autofree char *title = g_strdup_printf("lane %u", thread);
+
+        put_title(j, "thread_name", thread, title);
 }
 
 /* Gives the request lanes that are free for as long as it needs each: the lowest. */
@@ -113,7 +134,7 @@ static void take_lanes(Chrome *o)
                         lane++;
                 if (lane == o->lanes->len) {
                         g_array_append_val(o->lanes, wanted->end);
-                        append_lane_name(o->text, lane);
+                        put_lane(&o->json, lane + 1);
                 }
                 g_array_index(o->lanes, gint64, lane) = wanted->end;
                 wanted->lane = lane;
@@ -122,83 +143,67 @@ static void take_lanes(Chrome *o)
 
 /* --- events ---------------------------------------------------------------- */
 
-#define APPEND(text, literal) g_string_append_len(text, literal, sizeof(literal) - 1)
+/* An event of a call, which it leaves open. */
+static void open_event(Chrome *o, const PathCall *c, guint32 lane, const char *phase, gint64 time)
+{
+        const char *label = store_reader_label(o->reader, c->label);
+        const char *name = node_table_name(o->nodes, c->callee);
+        Json *j = &o->json;
 
-static void append_event(const Chrome *o, const ExportRequest *request, guint32 i, char phase,
-                         gint64 time)
+        json_line(j, 0);
+        json_open(j, '{');
+        json_put_plain(j, "ph", phase);
+        json_put_count(j, "pid", 1);
+        json_put_count(j, "tid", g_array_index(o->wanted, RequestLane, lane).lane + 1);
+        put_us(j, "ts", time - o->origin);
+        json_put_plain(j, "cat", "call");
+        json_key(j, "name");
+        if (label)
+                json_joined(j, name, " ", label);
+        else
+                json_string(j, name);
+}
+
+static void put_begin(Chrome *o, const ExportRequest *request, guint32 i)
 {
         const Slice *slice = &g_array_index(o->slices, Slice, i);
-        const char *label = store_reader_label(o->reader, request->calls[i].label);
-        GString *text = o->text;
 
-        APPEND(text, "{\"ph\":\"");
-        g_string_append_c(text, phase);
-        APPEND(text, "\",\"pid\":1,\"tid\":");
-        path_append_integer(text, g_array_index(o->wanted, RequestLane, slice->lane).lane + 1);
-        APPEND(text, ",\"ts\":");
-        append_us(text, time - o->origin);
-        APPEND(text, ",\"cat\":\"call\",\"name\":");
-        g_string_append(text, o->names->pdata[request->calls[i].callee]);
-        if (label) { /* before the quote that ends the name, and without the one it begins with */
-                g_autoptr(GString) quoted = g_string_new(NULL);
-
-                path_append_json_string(quoted, label);
-                quoted->str[0] = ' ';
-                g_string_truncate(text, text->len - 1);
-                g_string_append_len(text, quoted->str, (gssize)quoted->len);
-        }
+        open_event(o, &request->calls[i], slice->lane, "B", slice->start);
+        json_close(&o->json, '}');
 }
 
-static void append_begin(const Chrome *o, const ExportRequest *request, guint32 i)
+static void put_end(Chrome *o, const ExportRequest *request, guint32 i)
 {
-        append_event(o, request, i, 'B', g_array_index(o->slices, Slice, i).start);
-        APPEND(o->text, "},\n");
-}
-
-static void append_end(const Chrome *o, const ExportRequest *request, guint32 i)
-{
+        const Slice *slice = &g_array_index(o->slices, Slice, i);
         const PathCall *c = &request->calls[i];
-        GString *text = o->text;
+        Json *j = &o->json;
 
-        append_event(o, request, i, 'E', g_array_index(o->slices, Slice, i).end);
-        APPEND(text, ",\"args\":{\"caller\":");
-        g_string_append(text, o->names->pdata[c->caller]);
-        APPEND(text, ",\"own_us\":");
-        append_us(text, c->own);
-        if (c->network != 0) {
-                APPEND(text, ",\"network_us\":");
-                append_us(text, c->network);
-        }
-        if (c->connecting > 0) {
-                APPEND(text, ",\"connecting_us\":");
-                append_us(text, c->connecting);
-        }
-        if (c->continues == WORK_QUEUED) {
-                APPEND(text, ",\"queued_us\":");
-                append_us(text, c->queued);
-        }
-        if (c->workers > 0) {
-                APPEND(text, ",\"own_queued_us\":");
-                append_us(text, c->own_queued);
-        }
+        open_event(o, c, slice->lane, "E", slice->end);
+        json_put_open(j, "args", '{');
+        json_put_string(j, "caller", node_table_name(o->nodes, c->caller));
+        put_us(j, "own_us", c->own);
+        if (c->network != 0)
+                put_us(j, "network_us", c->network);
+        if (c->connecting > 0)
+                put_us(j, "connecting_us", c->connecting);
+        if (c->continues == WORK_QUEUED)
+                put_us(j, "queued_us", c->queued);
+        if (c->workers > 0)
+                put_us(j, "own_queued_us", c->own_queued);
         if (c->parent == NO_PARENT) {
-                APPEND(text, ",\"request\":");
-                path_append_integer(text, (gint64)request->number);
-                g_string_append_printf(text, ",\"pattern\":\"%016" G_GINT64_MODIFIER "x\"",
-                                       request->pattern);
-                APPEND(text, ",\"request_probability\":");
-                export_append_probability(text, request->probability);
+                json_put_count(j, "request", request->number);
+                json_put_id(j, "pattern", request->pattern);
+                put_probability(j, "request_probability", request->probability);
         } else {
-                APPEND(text, ",\"probability\":");
-                export_append_probability(text, (double)c->probability);
-                APPEND(text, ",\"candidates\":");
-                path_append_integer(text, c->candidates);
+                put_probability(j, "probability", (double)c->probability);
+                json_put_count(j, "candidates", c->candidates);
         }
-        APPEND(text, "}},\n");
+        json_close(j, '}');
+        json_close(j, '}');
 }
 
 /* A call ends after those below it, and before the next that is not. */
-static void append_request(Chrome *o, const ExportRequest *request)
+static void put_request(Chrome *o, const ExportRequest *request)
 {
         guint32 open = NO_PARENT; /* the last call that has begun and not ended */
 
@@ -207,12 +212,26 @@ static void append_request(Chrome *o, const ExportRequest *request)
         for (guint32 i = 0; i < request->n_calls; i++) {
                 for (; open != NO_PARENT && open != request->calls[i].parent;
                      open = request->calls[open].parent)
-                        append_end(o, request, open);
-                append_begin(o, request, i);
+                        put_end(o, request, open);
+                put_begin(o, request, i);
                 open = i;
         }
         for (; open != NO_PARENT; open = request->calls[open].parent)
-                append_end(o, request, open);
+                put_end(o, request, open);
+}
+
+static void open_events(Chrome *o)
+{
+        Json *j = &o->json;
+
+        json_open(j, '{');
+        json_put_string(j, "displayTimeUnit", "ms");
+        json_put_open(j, "otherData", '{');
+        json_put_time(j, "origin_unix_ns", o->origin);
+        json_put_string(j, "inferred", "true");
+        json_close(j, '}');
+        json_line(j, 0);
+        json_put_open(j, "traceEvents", '[');
 }
 
 static Chrome *chrome_new(const NodeTable *nodes, const StoreReader *reader)
@@ -220,24 +239,20 @@ static Chrome *chrome_new(const NodeTable *nodes, const StoreReader *reader)
         const StoredRun *run = store_reader_run(reader);
         Chrome *o = g_new0(Chrome, 1);
 
-        o->text = g_string_new("{\"displayTimeUnit\":\"ms\",\"otherData\":{");
+        o->text = g_string_new(NULL);
+        o->json = JSON_TIGHT_IN(o->text);
         o->reader = reader;
-        o->names = export_json_names(nodes);
+        o->nodes = nodes;
         o->origin = run->first == NO_TIME ? 0 : run->first;
         o->slices = g_array_new(FALSE, FALSE, sizeof(Slice));
         o->wanted = g_array_new(FALSE, FALSE, sizeof(RequestLane));
         o->lanes = g_array_new(FALSE, FALSE, sizeof(gint64));
-        g_string_append_printf(o->text,
-                               "\"origin_unix_ns\":\"%" G_GINT64_FORMAT "\",\"inferred\":\"true\"},"
-                               "\n\"traceEvents\":[\n",
-                               o->origin);
         return o;
 }
 
 static void chrome_free(Chrome *o)
 {
         g_string_free(o->text, TRUE);
-        g_ptr_array_free(o->names, TRUE);
         g_array_free(o->slices, TRUE);
         g_array_free(o->wanted, TRUE);
         g_array_free(o->lanes, TRUE);
@@ -255,13 +270,13 @@ gboolean export_chrome(StoreReader *reader, const NodeTable *nodes, OutputFile *
 
         if (!requests)
                 return FALSE;
+        open_events(o);
         while ((status = export_requests_next(requests, &request, error)) > 0) {
-                append_request(o, &request);
+                put_request(o, &request);
                 if (!export_flush(o->text, FALSE, out, error))
                         return FALSE;
         }
-        /* The last event has no comma after it. */
-        APPEND(o->text, "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"tid\":1,"
-                        "\"args\":{\"name\":\"requests, inferred by ravel\"}}\n]}\n");
+        put_title(&o->json, "process_name", 1, "requests, inferred by ravel");
+        g_string_append(o->text, "\n]}\n");
         return status == 0 && export_flush(o->text, TRUE, out, error);
 }

@@ -137,16 +137,3 @@ gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **err
         g_string_truncate(text, 0);
         return TRUE;
 }
-
-GPtrArray *export_json_names(const NodeTable *nodes)
-{
-        GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-
-        for (NodeId i = 0; i < node_table_size(nodes); i++) {
-                g_autoptr(GString) name = g_string_new(NULL);
-
-                path_append_json_string(name, node_table_name(nodes, i));
-                g_ptr_array_add(names, g_strdup(name->str));
-        }
-        return names;
-}

@@ -41,7 +41,4 @@ void export_append_stamp_cell(GString *text, gint64 time, gboolean observed);
 /* Writes text once there is enough of it, or in any case (all), and empties it. */
 gboolean export_flush(GString *text, gboolean all, OutputFile *out, GError **error);
 
-/* Of each node, by NodeId, its name as a JSON string; the caller's to free. */
-GPtrArray *export_json_names(const NodeTable *nodes);
-
 #endif
