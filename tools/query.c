@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/printable.h"
+#include "paths/json.h"
 #include "paths/store/store-query.h"
-#include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/text-table.h"
 #include "tools/run-files.h"
@@ -75,23 +75,21 @@ static gboolean is_exact(gint64 integer)
         return integer >= -limit && integer <= limit;
 }
 
-static void append_json(GString *text, const StoreValue *value)
+static void put_value(Json *j, const StoreValue *value)
 {
         if (value->type == STORE_NULL) {
-                g_string_append(text, "null");
+                json_null(j);
         } else if (value->type == STORE_TEXT) {
-                g_string_append_c(text, '"');
-                printable_append(text, value->text, (gssize)value->n, PRINTABLE_JSON);
-                g_string_append_c(text, '"');
+                json_bytes(j, value->text, value->n);
         } else if (value->type == STORE_BLOB) {
-                g_string_append_c(text, '"');
-                append_hex(text, value);
-                g_string_append_c(text, '"');
+                g_string_append_c(json_value(j), '"');
+                append_hex(j->text, value);
+                g_string_append_c(j->text, '"');
         } else if ((value->type == STORE_INTEGER && !is_exact(value->integer)) ||
                    (value->type == STORE_REAL && strstr(value->text, "Inf"))) {
-                g_string_append_printf(text, "\"%s\"", value->text);
+                json_plain(j, value->text);
         } else {
-                g_string_append_len(text, value->text, (gssize)value->n);
+                g_string_append_len(json_value(j), value->text, (gssize)value->n);
         }
 }
 
@@ -191,15 +189,17 @@ static gboolean write_json(StoreQuery *query, OutputFile *out, GError **error)
         if (!check_names(query, error))
                 return FALSE;
         while ((status = store_query_next(query, error)) > 0) {
+                Json json = JSON_IN(text);
+
+                json_open(&json, '{');
                 for (guint i = 0; i < n; i++) {
                         StoreValue value = store_query_value(query, i);
 
-                        g_string_append(text, i > 0 ? ", " : "{");
-                        path_append_json_string(text, store_query_column_name(query, i));
-                        g_string_append(text, ": ");
-                        append_json(text, &value);
+                        json_string_key(&json, store_query_column_name(query, i));
+                        put_value(&json, &value);
                 }
-                g_string_append(text, "}\n");
+                json_close(&json, '}');
+                g_string_append_c(text, '\n');
                 if (!flush(text, FLUSH_SIZE, out, error))
                         return FALSE;
         }

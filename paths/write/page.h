@@ -12,7 +12,7 @@
 #include "tracefmt/output-file.h"
 
 /* title is plain text. data is JSON in which no '<' stands
- * (path_append_json_string() sees to that). */
+ * (json_string() sees to that). */
 gboolean page_write(OutputFile *out, const char *title, const GString *data, GError **error);
 
 #endif

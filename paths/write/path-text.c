@@ -3,8 +3,6 @@
 
 #include <math.h>
 
-#include "base/printable.h"
-
 char *path_format_duration(gint64 ns)
 {
         /* What the last digit is worth: each is ten times the one before. */
@@ -76,13 +74,6 @@ void path_append_number(GString *out, double number, const char *format)
         char text[G_ASCII_DTOSTR_BUF_SIZE];
 
         g_string_append(out, g_ascii_formatd(text, sizeof text, format, number));
-}
-
-void path_append_json_string(GString *out, const char *text)
-{
-        g_string_append_c(out, '"');
-        printable_append(out, text, -1, PRINTABLE_JSON);
-        g_string_append_c(out, '"');
 }
 
 char *path_format_share(gint128 part, gint128 whole)

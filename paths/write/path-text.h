@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * Times, counts and shares as people read them, and names as JSON has them.
+ * Times, counts and shares as people read them.
  */
 #ifndef RAVEL_PATH_TEXT_H
 #define RAVEL_PATH_TEXT_H
@@ -21,10 +21,6 @@ char *path_format_drawn(double count, double error);
 /* All digits. printf() would take most of the time of a writer of many. */
 void path_append_integer(GString *out, gint128 n);
 void path_append_hex(GString *out, guint64 n); /* 16 digits */
-
-/* Appends text, which is UTF-8, as a JSON string. '<' is escaped in it too, so that it can
- * stand in a page. */
-void path_append_json_string(GString *out, const char *text);
 
 /* By a format of printf() for a double, whatever the locale. */
 void path_append_number(GString *out, double number, const char *format);
