@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "paths/json.h"
 #include "paths/write/path-text.h"
 #include "paths/write/path-write.h"
 #include "paths/write/pattern-order.h"
@@ -89,6 +90,51 @@ static void test_share(void)
         assert_text(path_format_share(0, 0), "-");
 }
 
+static void write_json(Json *j)
+{
+        json_open(j, '{');
+        json_put_plain(j, "plain", "a b");
+        json_string_key(j, "\"<");
+        json_bytes(j,
+                   "\0\xff"
+                   "a\\b",
+                   4);
+        json_key(j, "joined");
+        json_joined(j, "a\"", " > ", "b");
+        json_line(j, 2);
+        json_put_open(j, "values", '[');
+        json_id(j, 10);
+        json_null(j);
+        json_line(j, 0);
+        json_time(j, -1);
+        json_integer(j, -1);
+        json_count(j, G_MAXUINT64);
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
+static void test_json(void)
+{
+        g_autoptr(GString) text = g_string_new(NULL);
+        Json json = JSON_IN(text), tight = JSON_TIGHT_IN(text);
+
+        write_json(&json);
+        g_assert_cmpstr(text->str, ==,
+                        "{\"plain\": \"a b\", \"\\\"\\u003c\": \"\xef\xbf\xbd\xef\xbf\xbd"
+                        "a\\\\\", "
+                        "\"joined\": \"a\\\" > b\",\n"
+                        "  \"values\": [\"000000000000000a\", null,\n"
+                        "\"-1\", -1, 18446744073709551615]}");
+        g_string_truncate(text, 0);
+        write_json(&tight);
+        g_assert_cmpstr(text->str, ==,
+                        "{\"plain\":\"a b\",\"\\\"\\u003c\":\"\xef\xbf\xbd\xef\xbf\xbd"
+                        "a\\\\\","
+                        "\"joined\":\"a\\\" > b\",\n"
+                        "  \"values\":[\"000000000000000a\",null,\n"
+                        "\"-1\",-1,18446744073709551615]}");
+}
+
 static void test_lookup(void)
 {
         g_assert_true(path_writer_lookup("text") == path_write_text);
@@ -157,6 +203,7 @@ int main(int argc, char **argv)
         g_test_add_func("/path-write/count", test_count);
         g_test_add_func("/path-write/integer", test_integer);
         g_test_add_func("/path-write/share", test_share);
+        g_test_add_func("/path-write/json", test_json);
         g_test_add_func("/path-write/lookup", test_lookup);
         g_test_add_func("/path-write/call-order", test_call_order);
         g_test_add_func("/text-table/width", test_width);
