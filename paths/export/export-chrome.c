@@ -41,12 +41,14 @@ typedef struct {
 /* Nanoseconds as us with three decimals. */
 static void put_us(Json *j, const char *key, gint64 ns)
 {
-        GString *text = (json_key(j, key), json_value(j));
+        GString *text;
         guint64 size = ns < 0 ? -(guint64)ns : (guint64)ns;
         guint rest = size % 1000;
         char decimals[] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
                             (char)('0' + rest % 10) };
 
+        json_key(j, key);
+        text = json_value(j);
         if (ns < 0)
                 g_string_append_c(text, '-');
         path_append_integer(text, size / 1000);
