@@ -428,6 +428,22 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
                                             (i / (n + 1) == 2 * n && i % (n + 1) < n));
 }
 
+/* Whether beliefs, where hardly any trigger is in doubt, show that there is none. */
+static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
+{
+        ServingOrder *order = order_of(e);
+        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+        double n;
+
+        if (serving_order_sure(order) < PLAIN_TRIGGERS)
+                return FALSE;
+        allow(e, j, which);
+        serving_order_count_same(order, &j->model->walk.delays, pairs);
+        n = serving_order_n_pairs(order, pairs);
+        return (n >= HOPELESS_PAIRS && serving_order_odds(order, pairs) >= PLAIN_ODDS) ||
+               (which == DISPATCHED && n < DISPATCH_PAIRS / 2.0);
+}
+
 /* Supposes order, and lets the chain's assignments say how rare inversions are, by expectation
  * maximisation. The factor falls where there is order and rises where there is none. */
 static Stage try_order(Evidence *e, Joint *j, Ordered which)
@@ -522,11 +538,11 @@ static Try try_without_loop(Evidence *e, Joint *j, gint64 log, const JointState 
         return other;
 }
 
-static gboolean try_last(Evidence *e, Joint *j)
+/* Whether there is order among all outputs. */
+static gboolean is_ordered(Evidence *e, Joint *j, const JointState *before)
 {
-        JointState *before = joint_save(j);
         gint64 log = 0;
-        gboolean loop = begin_with_event_loop(e, j, &log), ordered;
+        gboolean loop = begin_with_event_loop(e, j, &log);
         Try t = try_all(e, j, log);
 
         if (loop) {
@@ -534,12 +550,23 @@ static gboolean try_last(Evidence *e, Joint *j)
                 if (!t.shows || t.gain < 0)
                         t = try_without_loop(e, j, log, before, t);
         }
-        ordered = t.shows;
         e->by_chain = t.shows && may_loop(j);
-        if (!ordered) {
+        if (!t.shows)
                 undo(e, j, before);
-                ordered = is_dispatched(e, j, before);
-        }
+        return t.shows;
+}
+
+static gboolean try_last(Evidence *e, Joint *j)
+{
+        gboolean may_be_dispatched = !is_plainly_unordered(e, j, DISPATCHED),
+                 may_be_ordered = !is_plainly_unordered(e, j, ALL_OUTPUTS), ordered;
+        JointState *before;
+
+        if (!may_be_dispatched && !may_be_ordered)
+                return FALSE;
+        before = joint_save(j);
+        ordered = (may_be_ordered && is_ordered(e, j, before)) ||
+                  (may_be_dispatched && is_dispatched(e, j, before));
         joint_state_free(before);
         return ordered;
 }

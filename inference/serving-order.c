@@ -158,9 +158,14 @@ static void count_mixed(ServedPairs *pairs, const Shorter *shorter, const Output
                                             late->trigger - early->trigger));
 }
 
+static gboolean is_sure(const Output *x)
+{
+        return x->class != NO_CLASS && x->share >= SURE_TRIGGER;
+}
+
 static gboolean counts(const ServingOrder *o, const Output *x)
 {
-        return x->class != NO_CLASS && x->share >= SURE_TRIGGER && o->may[x->class];
+        return is_sure(x) && o->may[x->class];
 }
 
 /* Adds pairs of one class, and pairs of two classes if shorter is not NULL. */
@@ -194,6 +199,22 @@ void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPa
 
         count_pairs(o, delays, shorter, pairs);
         shorter_free(shorter);
+}
+
+void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs)
+{
+        count_pairs(o, delays, NULL, pairs);
+}
+
+double serving_order_sure(const ServingOrder *o)
+{
+        guint32 n = 0, sure = 0;
+
+        for (guint32 i = 0; i < o->n; i++) {
+                n += o->outputs[i].class != NO_CLASS;
+                sure += is_sure(&o->outputs[i]);
+        }
+        return n > 0 ? (double)sure / n : 0;
 }
 
 /* The ratio of the odds of an inversion to the odds by delays. */

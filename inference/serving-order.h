@@ -86,8 +86,12 @@ void serving_order_restore(ServingOrder *o, gconstpointer saved);
  * classes after these. */
 gsize serving_order_n_counts(const ServingOrder *o);
 
-/* Adds the pairs of outputs to the counts. */
+/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap. */
 void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
+void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
+
+/* Of the outputs of which something is believed, the part whose triggers are hardly in doubt. */
+double serving_order_sure(const ServingOrder *o);
 
 /* The ratio of the odds of an inversion in all pairs of one class to the odds by delays alone. */
 double serving_order_odds(const ServingOrder *o, const ServedPairs *pairs);
