@@ -256,6 +256,13 @@ static void find_ratios(Affinity *a, const float *seen, const float *dealt)
                         all += seen[fold * n + i];
                         all_dealt += dealt[fold * n + i];
                 }
+                if (all == 0 && all_dealt == 0) { /* most pairs */
+                        for (guint32 fold = 0; fold < FOLDS; fold++) {
+                                a->ratio[fold * n + i] = 1;
+                                a->log[fold * n + i] = 0;
+                        }
+                        continue;
+                }
                 for (guint32 fold = 0; fold < FOLDS; fold++) {
                         gsize at = fold * n + i;
 
@@ -307,8 +314,12 @@ static gboolean find_kinds(Affinity *a, const float *seen, const float *more)
                 for (guint32 row = 0; row < a->n_rows; row++)
                         for (guint32 at = 0; at < a->n_columns; at++) {
                                 gsize k = pair_at(a, fold, row, at);
-                                Telling *t = &telling[(gsize)(a->column_kind[at] - 1) * a->n_kinds +
-                                                      a->row_kind[row]];
+                                Telling *t;
+
+                                if (seen[k] == 0 && more[k] == 0)
+                                        continue;
+                                t = &telling[(gsize)(a->column_kind[at] - 1) * a->n_kinds +
+                                             a->row_kind[row]];
 
                                 t->n += seen[k];
                                 t->gain += seen[k] * a->log[k];
