@@ -428,19 +428,21 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
                                             (i / (n + 1) == 2 * n && i % (n + 1) < n));
 }
 
-/* Whether beliefs, where hardly any trigger is in doubt, show that there is none. */
+/* Whether beliefs show that there is none, where few triggers are in doubt. The more are, the plainer
+ * it must be. */
 static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        double n;
+        double unsure = PLAIN_TRIGGERS - serving_order_sure(order), n;
 
-        if (serving_order_sure(order) < PLAIN_TRIGGERS)
+        if (unsure > (which == ALL_OUTPUTS ? PLAIN_UNSURE : 0))
                 return FALSE;
         allow(e, j, which);
         serving_order_count_same(order, &j->model->walk.delays, pairs);
         n = serving_order_n_pairs(order, pairs);
-        return (n >= HOPELESS_PAIRS && serving_order_odds(order, pairs) >= PLAIN_ODDS) ||
+        return (n >= HOPELESS_PAIRS && serving_order_odds(order, pairs) >=
+                                               PLAIN_ODDS + PLAIN_RISE * MAX(unsure, 0)) ||
                (which == DISPATCHED && n < DISPATCH_PAIRS / 2.0);
 }
 

@@ -441,10 +441,14 @@
  * hotel; speed. */
 #define HOPELESS_PAIRS 200
 /* Order is not even tried where so much of the triggers are hardly in doubt, and the odds are so
- * many. Of 180 nodes no such one showed order when it was tried: those that did had 0.37 at most, or
- * fewer sure triggers. C, W, R; speed. */
+ * many; */
 #define PLAIN_TRIGGERS 0.85
 #define PLAIN_ODDS     0.5
+/* among all outputs also where up to so much less are, and the odds are more by so many times that. Of
+ * 180 nodes no such one showed order when it was tried: those that did had odds of 0.37 with as many
+ * sure triggers, and of 0.52 with 0.78. C, W, R; speed. */
+#define PLAIN_UNSURE   0.2
+#define PLAIN_RISE     1.5
 
 /* --- Event loops (event-loop.c) --- */
 
