@@ -180,6 +180,7 @@ rights() {
 		root) options+=(-Z root) ;;
 		rotate) file=$work/closed/theirs/1 options=(-w "$work/closed/theirs/%Y" -G 1000000000) ;;
 		esac
+		: >"$work/err" # what the one before said, says nothing of this
 		env "${before[@]}" "${background[@]}" "$ravel" capture -i lo "${options[@]}" 2>"$work/err" &
 		pid=$!
 		await grep -q listening "$work/err"

@@ -23,7 +23,7 @@ listens() { # PORT
 	return 1
 }
 
-ready() { # until the capture listens
+ready() { # until the capture listens, for which there was an empty err
 	local turn
 	for ((turn = 0; turn < 300; turn++)); do
 		! grep -q '^ravel capture: listening' err || return 0
@@ -32,6 +32,7 @@ ready() { # until the capture listens
 }
 
 begin() { # ARGUMENT...: a capture, which is ready when this returns
+	: >err # what the one before said, says nothing of this
 	"$ravel" capture -w trace "$@" 2>err &
 	capture=$!
 	ready
@@ -117,6 +118,7 @@ many_connections() {
 	for turn in 1 2 3; do
 		for option in '' --processes; do
 			# CPU time of the capture, in ticks of its process, of which it has stopped the rest.
+			: >err
 			"$ravel" capture -i lo -B 65536 -f 'tcp port 18300 or 18301' $option -w trace 2>err &
 			capture=$!
 			ready
@@ -222,6 +224,7 @@ without_rights() {
 	"${run[@]}" python3 -c "$server" &
 	pid=$!
 	listens 18400
+	: >err
 	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=+net_raw --ambient-caps=+net_raw "$ravel" capture -i lo -f 'tcp port 18400' \
 		--processes -w other/trace 2>err &
 	capture=$!
