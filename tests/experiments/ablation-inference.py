@@ -4,6 +4,8 @@
 a value that takes away what it does, and finds the parents of traces of known truth.
 
     ablation-inference.py BUILD [--only NAME,...] [--also TRACE=TRUTH ...] > table.tsv
+    ablation-inference.py BUILD --systems [--only NAME,...] [--groups NAME,...] > systems.tsv
+    ablation-inference.py --table systems.tsv
 
 BUILD is the folder where the program was built. The traces are those of tests/gen-trace at a
 parallelism of 8 and of 20, two seeds each; and others with their truth: two columns, the id of a
@@ -11,6 +13,7 @@ call and its parent's or "-". A line has the right parents in percent for each g
 that is more than with all constants, and the CPU time as a ratio."""
 
 import argparse
+import csv
 import os
 import re
 import resource
@@ -18,6 +21,8 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+import ablation_systems
 
 # The value that takes away what a constant does; where there is none, the half or the double.
 WITHOUT = {
@@ -44,6 +49,77 @@ WITHOUT = {
     "LEASE_DEALS": "1", "LEASE_BACKOFF": "0.01", "LEASE_GAIN": "0", "LEASE_TIMES": "0",
     "LEASE_SUPPOSE_ROUNDS": "0", "LEASE_TIED": "2.0", "LEASE_LEAST_CHANCE": "1e-30",
 }
+# By group, the systems on which constants act, and the values that they are changed to there. An
+# empty one is that of WITHOUT.
+GROUPS = {
+    "workers": (["u8", "u24", "p8", "workers", "loops"], {
+        "OUT_OF_TURN": ["0", "(16 * LOG_UNIT)"], "MOST_TOO_EARLY": ["1e9"], "WORKER_ROUNDS": ["1"],
+        "WORKER_KINDS": ["1"], "WORKER_BLOCK": ["1"], "WORKER_CALLS": ["512", "(1 << 20)"],
+        "WORKER_PAIRS": ["(1 << 30)"], "WORKERS_EACH": ["1000000"], "RATE_OF_WAITING": ["1.0"],
+        "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"], "FEW_WAITING": ["0.0", "1.0"],
+        "LOW_WAITING": ["0.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
+        "LEAST_WAITED_PART": ["1000000"], "FIRST_DELAYS": ["4"], "UNLIKE": ["0"],
+        "LEAST_UNLIKE": ["0"], "UNLIKE_EXCESS": ["-1e9", "1e9"]}),
+    "workers that are none": (["loops, 95", "busy", "j2", "p2", "w1", "g8"], {
+        "MOST_TOO_EARLY": ["1e9"], "LEAST_QUEUE_GAIN": ["0"], "LEAST_GAIN_WAITS": ["0"],
+        "FEW_WAITING": ["1.0"], "MOST_EARLY": ["1.0"], "OVERRULED": ["2.0"], "LEAST_WAITED": ["0"],
+        "LEAST_WAITED_PART": ["1000000"], "FIRST_DELAYS": ["4"], "UNLIKE": ["0"],
+        "LEAST_UNLIKE": ["0"], "UNLIKE_EXCESS": ["-1e9", "1e9"]}),
+    "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
+        "MATCH_BACKOFF": ["0.01"], "MATCH_MOST_RATIO": ["1e30"], "MATCH_GAIN": ["0"],
+        "MATCH_TIMES": ["0"], "MATCH_ROUNDS": ["1"]}),
+    "leases": (["w3", "w3 n", "p8", "u24", "pt24", "w3 lifo", "p8 lifo"], {
+        "LEASE_DEALS": [""], "LEASE_BACKOFF": [""], "LEASE_GAIN": [""], "LEASE_TIMES": [""],
+        "LEASE_SUPPOSE_ROUNDS": [""], "LEASE_SUPPOSED": ["0.5"], "LEASE_TIED": [""],
+        "LEASE_ASTRAY": ["0.0", "1.0"], "LEASE_LEAST_CHANCE": [""], "BLOCKS_LOST": ["0.0", "1e9"]}),
+    "connections that go together": (["p8", "p8 n", "pt24", "pt24 n", "p8 lifo", "pt24 lifo"], {
+        "AFFINITY_USES": ["1"], "AFFINITY_PAIRS": ["(1 << 30)"], "AFFINITY_BLOCK": ["1"],
+        "AFFINITY_DEALS": ["1"], "AFFINITY_BACKOFF": ["0.01"], "AFFINITY_GAIN": ["0"],
+        "AFFINITY_TIMES": ["0"], "AFFINITY_GAIN_EACH": ["0"], "AFFINITY_TIED": ["2.0"],
+        "AFFINITY_LOOK_BACK": ["4", "1000000"]}),
+    "event loops": (["n24", "g8", "loops"], {
+        "LOOP_REACH": ["16"], "LOOP_TRIGGERS": ["1"], "LOOP_MOST": ["0"], "LOOP_BLOCK": ["256"],
+        "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
+        "LOOP_BACKOFF": ["1e-9"], "LOOP_LEAST_AGREEMENT": ["1e-9"], "LOOP_ROUNDS": ["1"],
+        "LOOP_FIRST_STEPS": ["1"], "LOOP_LATER_STEPS": ["1"], "LOOP_LOSS": ["1e9"],
+        "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
+        "LOOP_LEAST_SAID": ["1e-9"], "LEARNED_PART": ["0"], "LEAST_PRIOR": ["1.0", "0"]}),
+    "event loops that are none": (["busy", "workers", "random, 20", "pt24", "loops, 95"], {
+        "LOOP_LOSS": ["1e9"], "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
+    "sizes": (["w3 n", "p8 n", "pt24 n", "u8 n", "u24 dealt", "pt24 dealt"], {
+        "SIZE_NEIGHBOURS": ["2", "1000000"], "SIZE_DEALS": ["2"], "SIZE_DEVIATIONS": ["0"],
+        "SIZE_EXCESS": ["0"], "PAIR_WEIGHT": ["0.01"], "MOST_SIZED": ["1000000"],
+        "SIZE_ROUNDS": ["0"]}),
+    "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
+        "AGAIN_DRAWN": ["2"], "SECOND_LESS_LIKELY": ["-1e9", "1.999"], "SECOND_LOST": ["1e9"],
+        "SURE_ODDS": [""], "USUAL_ODDS": [""], "DOUBT": [""], "FIRST_OPINION": [""],
+        "ASTRAY": [""], "MOST_ASTRAY": [""], "TIED_ASTRAY": [""], "HOPELESS": [""]}),
+    "paths": (["w3 paths", "p8 paths", "u8 paths"], {"FAMILY_DOUBT": ["1e-6", "1.0"]}),
+    "order": (["g8", "j24", "busy", "random, 20"], {
+        "DISPATCH_PAIRS": ["0"], "DISPATCH_GAIN": ["-1e9"], "HOPELESS_ODDS": ["1e9"],
+        "RISING_ODDS": ["1e9"], "HOPELESS_PAIRS": ["0", "1e9"], "PLAIN_TRIGGERS": ["2.0"],
+        "PLAIN_ODDS": ["0"], "RULED_OUT": [""], "SUPPOSED": [""], "LEAST_FACTOR": [""],
+        "ORDER_ROUNDS": [""], "SUPPOSE_ROUNDS": [""], "MAYBE_ORDER": [""], "LAST_ORDER": [""],
+        "MAYBE_FACTOR": [""], "ORDER_ODDS": [""], "NO_ORDER": [""]}),
+    "drawings": (["drawn"], {"DRAWN_BELOW": ["0.0", "2.0"], "DRAW_WARM_UP": ["0"], "DRAW_SWEEPS": ["1"]}),
+    "starts": (["workers", "random, 50", "pt24"], {
+        "OTHER_BOUNDS": ["12"], "START_ROUNDS": ["1", "8"]}),
+    "windows": (["windows", "long, windows"], {
+        "GO_ON_ROUNDS": ["1"], "LEARN_AGAIN": ["1000000000"], "LEARN_AGAIN_PART": ["1", "1000000000"]}),
+    "coarse stamps": (["coarse"], {
+        "STAMPS_COARSE": [""], "STAMPS_COARSEST": ["10000"], "STAMPS_ENOUGH": ["0"]}),
+    "roots": (["m1", "q1", "w3", "u8"], {"ROOTS_BY_ACCIDENT": ["0", ""]}),
+    "long traces": (["long"], {
+        "WALK_MAX_STATES": ["64"], "CUT_SHARE": ["1", "1000000"], "LEARN_FROM": [""],
+        "LEARN_BELIEFS": ["(1 << 30)"], "PART_LIVES": ["1"], "PART_BELIEFS": ["(1 << 16)"],
+        "LONG_LIVES": ["8"], "LONG_BELIEFS": ["(1 << 12)", "(1 << 30)"], "CONTEXT_LIVES": ["0"],
+        "MOST_IN_PART": ["(1 << 14)"], "STRETCH": ["256"]}),
+}
+# Of the others, LEARNING_LOAD is for several processes, HALF_THE_ROUNDS for the progress that is
+# shown, LONGEST_PART for what is read from a model, and what WORTH_NAMING names is in no parent.
+JITTERS = (1, 2, 3)
+COLUMNS = ["group", "constant", "value", "without", "system", "right", "points", "error", "error more",
+           "CPU", "same", "traces", "queues", "no queues"]
 GENERATED = {"parallelism 8": (8000, 8), "parallelism 20": (5000, 20)}
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TUNING = os.path.join(SOURCE, "inference", "tuning.h")
@@ -135,15 +211,163 @@ def measure(program, groups, work):
     return shares, seconds
 
 
+def systems_of(group):
+    return GROUPS[group][0]
+
+
+def measure_systems(build, groups, only, work):
+    """Writes the lines of --systems."""
+    ravel = f"{build}/ravel"
+    out = csv.DictWriter(sys.stdout, COLUMNS, delimiter="\t", lineterminator="\n")
+    out.writeheader()
+    value_of, traces, whole = dict(constants()), {}, {}
+
+    def system(name, seed=0):
+        folder = f"{work}/{seed}"
+        os.makedirs(folder, exist_ok=True)
+        return ablation_systems.system(ravel, name, folder, build, seed)
+
+    def write(group, constant, value, without, name, result):
+        all_of = whole[name]
+        right, wrong = ablation_systems.queues_said(name, result.queues)
+        share = 100 * result.right / result.n
+        out.writerow(dict(zip(COLUMNS, [
+            group, constant, value, without, name, f"{share:.2f}",
+            f"{share - 100 * all_of.right / all_of.n:+.2f}", f"{result.error:.4f}",
+            f"{result.error - all_of.error:+.4f}", f"{result.cpu / all_of.cpu:.2f}",
+            sum(a == b for a, b in zip(result.answers, all_of.answers)), len(result.answers), right, wrong])))
+        sys.stdout.flush()
+
+    for group in groups:
+        for name in systems_of(group):
+            if name not in whole:
+                traces[name] = system(name)
+                if traces[name]:
+                    whole[name] = ablation_systems.measured(ravel, traces[name], work)
+                    for seed in JITTERS:
+                        moved = ablation_systems.measured(ravel, system(name, seed), work)
+                        write("", "jitter", "", seed, name, moved)
+            if traces[name]:
+                write(group, "all", "", "", name, whole[name])
+        for constant, values in GROUPS[group][1].items():
+            if only and constant not in only:
+                continue
+            for value in values:
+                value = value or WITHOUT[constant]
+                program = build_without(build, constant, value, work)
+                for name in systems_of(group):
+                    if traces[name]:
+                        write(group, constant, value_of[constant], value, name,
+                              ablation_systems.measured(program, traces[name], work))
+
+
+def spans(rows):
+    """By system, from where to where right parents and the calibration error come with all constants,
+    by stamps as they are and moved; no less than what a few calls make."""
+    found = {}
+    for row in rows:
+        if row["constant"] in ("all", "jitter"):
+            found.setdefault(row["system"], []).append((float(row["points"]), float(row["error more"])))
+    return {name: [(min(v), max(v), max(max(v) - min(v), least))
+                   for v, least in zip(zip(*values), (0.1, 0.003))]
+            for name, values in found.items()}
+
+
+def is_beyond(value, span):
+    """Further out than all that came by moved stamps, and by as much again."""
+    low, high, width = span
+    return not low - width <= value <= high + width
+
+
+def is_same(row):
+    """To the last byte, and by what is measured beside parents."""
+    return (row["same"] == row["traces"] and not float(row["points"]) and
+            not float(row["error more"]))
+
+
+def cell(row, spans):
+    """Points, and the change of the calibration error in thousandths; what is beyond in bold."""
+    values = float(row["points"]), float(row["error more"])
+    if is_same(row):
+        return "="
+    points, error = (f"**{text}**" if is_beyond(value, span) else text for text, value, span in
+                     zip((row["points"], f"{1000 * values[1]:+.0f}"), values, spans[row["system"]]))
+    return f"{points} ({error})"
+
+
+def print_table(group, mine, moved):
+    names = systems_of(group)
+    names = [n for n in names if any(r["system"] == n for r in mine)]
+    queues = group.startswith("workers")
+    whole = {r["system"]: r for r in mine if r["constant"] == "all"}
+    print(f"| {group} | value | changed to | " + " | ".join(names) + " | CPU |" + " queues |" * queues)
+    print("|---|---:|---:|" + "---|" * len(names) + "---:|" + "---|" * queues)
+    print("| all of them | | | " + " | ".join(
+        f"{whole[n]['right']} ({1000 * float(whole[n]['error']):.0f})" for n in names) + " | |" +
+          f" {said(whole.values())} |" * queues)
+    print("| *moved stamps* | | | " + " | ".join(
+        "{:+.2f} to {:+.2f} ({:+.0f} to {:+.0f})".format(
+            *moved[n][0][:2], *(1000 * e for e in moved[n][1][:2])) for n in names) + " | |" +
+          " |" * queues)
+    same = []
+    keys = dict.fromkeys((r["constant"], r["value"], r["without"]) for r in mine if r["constant"] != "all")
+    for key in keys:
+        changed = {r["system"]: r for r in mine if (r["constant"], r["value"], r["without"]) == key}
+        cpu = sum(float(r["CPU"]) for r in changed.values()) / len(changed)
+        if all(map(is_same, changed.values())) and \
+                said(changed.values()) == said(whole.values()):
+            same.append(f"`{key[0]}` = {key[2]} ({cpu:.2f})")
+            continue
+        print(f"| `{key[0]}` | {key[1]} | {key[2]} | " +
+              " | ".join(cell(changed[n], moved) for n in names if n in changed) + f" | {cpu:.2f} |" +
+              f" {said(changed.values())} |" * queues)
+    if same:
+        print("\nThe same answers, CPU in brackets:", ", ".join(same) + ".")
+    print()
+
+
+def print_tables(rows):
+    moved = spans(rows)
+    queues = {row["system"]: said([row]) for row in rows if row["constant"] == "all"}
+    differ, beyond = {}, set()
+    for row in rows:
+        if row["group"] and row["constant"] != "all":
+            same = is_same(row) and said([row]) == queues[row["system"]]
+            differ[row["constant"]] = differ.get(row["constant"], False) or not same
+            if "**" in cell(row, moved) or said([row]) != queues[row["system"]]:
+                beyond.add(row["constant"])
+    for group in dict.fromkeys(row["group"] for row in rows if row["group"]):
+        print_table(group, [row for row in rows if row["group"] == group], moved)
+    for text, some in (("The same answers everywhere", [n for n in differ if not differ[n]]),
+                       ("Other answers, but none beyond what moved stamps do",
+                        [n for n in differ if differ[n] and n not in beyond])):
+        print(f"{text}: {', '.join(f'`{n}`' for n in some)}.\n")
+
+
+def said(rows):
+    rows = list(rows)
+    return f"{sum(int(r['queues']) for r in rows)}, {sum(int(r['no queues']) for r in rows)}"
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("build")
+    options.add_argument("build", nargs="?", default=".")
     options.add_argument("--only", default="")
     options.add_argument("--also", action="append", default=[], metavar="TRACE=TRUTH")
+    options.add_argument("--systems", action="store_true")
+    options.add_argument("--groups", default=",".join(GROUPS))
+    options.add_argument("--table", metavar="systems.tsv")
     options = options.parse_args()
     build = os.path.abspath(options.build)
     only = set(filter(None, options.only.split(",")))
+    if options.table:
+        with open(options.table, encoding="utf-8") as lines:
+            print_tables(list(csv.DictReader(lines, delimiter="\t")))
+        return
     with tempfile.TemporaryDirectory() as work:
+        if options.systems:
+            measure_systems(build, options.groups.split(","), only, work)
+            return
         groups = {}
         for group, (messages, parallelism) in GENERATED.items():
             for seed in (1, 2):
