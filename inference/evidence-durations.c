@@ -6,6 +6,7 @@
 #include "base/fill.h"
 #include "base/hash.h"
 #include "inference/assignment.h"
+#include "inference/beliefs.h"
 #include "inference/evidence-table.h"
 #include "inference/kinds.h"
 #include "inference/rounds.h"
@@ -90,22 +91,83 @@ static double log_of_others(Joint *j)
         return (double)joint_judge_all(j, 1) / LOG_UNIT;
 }
 
-static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)
+static guint32 find_limits(const Joint *j, DurationLimits *limits)
 {
-        guint32 n_whole = j->model->n_whole;
         g_autofree DurationSample *samples = g_new(DurationSample, j->problem->node->n_out);
-        g_autofree DurationLimits *limits = g_new0(DurationLimits, n_whole);
-        double whole, apart;
 
-        if (n_whole > MOST_ORDERED ||
-            !duration_limits_find(limits, n_whole, samples, sample_durations(j, samples)))
-                return;
-        whole = log_of_others(j);
-        set_limits(j, g_memdup2(limits, n_whole * sizeof *limits));
-        apart = log_of_others(j) - log_of_kinds(j);
-        if (apart <= whole)
-                memset(limits, 0, n_whole * sizeof *limits);
-        set_limits(j, g_steal_pointer(&limits));
+        if (j->model->n_whole > MOST_ORDERED)
+                return 0;
+        return duration_limits_find(limits, j->model->n_whole, samples,
+                                    sample_durations(j, samples));
 }
 
-const EvidenceKind evidence_durations = { .name = "durations", .try_first = tell_apart };
+/* Takes limits, or none if limits is NULL. Resets the walks. */
+static void take_limits(Joint *j, const DurationLimits *limits)
+{
+        guint32 n = j->model->n_whole;
+
+        set_limits(j, limits ? g_memdup2(limits, n * sizeof *limits) : g_new0(DurationLimits, n));
+}
+
+/* Takes limits if the parents that calls have are likelier with them. Resets the walks. */
+static gboolean try_limits(Joint *j, const DurationLimits *limits)
+{
+        double whole = log_of_others(j);
+
+        take_limits(j, limits);
+        if (log_of_others(j) - log_of_kinds(j) > whole) {
+                take_limits(j, limits);
+                return TRUE;
+        }
+        take_limits(j, NULL);
+        return FALSE;
+}
+
+static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)
+{
+        g_autofree DurationLimits *limits = g_new0(DurationLimits, j->model->n_whole);
+
+        if (find_limits(j, limits) > 0)
+                try_limits(j, limits);
+}
+
+/* Learns from the parents that calls have, with new limits. Returns by how many nats an output walks
+ * are likelier by the parents that this comes to than they were. */
+static double learn_with_limits(Joint *j, gint64 before)
+{
+        JointState *found;
+        double gain;
+
+        joint_learn_from_assigned(j, G_MAXUINT64);
+        joint_start_beliefs(j);
+        joint_learn_later_rounds(j);
+        found = joint_save(j);
+        gain = joint_gain_of_walks(j, before);
+        joint_restore(j, found);
+        joint_state_free(found);
+        return gain;
+}
+
+/* Where many parents are in doubt, the first assignment hides what durations tell of them. */
+static void tell_apart_again(Evidence *e G_GNUC_UNUSED, Joint *j)
+{
+        g_autofree DurationLimits *limits = g_new0(DurationLimits, j->model->n_whole);
+        JointState *before;
+        gint64 log;
+
+        if (j->model->n_callees > j->model->n_whole || find_limits(j, limits) == 0)
+                return;
+        before = joint_save(j);
+        log = joint_judge_all(j, 2);
+        if (!try_limits(j, limits) || learn_with_limits(j, log) < LATE_LIMITS_GAIN) {
+                take_limits(j, NULL);
+                joint_restore(j, before);
+        }
+        joint_state_free(before);
+}
+
+const EvidenceKind evidence_durations = {
+        .name = "durations",
+        .try_first = tell_apart,
+        .try_again = tell_apart_again,
+};

@@ -304,15 +304,6 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
-/* By how many nats an output walks are likelier by the parents that calls have now than they were.
- * Learns walks for that. */
-static double gain_of_walks(Joint *j, gint64 before)
-{
-        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
-
-        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
-}
-
 /* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
  * find better parents, every other one. */
 static double most_loss(guint round)
@@ -342,7 +333,7 @@ static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
                 event_loop_round(loop, chance);
                 problem_round_done(j->problem);
                 assignment_take_best(j->assignment, j->problem, chance, FALSE);
-                hopeless = -gain_of_walks(j, log) > most_loss(round);
+                hopeless = -joint_gain_of_walks(j, log) > most_loss(round);
         }
         event_loop_free(loop);
         return !hopeless;
@@ -486,7 +477,7 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         if (counts) {
                 JointState *found = joint_save(j);
 
-                counts = gain_of_walks(j, log) >= DISPATCH_GAIN;
+                counts = joint_gain_of_walks(j, log) >= DISPATCH_GAIN;
                 joint_restore(j, found);
                 joint_state_free(found);
         }
@@ -513,7 +504,7 @@ static Try try_all(Evidence *e, Joint *j, gint64 log)
                 return t;
         found = joint_save(j);
         e->watched = FALSE;
-        t.gain = gain_of_walks(j, log);
+        t.gain = joint_gain_of_walks(j, log);
         e->watched = TRUE;
         joint_restore(j, found);
         joint_state_free(found);

@@ -14,12 +14,6 @@
 
 /* --- learning -------------------------------------------------------------- */
 
-/* The greatest concurrency of a calm parent in this round. */
-static guint64 calm_until(const Joint *j, guint round)
-{
-        return round < CALM_ROUNDS ? j->problem->calm[round] : G_MAXUINT64;
-}
-
 /* The mean share of the best parent, over calls that have a choice and whose assigned parent is a
  * training parent. */
 static double mean_best_share(const Joint *j)
@@ -88,14 +82,14 @@ static void learn_by_chains(Joint *j)
 static void learn_first_rounds(Joint *j)
 {
         for (guint round = 0; round < FRESH_ROUNDS; round++) {
-                joint_learn_from_assigned(j, calm_until(j, round));
+                joint_learn_from_assigned(j, joint_calm_until(j, round));
                 joint_assign_in_time(j);
                 evidence_round(&j->model->evidence, j);
         }
-        joint_learn_from_assigned(j, calm_until(j, 0));
+        joint_learn_from_assigned(j, joint_calm_until(j, 0));
         joint_start_beliefs(j);
         for (guint round = 0; round < START_ROUNDS; round++)
-                joint_learn_from_beliefs(j, calm_until(j, round));
+                joint_learn_from_beliefs(j, joint_calm_until(j, round));
 }
 
 /* How likely what a start found is, by halves. Leaves the walks of a half, and the assignment by
@@ -142,11 +136,11 @@ void joint_learn(Joint *j)
                 learn_first_rounds(j);
         else
                 learn_from_starts(j);
-        for (guint round = START_ROUNDS; round < ROUNDS; round++) {
-                joint_learn_from_beliefs(j, calm_until(j, round));
-                if (round + 2 == ROUNDS)
-                        evidence_watch(evidence, j);
-        }
+        joint_learn_later_rounds(j);
+        if (!j->problem->node->truth)
+                evidence_try_again(evidence, j);
+        evidence_watch(evidence, j);
+        joint_learn_from_beliefs(j, joint_calm_until(j, ROUNDS - 1));
         joint_assign_by_beliefs(j);
         if (mean_best_share(j) >= LEAST_BEST_SHARE && !evidence_try_last(evidence, j))
                 learn_by_chains(j);

@@ -54,6 +54,18 @@ void joint_assign_by_beliefs(Joint *j)
         assignment_take_best(j->assignment, j->problem, j->scores->score, FALSE);
 }
 
+guint64 joint_calm_until(const Joint *j, guint round)
+{
+        return round < CALM_ROUNDS ? j->problem->calm[round] : G_MAXUINT64;
+}
+
+void joint_learn_later_rounds(Joint *j)
+{
+        for (guint round = START_ROUNDS; round + 1 < ROUNDS; round++)
+                joint_learn_from_beliefs(j, joint_calm_until(j, round));
+        joint_assign_by_beliefs(j);
+}
+
 void joint_begin_chain(Joint *j, float *chance)
 {
         joint_assign_by_beliefs(j);
@@ -156,4 +168,11 @@ gint64 joint_judge_all(Joint *j, guint n_halves)
         for (guint32 p = 0; p < j->problem->node->n_in; p++)
                 sum += log[p];
         return sum;
+}
+
+double joint_gain_of_walks(Joint *j, gint64 before)
+{
+        double outputs = (double)j->problem->node->n_out + j->problem->node->n_in;
+
+        return (double)(joint_judge_all(j, 2) - before) / LOG_UNIT / outputs;
 }

@@ -14,6 +14,12 @@ void joint_learn_from_assigned(Joint *j, guint64 calm);
 void joint_learn_from_beliefs(Joint *j, guint64 calm);
 void joint_learn_from_chain(Joint *j, Sampler *chain);
 
+/* The greatest concurrency of a calm parent in this round. */
+guint64 joint_calm_until(const Joint *j, guint round);
+
+/* Rounds that learn from beliefs, after those of a start and but for the last. Assigns by beliefs. */
+void joint_learn_later_rounds(Joint *j);
+
 /* Prepares a chain: assigns by beliefs, and sets chance, by candidate, to the square roots of the
  * shares, scaled to a sum of 1 for each call. */
 void joint_begin_chain(Joint *j, float *chance);
@@ -42,5 +48,9 @@ void joint_judge(Joint *j, guint n_halves, gint64 *log);
 
 /* The sum of that. */
 gint64 joint_judge_all(Joint *j, guint n_halves);
+
+/* By how many nats an output walks, of both halves, are likelier by the parents that calls have now
+ * than they were, by this sum. */
+double joint_gain_of_walks(Joint *j, gint64 before);
 
 #endif

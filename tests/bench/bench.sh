@@ -110,9 +110,9 @@ while read -r parallelism bar; do
 	verdict "ravel nesting --method joint, parallelism $parallelism, memory a message" \
 		"$(awk -v used="${used#* }" -v n=$messages 'BEGIN { print used * 1024 / n }')" 200 bytes
 done <<'EOF'
-1.6 10
-5 30
-45 60
+1.6 3
+5 9
+45 38
 EOF
 # siblings WHAT TRACE BAR: where a parent makes many calls to one node; the median of three.
 siblings() {
