@@ -94,9 +94,9 @@ typedef struct {
         double crowd;  /* how many candidates are about as good by beliefs, in the mean */
 } Trust;
 
-/* How far beliefs count against the first parents: 1 where walks are about as likely by the best
- * parents of both, 0 where they are so much less likely that beliefs only got stuck there. */
-static double weight_of(Joint *j, const float *beliefs, const float *first)
+/* Whether beliefs count against the first parents: not where walks are so much less likely by their
+ * best parents that beliefs only got stuck there. */
+static gboolean beliefs_count(Joint *j, const float *beliefs, const float *first)
 {
         double log, lost;
 
@@ -104,10 +104,10 @@ static double weight_of(Joint *j, const float *beliefs, const float *first)
         log = joint_log_of_families(j);
         assignment_take_best(j->assignment, j->problem, beliefs, FALSE);
         lost = (log - joint_log_of_families(j)) / j->problem->n_choice;
-        return CLAMP((SECOND_LOST - lost) / (SECOND_LOST - SECOND_LESS_LIKELY), 0, 1);
+        return lost < SECOND_LOST;
 }
 
-static Trust find_trust(const Joint *j, const float *second, double weight, const float *beliefs)
+static Trust find_trust(const Joint *j, const float *second, gboolean counts, const float *beliefs)
 {
         const Problem *p = j->problem;
         Trust t = { 0, 0, 0 };
@@ -122,7 +122,7 @@ static Trust find_trust(const Joint *j, const float *second, double weight, cons
                 t.doubt += 1 - (double)j->scores->share[best];
                 t.crowd += 1 / squares_of(p, i, beliefs);
         }
-        t.excess = weight * MAX(t.excess, 0) / p->n_choice;
+        t.excess = counts ? MAX(t.excess, 0) / p->n_choice : 0;
         t.doubt = MAX(t.doubt, 0) / p->n_choice;
         t.crowd /= p->n_choice;
         return t;
@@ -277,7 +277,7 @@ static void begin_as_learned(Joint *j, float *chance)
 
                         j->scores->score[k] = chance[k] + learned;
                 }
-        j->scores->prior = MAX(weight_of(j, chance, j->scores->score), LEAST_PRIOR);
+        j->scores->prior = beliefs_count(j, chance, j->scores->score) ? 1 : LEAST_PRIOR;
         for (guint32 i = 0; i < p->node->n_out; i++)
                 for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
                         chance[k] = (1 - LEARNED_PART) * chance[k] +
@@ -290,7 +290,7 @@ static void find_scores(Joint *j)
         gsize n = problem_n_all(j->problem);
         g_autofree float *second = g_new(float, n), *both = g_new(float, n);
         gboolean refined = evidence_refines(&j->model->evidence);
-        double weight;
+        gboolean counts;
         Trust trust;
 
         j->scores->drawn = g_new0(Drawings, n);
@@ -305,13 +305,13 @@ static void find_scores(Joint *j)
         memcpy(j->scores->score, j->scores->share, n * sizeof *both);
         if (refined)
                 find_again(j, second, both);
-        weight = weight_of(j, second, j->scores->score);
-        trust = find_trust(j, second, weight, both);
+        counts = beliefs_count(j, second, j->scores->score);
+        trust = find_trust(j, second, counts, both);
         calibrate(j, &trust);
         j->scores->refuted = is_refuted(j, trust.excess);
         /* What refines chances tells parents whatever the model is, and so does order that makes
          * all others much less likely. */
-        if (j->scores->refuted && !refined && weight > 0)
+        if (j->scores->refuted && !refined && counts)
                 distrust(j);
 }
 

@@ -285,8 +285,7 @@ static float *chances_assigned(const Joint *j)
 
 static double ratio_of(const MatchTable *t, guint match)
 {
-        return CLAMP((t->parents[match] + MATCH_BACKOFF) / (t->others[match] + MATCH_BACKOFF),
-                     1 / MATCH_MOST_RATIO, MATCH_MOST_RATIO);
+        return (t->parents[match] + MATCH_BACKOFF) / (t->others[match] + MATCH_BACKOFF);
 }
 
 /* A callee's ratios are from now on those of these counts. */

@@ -304,15 +304,6 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
-/* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
- * find better parents, every other one. */
-static double most_loss(guint round)
-{
-        if (round == LOOP_ROUNDS)
-                return LOOP_LOSS;
-        return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
-}
-
 /* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
 static gboolean may_loop(const Joint *j)
 {
@@ -323,7 +314,7 @@ static gboolean may_loop(const Joint *j)
 
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
  * which it assigns, than by those that they have so far, by which they had this log. The first
- * rounds mostly tell. */
+ * rounds mostly tell; every other one finds better parents than the one before. */
 static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
 {
         gboolean hopeless = FALSE;
@@ -333,7 +324,7 @@ static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
                 event_loop_round(loop, chance);
                 problem_round_done(j->problem);
                 assignment_take_best(j->assignment, j->problem, chance, FALSE);
-                hopeless = -joint_gain_of_walks(j, log) > most_loss(round);
+                hopeless = round % 2 && -joint_gain_of_walks(j, log) > LOOP_LOSS;
         }
         event_loop_free(loop);
         return !hopeless;
@@ -531,6 +522,13 @@ static Try try_without_loop(Evidence *e, Joint *j, gint64 log, const JointState 
         return other;
 }
 
+/* Whether order makes up for what walks lose by the parents of an event loop: the rarer inversions
+ * are, the more. */
+static gboolean is_worth_its_loss(const Try *t)
+{
+        return t->shows && t->gain >= LOOP_LAST_LOSS * log(t->odds);
+}
+
 /* Whether there is order among all outputs. */
 static gboolean is_ordered(Evidence *e, Joint *j, const JointState *before)
 {
@@ -539,7 +537,7 @@ static gboolean is_ordered(Evidence *e, Joint *j, const JointState *before)
         Try t = try_all(e, j, log);
 
         if (loop) {
-                t.shows = t.shows && t.gain >= -LOOP_LAST_LOSS;
+                t.shows = is_worth_its_loss(&t);
                 if (!t.shows || t.gain < 0)
                         t = try_without_loop(e, j, log, before, t);
         }

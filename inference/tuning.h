@@ -78,8 +78,6 @@
 /* Counts of parents and of others back off to equal ones as if so many more had been seen of
  * each. */
 #define MATCH_BACKOFF    1.0
-/* The limit of a ratio, and of its inverse. */
-#define MATCH_MOST_RATIO 1e4
 /* Identifiers are used for a callee where they tell its parents from others by so many nats, and by
  * so many times what they tell of a candidate at random. As for leases. */
 #define MATCH_GAIN       20
@@ -304,13 +302,11 @@
 #define USUAL_ODDS          9.0
 /* which are divided by a doubt that this scales. C, R (docs/evaluation.md). */
 #define DOUBT               4.0
-/* The second shares count fully where walks are less likely by their parents by at most so many nats
- * a call with a choice, */
-#define SECOND_LESS_LIKELY 1.25
-/* and not at all where by so many. Wrong parents lost up to 1.3 (services, generated event loops and
+/* The second shares count where walks are less likely by their parents by less than so many nats a
+ * call with a choice. Wrong parents lost up to 1.3 (services, generated event loops and
  * busy servers), right ones of which much was doubted 1.9 to 12. W, captured services, busy
  * servers with seeds 501 to 506 (docs/evaluation.md). */
-#define SECOND_LOST        2.0
+#define SECOND_LOST         2.0
 /* So many calls are in error whatever is said of them, times x to the power of 1.5, with x what the
  * node's calls are in doubt in the mean; */
 #define ASTRAY              1.25
@@ -485,13 +481,11 @@
  * for. Event loops lost 0.0 to 1.6, busy nodes with threads mostly 0.9 to 3.3. W, generated event
  * loops; speed. */
 #define LOOP_LOSS       1.6
-/* or, after round n, by this part of n more: later rounds gained 0.74 at most after the first, and
- * 0.2 after the third. As before; speed. */
-#define LOOP_LATER_GAIN 0.8
 
-/* In the end, with order, they may be less likely by so many: event loops had 0.6 more to 0.23 less,
- * one 0.53; a node of a random system that is none 0.47 less. W, generated event loops. */
-#define LOOP_LAST_LOSS  0.25
+/* In the end, with order, they may be less likely by so many, times how rare inversions are: the log
+ * of their odds. Event loops had 0.6 more to 0.23 less, with odds of 0.007 0.34 less; what was none had
+ * 0.26 less with odds of 0.03, and 0.3 to 0.5 with more. W, generated event loops, busy servers. */
+#define LOOP_LAST_LOSS  0.075
 /* What the loop found of a candidate counts by this power, as order says much of it again, */
 #define LOOP_SAYS       0.33
 /* and not less than this part of what a candidate has by chance. Powers of 0.33 and 0.5, and leasts of

@@ -66,7 +66,7 @@ GROUPS = {
         "LEAST_WAITED_PART": ["1000000"], "FIRST_DELAYS": ["4"], "UNLIKE": ["0"],
         "LEAST_UNLIKE": ["0"], "UNLIKE_EXCESS": ["-1e9", "1e9"]}),
     "identifiers": (["p8 ids", "pt24 ids", "j24 ids"], {
-        "MATCH_BACKOFF": ["0.01"], "MATCH_MOST_RATIO": ["1e30"], "MATCH_GAIN": ["0"],
+        "MATCH_BACKOFF": ["0.01"], "MATCH_GAIN": ["0"],
         "MATCH_TIMES": ["0"], "MATCH_ROUNDS": ["1"]}),
     "leases": (["w3", "w3 n", "p8", "u24", "pt24", "w3 lifo", "p8 lifo"], {
         "LEASE_DEALS": [""], "LEASE_BACKOFF": [""], "LEASE_GAIN": [""], "LEASE_TIMES": [""],
@@ -82,16 +82,16 @@ GROUPS = {
         "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
         "LOOP_BACKOFF": ["1e-9"], "LOOP_LEAST_AGREEMENT": ["1e-9"], "LOOP_ROUNDS": ["1"],
         "LOOP_FIRST_STEPS": ["1"], "LOOP_LATER_STEPS": ["1"], "LOOP_LOSS": ["1e9"],
-        "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
+        "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
         "LOOP_LEAST_SAID": ["1e-9"], "LEARNED_PART": ["0"], "LEAST_PRIOR": ["1.0", "0"]}),
     "event loops that are none": (["busy", "workers", "random, 20", "pt24", "loops, 95"], {
-        "LOOP_LOSS": ["1e9"], "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
+        "LOOP_LOSS": ["1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
     "sizes": (["w3 n", "p8 n", "pt24 n", "u8 n", "u24 dealt", "pt24 dealt"], {
         "SIZE_NEIGHBOURS": ["2", "1000000"], "SIZE_DEALS": ["2"], "SIZE_DEVIATIONS": ["0"],
         "SIZE_EXCESS": ["0"], "PAIR_WEIGHT": ["0.01"], "MOST_SIZED": ["1000000"],
         "SIZE_ROUNDS": ["0"]}),
     "probabilities": (["u8", "u24", "p8", "w3", "pt24", "g8", "busy"], {
-        "AGAIN_DRAWN": ["2"], "SECOND_LESS_LIKELY": ["-1e9", "1.999"], "SECOND_LOST": ["1e9"],
+        "AGAIN_DRAWN": ["2"], "SECOND_LOST": ["1e9"],
         "SURE_ODDS": [""], "USUAL_ODDS": [""], "DOUBT": [""], "FIRST_OPINION": [""],
         "ASTRAY": [""], "MOST_ASTRAY": [""], "TIED_ASTRAY": [""], "HOPELESS": [""]}),
     "paths": (["w3 paths", "p8 paths", "u8 paths"], {"FAMILY_DOUBT": ["1e-6", "1.0"]}),
