@@ -304,6 +304,15 @@ static void drop(Evidence *e)
         set_in_use(e);
 }
 
+/* By how many nats an output walks may be less likely after a round of an event loop. Later rounds
+ * find better parents, every other one. */
+static double most_loss(guint round)
+{
+        if (round == LOOP_ROUNDS)
+                return LOOP_LOSS;
+        return round % 2 ? LOOP_LOSS + LOOP_LATER_GAIN / round : G_MAXDOUBLE;
+}
+
 /* Whether the node is small enough to be looked at, and stamps tell in which order inputs came. */
 static gboolean may_loop(const Joint *j)
 {
@@ -314,7 +323,7 @@ static gboolean may_loop(const Joint *j)
 
 /* Whether walks are hardly less likely by the parents that calls have if the node is an event loop,
  * which it assigns, than by those that they have so far, by which they had this log. The first
- * rounds mostly tell; every other one finds better parents than the one before. */
+ * rounds mostly tell. */
 static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
 {
         gboolean hopeless = FALSE;
@@ -324,7 +333,7 @@ static gboolean is_by_event_loop(Joint *j, gint64 log, float *chance)
                 event_loop_round(loop, chance);
                 problem_round_done(j->problem);
                 assignment_take_best(j->assignment, j->problem, chance, FALSE);
-                hopeless = round % 2 && -joint_gain_of_walks(j, log) > LOOP_LOSS;
+                hopeless = -joint_gain_of_walks(j, log) > most_loss(round);
         }
         event_loop_free(loop);
         return !hopeless;

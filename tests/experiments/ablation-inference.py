@@ -82,10 +82,10 @@ GROUPS = {
         "LOOP_PART": ["64"], "LOOP_NOWHERE": ["0"], "LOOP_ASTRAY": ["1e-9"],
         "LOOP_BACKOFF": ["1e-9"], "LOOP_LEAST_AGREEMENT": ["1e-9"], "LOOP_ROUNDS": ["1"],
         "LOOP_FIRST_STEPS": ["1"], "LOOP_LATER_STEPS": ["1"], "LOOP_LOSS": ["1e9"],
-        "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
+        "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"], "LOOP_SAYS": ["1.0"],
         "LOOP_LEAST_SAID": ["1e-9"], "LEARNED_PART": ["0"], "LEAST_PRIOR": ["1.0", "0"]}),
     "event loops that are none": (["busy", "workers", "random, 20", "pt24", "loops, 95"], {
-        "LOOP_LOSS": ["1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
+        "LOOP_LOSS": ["1e9"], "LOOP_LATER_GAIN": ["0", "1e9"], "LOOP_LAST_LOSS": ["1e9"]}),
     "sizes": (["w3 n", "p8 n", "pt24 n", "u8 n", "u24 dealt", "pt24 dealt"], {
         "SIZE_NEIGHBOURS": ["2", "1000000"], "SIZE_DEALS": ["2"], "SIZE_DEVIATIONS": ["0"],
         "SIZE_EXCESS": ["0"], "PAIR_WEIGHT": ["0.01"], "MOST_SIZED": ["1000000"],
