@@ -156,11 +156,28 @@ static gboolean are_unlike(const FirstDelays *x, const FirstDelays *y)
                most * sqrt((double)x->n * y->n / MAX(x->n + y->n, 1)) >= UNLIKE;
 }
 
+/* Whether hardly a call comes when all that may have made it still wait. */
+static gboolean can_have_made_calls(const Problem *p)
+{
+        guint32 n_contested = 0, n_unmade = 0;
+
+        for (guint32 i = 0; i < p->node->n_out; i++) {
+                guint32 n_waiting = 0;
+
+                for (gsize k = p->candidates[i]; k < p->candidates[i + 1]; k++)
+                        n_waiting += p->start[p->candidate[k]] > p->node->out[i].start;
+                n_contested += n_waiting > 0;
+                n_unmade += n_waiting > 0 && n_waiting == n_candidates(p, i);
+        }
+        return n_unmade <= MAX(FEW_UNMADE, MOST_UNMADE * n_contested);
+}
+
 /* Few make calls out of turn, and a worker does with a call from the queue what it does with one
  * that found it idle. At a node without such a queue the two begin with different delays. That is
  * so, too, where idle workers are slow to wake; but there hardly any parents are as good as the
  * first ones. Where most make calls out of turn, and evidence that ties families together says so,
- * that has found the parents, and not the queue. */
+ * that has found the parents, and not the queue. Whoever the parents are, one of those that do not
+ * wait has made each call. */
 static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double excess)
 {
         FirstDelays first[2] = { 0 };
@@ -171,7 +188,8 @@ static gboolean borne_out(const Evidence *e G_GNUC_UNUSED, Joint *j, double exce
         early = (double)first[1].early / MAX(first[1].n, 1);
         if (early > OVERRULED && evidence_ties(&j->model->evidence))
                 return TRUE;
-        return early <= MOST_EARLY && (excess < UNLIKE_EXCESS || !are_unlike(&first[0], &first[1]));
+        return early <= MOST_EARLY && can_have_made_calls(j->problem) &&
+               (excess < UNLIKE_EXCESS || !are_unlike(&first[0], &first[1]));
 }
 
 const EvidenceKind evidence_workers = {
