@@ -419,21 +419,21 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
                                             (i / (n + 1) == 2 * n && i % (n + 1) < n));
 }
 
-/* Whether beliefs show that there is none, where few triggers are in doubt. The more are, the plainer
- * it must be. */
+/* Whether beliefs show that there is none: where some triggers are in doubt, only by odds so high that
+ * they cannot hide it; where hardly one is, order has nothing more to say of parents. */
 static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
         g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
-        double unsure = PLAIN_TRIGGERS - serving_order_sure(order), n;
+        double sure = serving_order_sure(order), n;
 
-        if (unsure > (which == ALL_OUTPUTS ? PLAIN_UNSURE : 0))
+        if (sure < PLAIN_TRIGGERS)
                 return FALSE;
         allow(e, j, which);
         serving_order_count_same(order, &j->model->walk.delays, pairs);
         n = serving_order_n_pairs(order, pairs);
         return (n >= HOPELESS_PAIRS && serving_order_odds(order, pairs) >=
-                                               PLAIN_ODDS + PLAIN_RISE * MAX(unsure, 0)) ||
+                                               (sure < ALL_TRIGGERS ? PLAIN_ODDS : IDLE_ODDS)) ||
                (which == DISPATCHED && n < DISPATCH_PAIRS / 2.0);
 }
 

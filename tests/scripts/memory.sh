@@ -52,8 +52,8 @@ os.close(os.open(sys.argv[1], os.O_TMPFILE | os.O_RDWR))' "$dir" 2>/dev/null &&
 	done
 	rm joint.trace
 	echo "# joint, 600,000 and 2,000,000 messages: $(tr '\n' ' ' <peaks)KB"
-	# Learning from all calls of a node took 75 MB more.
-	[ "$(tail -n 1 peaks)" -le $(($(head -n 1 peaks) + 28000)) ]
+	# 700,000 calls more take 29 to 36 MB; learning from all calls of a node took 75 MB more.
+	[ "$(tail -n 1 peaks)" -le $(($(head -n 1 peaks) + 50000)) ]
 	result $? 'joint: it takes more by what is found of calls, not by what is learned'
 	[ -z "$(find "$dir" -mindepth 1 -name 'ravel-*')" ]
 	result $? 'and leaves no file'
