@@ -135,17 +135,10 @@ static void tell_apart(Evidence *e G_GNUC_UNUSED, Joint *j)
  * are likelier by the parents that this comes to than they were. */
 static double learn_with_limits(Joint *j, gint64 before)
 {
-        JointState *found;
-        double gain;
-
         joint_learn_from_assigned(j, G_MAXUINT64);
         joint_start_beliefs(j);
         joint_learn_later_rounds(j);
-        found = joint_save(j);
-        gain = joint_gain_of_walks(j, before);
-        joint_restore(j, found);
-        joint_state_free(found);
-        return gain;
+        return joint_gain_put_back(j, before);
 }
 
 /* Where many parents are in doubt, the first assignment hides what durations tell of them. */

@@ -424,7 +424,7 @@ static void allow(Evidence *e, const Joint *j, Ordered which)
 static gboolean is_plainly_unordered(Evidence *e, Joint *j, Ordered which)
 {
         ServingOrder *order = order_of(e);
-        g_autofree ServedPairs *pairs = g_new0(ServedPairs, serving_order_n_counts(order));
+        g_autofree ServedPairs *pairs = g_new0(ServedPairs, order->n_classes);
         double sure = serving_order_sure(order), n;
 
         if (sure < PLAIN_TRIGGERS)
@@ -473,14 +473,8 @@ static gboolean is_dispatched(Evidence *e, Joint *j, const JointState *before)
         gboolean counts;
 
         begin_again(e, j, before);
-        counts = shows_order(try_order(e, j, DISPATCHED), DISPATCHED);
-        if (counts) {
-                JointState *found = joint_save(j);
-
-                counts = joint_gain_of_walks(j, log) >= DISPATCH_GAIN;
-                joint_restore(j, found);
-                joint_state_free(found);
-        }
+        counts = shows_order(try_order(e, j, DISPATCHED), DISPATCHED) &&
+                 joint_gain_put_back(j, log) >= DISPATCH_GAIN;
         if (!counts)
                 undo(e, j, before);
         return counts;
@@ -498,16 +492,12 @@ static Try try_all(Evidence *e, Joint *j, gint64 log)
 {
         Stage stage = try_order(e, j, ALL_OUTPUTS);
         Try t = { .shows = shows_order(stage, ALL_OUTPUTS), .odds = stage.odds };
-        JointState *found;
 
         if (!t.shows)
                 return t;
-        found = joint_save(j);
         e->watched = FALSE;
-        t.gain = joint_gain_of_walks(j, log);
+        t.gain = joint_gain_put_back(j, log);
         e->watched = TRUE;
-        joint_restore(j, found);
-        joint_state_free(found);
         return t;
 }
 

@@ -50,9 +50,9 @@ static void learn_by_chain(Joint *j)
 static void learn_by_chains(Joint *j)
 {
         EvidenceSet *evidence = &j->model->evidence;
-        double n = (double)j->problem->node->n_out + j->problem->node->n_in, lost;
         JointState *before, *with, *without;
         gboolean refuted;
+        gint64 log;
 
         if (!evidence_blocks(evidence)) {
                 learn_by_chain(j);
@@ -61,13 +61,12 @@ static void learn_by_chains(Joint *j)
         before = joint_save(j);
         learn_by_chain(j);
         with = joint_save(j);
-        lost = -(double)joint_judge_all(j, 2);
+        log = joint_judge_all(j, 2);
         joint_restore(j, before);
         evidence_refute_blocks(evidence, TRUE);
         learn_by_chain(j);
         without = joint_save(j);
-        lost += (double)joint_judge_all(j, 2);
-        refuted = lost > BLOCKS_LOST * LOG_UNIT * n;
+        refuted = joint_gain_of_walks(j, log) > BLOCKS_LOST;
         evidence_refute_blocks(evidence, refuted);
         joint_restore(j, refuted ? without : with);
         joint_state_free(without);

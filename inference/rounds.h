@@ -50,7 +50,8 @@ void joint_judge(Joint *j, guint n_halves, gint64 *log);
 gint64 joint_judge_all(Joint *j, guint n_halves);
 
 /* By how many nats an output walks, of both halves, are likelier by the parents that calls have now
- * than they were, by this sum. */
+ * than they were, by this sum. Learns walks for that; or puts back what was learned. */
 double joint_gain_of_walks(Joint *j, gint64 before);
+double joint_gain_put_back(Joint *j, gint64 before);
 
 #endif

@@ -86,7 +86,8 @@ void serving_order_restore(ServingOrder *o, gconstpointer saved);
  * classes after these. */
 gsize serving_order_n_counts(const ServingOrder *o);
 
-/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap. */
+/* Adds the pairs of outputs to the counts; or of each class alone, which is cheap and needs no counts
+ * of two. */
 void serving_order_count(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 void serving_order_count_same(const ServingOrder *o, DelayDensities *delays, ServedPairs *pairs);
 

@@ -152,12 +152,6 @@
  * where the workers are what they are said to be (u8, u24, p8), 0.025 and more at event loops and
  * pools of threads that take a request up again and again (n24, busy servers 608). */
 #define MOST_TOO_EARLY  0.005
-/* Of the calls out of the node that some candidate would wait for, so many, or so few, come when all
- * of their candidates would wait: at most 0.0003 of them where the workers are what they are said to
- * be (u8, u24, p8, generated ones), 0.0035 to 0.0088 at event loops taken for one worker or seven
- * (busy servers 511 and 514). */
-#define MOST_UNMADE     0.002
-#define FEW_UNMADE      2
 /* Rounds that learn rates, for each number of workers. Speed. */
 #define WORKER_ROUNDS    4
 /* Kinds of calls into the node, and callees, that have rates of their own. Speed. */
