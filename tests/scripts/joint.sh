@@ -217,6 +217,12 @@ figures() # NODE [OPTION...]
 			END { printf "%.1f %.1f\n", 100 * right / n, 100 * said / n }' "$dir/true" "$dir/found"
 }
 
+figures_hold() # CONDITION WHAT: of right and said, which figures has
+{
+	echo "$figures" | awk "{ right = \$1; said = \$2; held = NF == 2 && ($1) } END { exit !held }"
+	result $? "$2: right, said (%): $figures"
+}
+
 # A node of so many workers.
 server() # SEED WORKERS LOAD REQUESTS [OPTION...]
 {
@@ -241,44 +247,36 @@ busy() # SEED REQUESTS NODE
 if command -v python3 >/dev/null; then
 	# The oracle knows workers, too, and learns from the true parents where they were supposed.
 	figures=$(server 1 2 110 400 --method oracle)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 85) }"
-	result $? "the oracle at a queue of two workers: right, said (%): $figures"
+	figures_hold "right >= 85" "the oracle at a queue of two workers"
 	# 65.7 are right where learning starts once, from bounds that were learned for long.
 	figures=$(server 4 16 50 1500)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 69) }"
-	result $? "sixteen workers, two starts of learning: right, said (%): $figures"
+	figures_hold "right >= 69" "sixteen workers, two starts of learning"
 	# 83.2 are right where nothing is said of what an event loop found, and 77.5 where such a node
 	# is decided in parts like any other.
 	for requests in 1200 ${RAVEL_LONG:+20000}; do
 		figures=$(loop 23 80 "$requests")
-		awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 95) }"
-		result $? "an event loop, $requests requests: right, said (%): $figures"
+		figures_hold "right >= 95" "an event loop, $requests requests"
 	done
 	# 2.2 are right where walks may be less likely by a quarter of a nat an output, however rare
 	# inversions are.
 	clients=32
 	figures=$(busy 804 1000 n3)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 85) }"
-	result $? "an event loop by whose parents walks lose much: right, said (%): $figures"
+	figures_hold "right >= 85" "an event loop by whose parents walks lose much"
 	# An event loop that answers in order, taken for one worker: 98 are said to be right if it does not
 	# matter that some calls come when nobody is served who may have made them.
 	figures=$(busy 511 800 n2)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[2] <= 70) }"
-	result $? "a queue that cannot have made all calls: right, said (%): $figures"
+	figures_hold "said <= 70" "a queue that cannot have made all calls"
 	# 80.4 are right where order is supposed only of the parents of an event loop.
 	clients=40
 	figures=$(busy 744 700 n4)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 84) }"
-	result $? "order that the parents of an event loop hide: right, said (%): $figures"
+	figures_hold "right >= 84" "order that the parents of an event loop hide"
 	# 62.5 are said to be right where second parents count that are far less likely.
 	clients=32
 	figures=$(busy 503 600 n1)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[1] >= 80 && f[2] >= f[1] - 6 && f[2] <= f[1] + 6) }"
-	result $? "second parents that are far less likely: right, said (%): $figures"
+	figures_hold "right >= 80 && said >= right - 6 && said <= right + 6" "second parents that are far less likely"
 	# 53 are said to be right, and 2.3 are, where one worker is supposed to serve in order and to hold a
 	# request until it is answered, though one in forty is answered before it could have been taken.
 	figures=$(busy 608 800 n3)
-	awk "BEGIN { split(\"$figures\", f, \" \"); exit !(f[2] <= f[1] + 10) }"
-	result $? "no workers where calls would be answered before they are taken: right, said (%): $figures"
+	figures_hold "said <= right + 10" "no workers where calls would be answered before they are taken"
 fi
 finish
