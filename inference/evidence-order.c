@@ -546,19 +546,51 @@ static gboolean is_ordered(Evidence *e, Joint *j, const JointState *before)
         return t.shows;
 }
 
+/* What may be in order, and what was before it was tried. */
+typedef struct {
+        gboolean dispatched, all;
+        const JointState *before;
+} Tries;
+
+static gboolean shows_any(Evidence *e, Joint *j, const Tries *t)
+{
+        return (t->all && is_ordered(e, j, t->before)) ||
+               (t->dispatched && is_dispatched(e, j, t->before));
+}
+
+/* Whether order shows when it is tried with some of the parents that are learned from, where they are
+ * many. Leaves all as it was before. */
+static gboolean shows_in_few(Evidence *e, Joint *j, const Tries *t)
+{
+        guint32 n_stretches = j->problem->n_stretches, times = problem_n_new(j->problem) / ORDER_FEW;
+        gboolean shows;
+
+        if (times < 2)
+                return TRUE;
+        j->problem->n_stretches *= times;
+        begin_again(e, j, t->before);
+        shows = shows_any(e, j, t);
+        j->problem->n_stretches = n_stretches;
+        if (shows) {
+                undo(e, j, t->before);
+                begin_again(e, j, t->before);
+        }
+        return shows;
+}
+
 static gboolean try_last(Evidence *e, Joint *j)
 {
-        gboolean may_be_dispatched = !is_plainly_unordered(e, j, DISPATCHED),
-                 may_be_ordered = !is_plainly_unordered(e, j, ALL_OUTPUTS), ordered;
+        Tries t = { .dispatched = !is_plainly_unordered(e, j, DISPATCHED),
+                    .all = !is_plainly_unordered(e, j, ALL_OUTPUTS) };
         JointState *before;
+        gboolean shows;
 
-        if (!may_be_dispatched && !may_be_ordered)
+        if (!t.dispatched && !t.all)
                 return FALSE;
-        before = joint_save(j);
-        ordered = (may_be_ordered && is_ordered(e, j, before)) ||
-                  (may_be_dispatched && is_dispatched(e, j, before));
+        t.before = before = joint_save(j);
+        shows = shows_in_few(e, j, &t) && shows_any(e, j, &t);
         joint_state_free(before);
-        return ordered;
+        return shows;
 }
 
 /* Rounds of beliefs with what an event loop says, which learn nothing. Only inversions within a

@@ -454,6 +454,9 @@
 /* Where nearly all are, hardly a parent could change: less is enough. As before. */
 #define ALL_TRIGGERS   0.99
 #define IDLE_ODDS      0.45
+/* Where twice so many parents or more are learned from, order is tried with so many of them first.
+ * Speed. */
+#define ORDER_FEW      2048
 
 /* --- Event loops (event-loop.c) --- */
 
