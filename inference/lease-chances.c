@@ -78,9 +78,15 @@ static gboolean scale(const Joint *j, guint32 call, float *weight)
         return sum > 0;
 }
 
+/* Whether a call says something of the one before on its connection, and that of it. A call without
+ * candidates, whose parent was under way when the capture began or ended, does not. */
 static gboolean is_linked(const Leases *l, guint32 call)
 {
-        return l->actual.before[call] != NO_PARENT && table_of(l, call)->in_use;
+        const Problem *p = l->j->problem;
+        guint32 before = l->actual.before[call];
+
+        return before != NO_PARENT && table_of(l, call)->in_use && n_candidates(p, call) > 0 &&
+               n_candidates(p, before) > 0;
 }
 
 /* By call: how many calls in a row one parent made: those of a lease, or of runs in the mean. To be

@@ -279,6 +279,31 @@ static void test_leases(void)
         g_assert_cmpuint(right[1 + TRANSACTIONS], >, right[0] + n / 10);
 }
 
+/* The first parents and the last were under way when the capture began and ended, and are not in it. Their
+ * calls are, and share connections with those of others, which have the same parents as if they were
+ * not. */
+static void test_leases_of_nobody(void)
+{
+        enum { CUT = 8 };
+        g_autoptr(GRand) rand = g_rand_new_with_seed(61);
+        g_autofree Problem *p = g_new(Problem, 1);
+        guint whole, cut, lost = 0;
+
+        make_crowd(p, rand, 0, MS / 3);
+        add_leases(p, rand, TRANSACTIONS);
+        whole = count_right(p);
+        p->node.in += CUT;
+        p->node.n_in -= 2 * CUT;
+        for (guint32 i = 0; i < p->node.n_out; i++) {
+                guint32 by = p->made_by[p->out[i].call - PARENTS];
+
+                lost += by < CUT || by >= PARENTS - CUT;
+        }
+        cut = count_right(p);
+        g_test_message("%u, of which %u are of nobody; then %u", whole, lost, cut);
+        g_assert_cmpuint(cut, >=, whole - lost - whole / 50);
+}
+
 /* --- weights of evidence -------------------------------------------------------- */
 
 /* What the weights of all calls come to. */
@@ -851,6 +876,7 @@ int main(int argc, char **argv)
         g_test_add_func("/inference/identifiers", test_identifiers);
         g_test_add_func("/inference/affinity", test_affinity);
         g_test_add_func("/inference/leases", test_leases);
+        g_test_add_func("/inference/leases of nobody", test_leases_of_nobody);
         g_test_add_func("/inference/labels", test_labels);
         g_test_add_func("/inference/weights", test_weights);
         g_test_add_func("/inference/sizes", test_sizes);
