@@ -30,6 +30,7 @@ typedef struct {
         gboolean faded;       /* scores may have been halved to nothing */
         ParentNoted noted;    /* NULL: not wanted */
         gpointer data;        /* for it */
+        guint32 untold, told; /* calls from the one until the other need not be noted */
 } PairSearch;
 
 /* Goes through the order and puts trees together. FALSE with error set if one that is complete

@@ -19,7 +19,7 @@ static guint64 *digest_nodes(const NodeTable *nodes)
         return digest;
 }
 
-Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window)
+Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window, gint64 longest)
 {
         g_autofree guint64 *node = digest_nodes(calls->nodes);
         guint n;
@@ -27,7 +27,8 @@ Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window)
         Seams s = { .calls = calls,
                     .window = window,
                     .edge = g_new0(guint64, n + (gsize)1),
-                    .slice = slice };
+                    .slice = slice,
+                    .longest = longest };
 
         for (guint i = 0; i < n; i++)
                 s.edge[i + 1] = digest_number(node[edges[i].caller], node[edges[i].callee]);
@@ -106,37 +107,67 @@ static gboolean is_seam(gint64 at)
         return at != G_MININT64 && at != G_MAXINT64;
 }
 
+/* The first call whose first stamp is at a moment or later; of one end, where these are in order.
+ */
+static guint32 find_first(const CallPairs *c, gint64 at)
+{
+        guint32 low = 0, high = c->n;
+
+        while (low < high) {
+                guint32 middle = low + (high - low) / 2;
+
+                if (MIN(c->at_caller[middle].from, c->at_caller[middle].to) < at)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* The calls that may be open at an end of the slice: from first until end. */
+static guint32 find_near(const Seams *s, gint64 at, guint32 *end)
+{
+        const CallPairs *c = &s->calls->pairs;
+
+        *end = is_seam(at) ? c->n : 0;
+        if (!is_seam(at) || s->longest == UNKNOWN_LONGEST)
+                return 0;
+        *end = find_first(c, at + 2 * s->window);
+        return find_first(c, at - 2 * s->window - s->longest);
+}
+
 guint64 seams_open(const Seams *s, gint64 at)
 {
         guint64 sum = 0;
+        guint32 end;
 
-        for (guint32 i = 0; is_seam(at) && i < s->calls->pairs.n; i++)
+        for (guint32 i = find_near(s, at, &end); i < end; i++)
                 if (is_open(s, i, at))
                         sum += seams_call(s, i);
         return sum;
 }
 
-/* Keeps the keys of calls that are open at the two ends. */
-static void take_keys(Seams *s, CallPairs *c)
+/* Keeps the keys of calls that are open at an end. */
+static void take_keys(Seams *s, const CallPairs *c, gint64 at)
 {
-        s->keys = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        for (guint32 i = 0; i < c->n; i++)
-                if ((is_seam(s->slice->from) && is_open(s, i, s->slice->from)) ||
-                    (is_seam(s->slice->to) && is_open(s, i, s->slice->to)))
+        guint32 end;
+
+        for (guint32 i = find_near(s, at, &end); i < end; i++)
+                if (is_open(s, i, at))
                         g_hash_table_insert(s->keys, GUINT_TO_POINTER(i),
                                             g_memdup2(&c->key[i], sizeof c->key[i]));
-        call_pairs_forget_keys(c);
 }
 
 /* A call that begins now is over at the end of the slice, and its parent, which began before it but
  * for the skew window, too. */
 static gint64 find_quiet(const Seams *s, const CallPairs *c)
 {
-        gint64 longest = 0, before;
+        gboolean known = s->longest != UNKNOWN_LONGEST;
+        gint64 longest = known ? s->longest : 0, before;
 
         if (!is_seam(s->slice->to))
                 return G_MAXINT64;
-        for (guint32 i = 0; i < c->n; i++)
+        for (guint32 i = 0; !known && i < c->n; i++)
                 longest = MAX(longest, MAX(c->at_caller[i].to, c->at_callee[i].to) -
                                                MIN(c->at_caller[i].from, c->at_callee[i].from));
         before = longest + 8 * s->window;
@@ -148,8 +179,16 @@ void seams_begin(Seams *s, CallPairs *c)
         g_assert(!s->keys);
         s->quiet = (Span){ is_seam(s->slice->from) ? s->slice->from + 2 * s->window : G_MININT64,
                            find_quiet(s, c) };
-        if (c->key)
-                take_keys(s, c);
+        if (s->quiet.to > s->longest + G_MININT64 && s->longest != UNKNOWN_LONGEST) {
+                s->first_quiet = find_first(c, s->quiet.from);
+                s->end_quiet = find_first(c, s->quiet.to - s->longest);
+        }
+        if (!c->key)
+                return;
+        s->keys = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        take_keys(s, c, s->slice->from);
+        take_keys(s, c, s->slice->to);
+        call_pairs_forget_keys(c);
 }
 
 /* Of a call that is over by then without key, which the slice beyond may not have kept. */

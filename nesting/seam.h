@@ -15,11 +15,18 @@ typedef struct {
         guint64 *edge;           /* by number of an edge: a digest of the names of its nodes */
         const Slice *slice;      /* borrowed */
         guint64 parents[2];      /* seams_note_parent() at the two ends of the slice */
+        gint64 longest;          /* that a call lasts, ns; UNKNOWN_LONGEST */
         Span quiet;              /* calls that start in it are open at neither end */
+        guint32 first_quiet;     /* from this one */
+        guint32 end_quiet;       /* until this one, all calls do */
         GHashTable *keys;        /* index of a call to its key; NULL: the calls have them */
 } Seams;
 
-Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window);
+/* Calls may be of any length, or are not in the order of their first stamps: all must be looked at
+ * for those that are open. */
+#define UNKNOWN_LONGEST G_MAXINT64
+
+Seams seams_new(const KnownCalls *calls, const Slice *slice, gint64 window, gint64 longest);
 void seams_clear(Seams *seams); /* frees what it holds */
 
 /* A digest of a call, with its nodes, id or key, and stamps. */

@@ -18,6 +18,7 @@ struct SliceRun {
         const Learned *learned; /* NULL: it learns */
         gboolean ended;         /* all calls are known */
         gboolean turned;        /* they are those that were learned from */
+        gint64 longest;         /* for seams_new() */
         GHashTable *one_way;    /* sender << 32 | receiver, to OneWay: those of the slice */
         guint64 n_one_way;
         guint64 ops[N_MESSAGE_OPS]; /* messages of the slice, by kind */
@@ -157,6 +158,20 @@ static gboolean check_calls(SliceRun *r, GError **error)
         return TRUE;
 }
 
+/* With stamps of one end, that the longest call lasts. */
+static gint64 find_longest(const KnownCalls *calls)
+{
+        guint n;
+        const Edge *edges = call_matcher_edges(calls->matcher, &n);
+        gint64 longest = 0;
+
+        if (calls->pairs.both_ends || call_matcher_counts(calls->matcher)->disorder)
+                return UNKNOWN_LONGEST;
+        for (guint i = 0; i < n; i++)
+                longest = MAX(longest, edges[i].longest);
+        return longest;
+}
+
 static gboolean end_calls(SliceRun *r, GError **error)
 {
         KnownCalls *calls = &r->run.calls;
@@ -167,6 +182,7 @@ static gboolean end_calls(SliceRun *r, GError **error)
         if (!known_calls_finish(calls, error))
                 return FALSE;
         known_calls_close_up(calls);
+        r->longest = find_longest(calls);
         return check_calls(r, error);
 }
 
@@ -183,7 +199,7 @@ static void order_calls(SliceRun *r, gboolean split)
 guint64 slice_run_digest(const SliceRun *r)
 {
         const CallPairs *c = &r->run.calls.pairs;
-        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window);
+        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window, r->longest);
         guint64 sum = 0;
 
         for (guint32 i = 0; i < c->n; i++)
@@ -333,7 +349,7 @@ static void take_board(const Nesting *n, GArray *rows)
 
 static LearnedSlice describe_slice(const SliceRun *r)
 {
-        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window);
+        Seams seams = seams_new(&r->run.calls, &r->slice, r->how.window, r->longest);
         LearnedSlice slice = { .slice = r->slice,
                                .seam = { seams_open(&seams, r->slice.from),
                                          seams_open(&seams, r->slice.to) },
@@ -354,9 +370,11 @@ Learned *slice_run_count(SliceRun *r, GError **error)
         node_table_add_all(l->nodes, calls->nodes);
         l->how = r->how;
         list_edges(r, l);
-        for (guint32 i = 0; i < calls->pairs.n; i++)
+        for (guint32 i = 0; i < calls->pairs.n; i++) {
+                known_calls_pass(calls, i);
                 if (slice_has(&r->slice, calls->pairs.at_caller[i].from))
                         count_call(&calls->pairs, i, l);
+        }
         slice = describe_slice(r);
         count_lone(r, l, slice.beyond);
         g_array_append_val(l->slices, slice);
@@ -566,8 +584,10 @@ gboolean slice_run_turn(SliceRun *r, NodeTable *nodes, const Learned *learned)
         if (!one_end_each(learned))
                 return FALSE;
         place = slice_run_place_edges(r, learned);
-        for (guint32 i = 0; i < k->pairs.n; i++)
+        for (guint32 i = 0; i < k->pairs.n; i++) {
+                known_calls_pass(k, i);
                 k->pairs.edge[i] = place[k->pairs.edge[i]];
+        }
         call_matcher_free(k->matcher);
         k->matcher =
                 call_matcher_new(r->how.window, r->how.max_call ? r->how.max_call : G_MAXINT64);
@@ -613,6 +633,8 @@ static gboolean find_paths(SliceRun *r, Seams *seams, GError **error)
 
         search.noted = note_parent;
         search.data = seams;
+        search.untold = seams->first_quiet;
+        search.told = seams->end_quiet;
         call_paths_find_cuts(&n->paths);
         n->paths.take = take_instance;
         n->paths.data = r;
@@ -635,7 +657,7 @@ gboolean slice_run_decide(SliceRun *r, InstanceTaken take, gpointer data, guint6
                 return FALSE;
         if (!same_calls(r, error) || !ids_are_new(r, error))
                 return FALSE;
-        seams = seams_new(&r->run.calls, &r->slice, r->how.window);
+        seams = seams_new(&r->run.calls, &r->slice, r->how.window, r->longest);
         seams_begin(&seams, &r->run.calls.pairs);
         ok = take_learned(r, error) && find_paths(r, &seams, error);
         seam[0] = seams.parents[0];

@@ -876,6 +876,20 @@ void path_set_be_part(PathSet *set)
         set->is_part = TRUE;
 }
 
+void path_set_be_whole(PathSet *set, const NodeId *fold, const GPtrArray *labels)
+{
+        set->is_part = FALSE;
+        set->fold = fold;
+        set->labels = labels;
+        for (guint32 i = 0; i < set->patterns->len; i++) {
+                PatternEntry *e = set->patterns->pdata[i];
+
+                e->pattern.label = label_text(set, e->first->label);
+                for (guint32 k = 0; e->labels && k < e->pattern.n_nodes; k++)
+                        e->labels[k].n = MIN(e->labels[k].n, MAX_LABELS);
+        }
+}
+
 static void histogram_bytes(Histogram *h, Bytes *b)
 {
         g_autoptr(GBytes) packed = bytes_reads(b) || h->count == 0 ? NULL : histogram_pack(h);

@@ -170,6 +170,11 @@ void path_set_set_trust(PathSet *set, NodeId node, const PathTrust *trust);
 /* Before the first instance: it will be part of another set, which has to know all operations. */
 void path_set_be_part(PathSet *set);
 
+/* The first part is the whole from now on, which others are added to. fold and labels are as for
+ * path_set_set_fold() and path_set_set_labels(): the same clients and operations, in place of those
+ * that it borrowed until now. */
+void path_set_be_whole(PathSet *set, const NodeId *fold, const GPtrArray *labels);
+
 /* The next piece of what was added to a part, to bytes, which leaves the part without it; or from
  * those of a part with the same nodes, added as if its instances were, one by one. label: when
  * reading, the number that each operation of the part has here, n_labels of them, by its number

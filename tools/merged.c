@@ -140,6 +140,15 @@ void merged_clear(Merged *w)
                 g_array_free(w->lines, TRUE);
 }
 
+void merged_take(Merged *w, PathSet *set, const GPtrArray *labels)
+{
+        g_autofree guint16 *number = merged_number_labels(w, labels); /* as they are in the set */
+
+        path_set_free(w->set);
+        w->set = set;
+        path_set_be_whole(set, w->known.roles.fold, w->labels.names);
+}
+
 Verdict *merged_judge(const Merged *w, GArray *doubts)
 {
         const Learned *l = w->learned;

@@ -25,6 +25,10 @@ void merged_init(Merged *merged, const Learned *learned, NodeTable *nodes, gbool
 void merged_clear(Merged *merged);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Merged, merged_clear)
 
+/* Before all else: the part of the first slice, with its operations, which the others are added to.
+ * Takes the set. */
+void merged_take(Merged *merged, PathSet *set, const GPtrArray *labels);
+
 /* How fit the trace is. Takes doubts, of its facts. */
 Verdict *merged_judge(const Merged *merged, GArray *doubts);
 

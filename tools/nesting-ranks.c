@@ -258,17 +258,16 @@ static guint16 *number_labels(Merged *merged, GBytes *bytes, guint *n, GError **
         return bytes_end(&b, error) ? merged_number_labels(merged, labels) : NULL;
 }
 
-/* On rank 0: adds the set of a rank, piece by piece. */
-static gboolean add_set(Part *p, Merged *merged, guint rank, GError **error)
+/* On rank 0: adds the set of another rank, piece by piece. */
+static gboolean add_set(Merged *merged, guint rank, GError **error)
 {
-        g_autoptr(GBytes) labels = rank ? ranks_receive(rank) : label_bytes(p);
+        g_autoptr(GBytes) labels = ranks_receive(rank);
         guint n = 0;
         g_autofree guint16 *number = number_labels(merged, labels, &n, error);
         gboolean more = number != NULL;
 
         while (more) {
-                gboolean mine = FALSE;
-                g_autoptr(GBytes) bytes = rank ? ranks_receive(rank) : piece_of(p, &mine);
+                g_autoptr(GBytes) bytes = ranks_receive(rank);
 
                 if (!add_piece(merged, bytes, number, n, &more, error))
                         return FALSE;
@@ -350,7 +349,7 @@ static gboolean add_all(Part *p, Merged *merged, GError **error)
 
         for (guint i = 0; i < shares_n(&p->of.shares); i++) {
                 if (!files) {
-                        if (!add_set(p, merged, i, error))
+                        if (i > 0 && !add_set(merged, i, error))
                                 return FALSE; /* of ranks of one program: it cannot happen */
                         continue;
                 }
@@ -414,6 +413,8 @@ static int report(Part *p)
 
         tool_report_reader(reader);
         merged_init(&merged, p->of.learned, p->of.learned->nodes, p->job->calls != NULL);
+        if (p->set)
+                merged_take(&merged, g_steal_pointer(&p->set), p->labels);
         nesting_report_matching(&merged.known, reader, trace_reader_name(reader));
         verdict = merged_judge(&merged, trace_reader_doubts(reader));
         merged_summarise(&merged, verdict);
